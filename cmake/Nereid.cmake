@@ -1,0 +1,44 @@
+# Helpers for the folders of Nereid.
+
+set(NEREID_WARNINGS -Wall -Wextra -Wpedantic -Werror -Wno-missing-field-initializers)
+
+# What every target of ours is compiled with.
+function(nereid_compile_options target)
+  target_compile_options(${target} PRIVATE ${NEREID_WARNINGS} -fvisibility=hidden -fvisibility-inlines-hidden)
+  target_include_directories(${target} PUBLIC ${PROJECT_SOURCE_DIR})
+  if(NEREID_SANITIZE)
+    target_compile_options(${target} PUBLIC -fsanitize=${NEREID_SANITIZE} -fno-omit-frame-pointer)
+    target_link_options(${target} PUBLIC -fsanitize=${NEREID_SANITIZE})
+  endif()
+endfunction()
+
+# nereid_library(NAME source...): the static library nereid_NAME.
+function(nereid_library name)
+  add_library(nereid_${name} STATIC ${ARGN})
+  nereid_compile_options(nereid_${name})
+  target_link_libraries(nereid_${name} PUBLIC fmt::fmt)
+endfunction()
+
+# nereid_use_llvm(target): link LLVM's shared library; its headers are system headers with LLVM's own flags.
+function(nereid_use_llvm target)
+  target_include_directories(${target} SYSTEM PRIVATE ${LLVM_INCLUDE_DIRS})
+  target_compile_definitions(${target} PRIVATE _GNU_SOURCE __STDC_CONSTANT_MACROS __STDC_FORMAT_MACROS
+                                               __STDC_LIMIT_MACROS)
+  target_compile_options(${target} PRIVATE -fno-rtti)
+  target_link_libraries(${target} PUBLIC LLVM)
+endfunction()
+
+# nereid_executable(target source...): a program that exports nothing but main, so that another LLVM opened
+# at run time cannot bind to the weak symbols of the one that is linked.
+function(nereid_executable target)
+  add_executable(${target} ${ARGN})
+  nereid_compile_options(${target})
+  target_link_options(${target} PRIVATE -Wl,--exclude-libs,ALL)
+endfunction()
+
+# nereid_test(NAME source... ): the GoogleTest program test_NAME; link libraries with target_link_libraries.
+function(nereid_test name)
+  nereid_executable(test_${name} ${ARGN})
+  target_link_libraries(test_${name} PRIVATE GTest::gtest_main)
+  gtest_discover_tests(test_${name} PROPERTIES TIMEOUT 600 DISCOVERY_TIMEOUT 60)
+endfunction()
