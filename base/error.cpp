@@ -16,9 +16,7 @@ const char *owner_name(Owner owner) {
   return "unknown";
 }
 
-std::string SourceLine::text() const {
-  return known() ? file + ":" + std::to_string(line) : std::string();
-}
+std::string SourceLine::text() const { return known() ? file + ":" + std::to_string(line) : std::string(); }
 
 std::string Error::text() const {
   std::string out;

@@ -22,9 +22,7 @@ struct SourceLine {
   std::string file;
   unsigned line = 0;
 
-  static SourceLine from(const std::source_location &where) {
-    return {where.file_name(), where.line()};
-  }
+  static SourceLine from(const std::source_location &where) { return {where.file_name(), where.line()}; }
   bool known() const { return line != 0; }
   /// "file:line", or an empty string when no place is known.
   std::string text() const;

@@ -1,0 +1,32 @@
+#include "dsl/ir/format.h"
+
+#include <array>
+
+namespace nereid::ir {
+
+static constexpr FormatFacts table[] = {
+#define NEREID_FORMAT(enumerator, name, bits, exponent_bits, mantissa_bits, bias, scaled)                    \
+  {name, bits, exponent_bits, mantissa_bits, bias, scaled},
+#include "dsl/ir/formats.def"
+};
+static constexpr std::string_view rules[] = {"even", "floor", "ceil"};
+
+const FormatFacts &facts(Format format) { return table[static_cast<size_t>(format)]; }
+
+std::optional<Format> format_named(std::string_view name) {
+  for (size_t i = 0; i < std::size(table); ++i)
+    if (table[i].name == name)
+      return static_cast<Format>(i);
+  return std::nullopt;
+}
+
+std::string_view name_of(ScaleRule rule) { return rules[static_cast<size_t>(rule)]; }
+
+std::optional<ScaleRule> scale_rule_named(std::string_view name) {
+  for (size_t i = 0; i < std::size(rules); ++i)
+    if (rules[i] == name)
+      return static_cast<ScaleRule>(i);
+  return std::nullopt;
+}
+
+} // namespace nereid::ir

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "dsl/ir/op.h"
+#include "dsl/ir/type.h"
+
+namespace nereid::ir {
+
+/// A parameter of a kernel with what the launch knows of it (argument specialisation).
+struct Argument {
+  ValueId value = 0;
+  bool read_only = false;          ///< Ptr<const T>: the kernel does not write through it
+  int64_t divisibility = 1;        ///< integer: the value, pointer: the address in bytes, is a multiple of it
+  std::optional<int64_t> constant; ///< an integer known at compile time; still passed in the kernarg
+};
+
+/// The reserved config keys: how the compiler is to build the kernel.
+struct CompileOptions {
+  int waves = 4;        ///< waves of 64 lanes in a workgroup, 1 to 16
+  int mfma = 16;        ///< preferred MFMA: 16 for 16x16, 32 for 32x32
+  int waves_per_eu = 0; ///< least occupancy the author wants; 0: no wish
+
+  bool operator==(const CompileOptions &) const = default;
+};
+
+/// The meaning of an inline_asm on the host: element bits of the operands in, bits of the result out.
+using HostFunction = std::function<uint64_t(const std::vector<uint64_t> &)>;
+
+/// A kernel in SSA form with structured regions. A plain value: copy it, compare its printed form.
+struct Function {
+  std::string name;
+  std::vector<Argument> arguments;
+  CompileOptions options;
+  std::vector<Type> value_types; ///< by ValueId
+  Block body;
+
+  /// Beside the canonical form: source lines of operations (Op::place), argument names, meanings of
+  /// inline_asm by the operation's "host" attribute.
+  std::vector<SourceLine> places{SourceLine{}};
+  std::vector<std::string> argument_names;
+  std::vector<HostFunction> host_functions;
+
+  const Type &type(ValueId value) const { return value_types[value]; }
+  const SourceLine &place(const Op &op) const { return places[op.place]; }
+  ValueId new_value(Type type) {
+    value_types.push_back(std::move(type));
+    return static_cast<ValueId>(value_types.size() - 1);
+  }
+};
+
+/// Calls visit(op, line) for every operation, outer before inner, in order. Lines count from 1: the line
+/// numbers of the printed canonical form and of the compiled code's DWARF line table.
+void for_each_op(const Function &function, const std::function<void(const Op &, unsigned line)> &visit);
+
+} // namespace nereid::ir

@@ -1,0 +1,81 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace nereid::ir {
+
+enum class Opcode : uint8_t {
+#define NEREID_OP(enumerator, name, op_class, effect) enumerator,
+#include "dsl/ir/ops.def"
+};
+
+/// How shapes and element types of an operation's operands and results relate.
+enum class OpClass : uint8_t {
+  Source,
+  Shape,
+  Unary,
+  Binary,
+  Compare,
+  Other,
+  Reduce,
+  Memory,
+  Statement,
+  Region
+};
+
+/// What an operation does beside making its results. Loads and effects keep the order of the trace.
+enum class OpEffect : uint8_t { Pure, Load, Effect, Control };
+
+/// One line of ops.def.
+struct OpFacts {
+  std::string_view name;
+  OpClass op_class;
+  OpEffect effect;
+};
+
+const OpFacts &facts(Opcode opcode);
+std::optional<Opcode> opcode_named(std::string_view name);
+
+/// Elementwise operations take and give tiles of one shape and can run in any layout.
+bool is_elementwise(Opcode opcode);
+
+/// A compile-time constant of an operation. Names used: axis, start, bits, order (permute: list; atomics:
+/// string), scope, cache, format, format_a, format_b, rule, stages, asm, constraints, host, message.
+using Attribute = std::variant<int64_t, std::string, std::vector<int64_t>>;
+using Attributes = std::map<std::string, Attribute, std::less<>>;
+
+/// A value of a function, an index into Function::value_types.
+using ValueId = uint32_t;
+
+struct Op;
+
+/// A straight list of operations with arguments of its own; a region of `for` or `if`, or a kernel's body.
+struct Block {
+  std::vector<ValueId> arguments;
+  std::vector<Op> ops;
+};
+
+/// One operation.
+struct Op {
+  Opcode opcode = Opcode::Constant;
+  std::vector<ValueId> operands;
+  std::vector<ValueId> results;
+  Attributes attributes;
+  std::vector<Block> blocks;
+  uint32_t place = 0; ///< index into Function::places; no part of the canonical form
+
+  ValueId result() const { return results.front(); }
+  bool has(std::string_view name) const { return attributes.find(name) != attributes.end(); }
+  /// The attribute must exist and be of that kind (the verifier promises it).
+  int64_t integer(std::string_view name) const;
+  const std::string &string(std::string_view name) const;
+  const std::vector<int64_t> &integers(std::string_view name) const;
+};
+
+} // namespace nereid::ir
