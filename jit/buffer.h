@@ -1,0 +1,120 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+
+namespace nereid {
+
+namespace jit {
+
+class DeviceInterface;
+
+/// A piece of device memory, freed with its owner.
+class Allocation {
+public:
+  Allocation() = default;
+  Allocation(std::shared_ptr<DeviceInterface> device, uint64_t address, size_t bytes)
+      : device_(std::move(device)), address_(address), bytes_(bytes) {}
+  Allocation(Allocation &&other) noexcept { swap(other); }
+  Allocation &operator=(Allocation &&other) noexcept {
+    swap(other);
+    return *this;
+  }
+  ~Allocation();
+
+  uint64_t address() const { return address_; }
+  size_t bytes() const { return bytes_; }
+
+  Status write(size_t offset, const void *from, size_t bytes);
+  Status read(size_t offset, void *to, size_t bytes) const;
+  Status fill(size_t offset, uint8_t byte, size_t bytes);
+
+private:
+  void swap(Allocation &other) noexcept {
+    std::swap(device_, other.device_);
+    std::swap(address_, other.address_);
+    std::swap(bytes_, other.bytes_);
+  }
+  Status in_range(size_t offset, size_t bytes) const;
+
+  std::shared_ptr<DeviceInterface> device_;
+  uint64_t address_ = 0;
+  size_t bytes_ = 0;
+};
+
+} // namespace jit
+
+/// An address of device memory that holds elements of type T; what a kernel's Ptr<T> is given. Nobody owns
+/// it.
+template <class T> struct DevicePointer {
+  uint64_t address = 0;
+
+  DevicePointer operator+(size_t elements) const { return {address + elements * sizeof(T)}; }
+};
+
+/// Device memory for `size()` elements, freed with the buffer. Move-only. Copies to and from the host wait
+/// for what is queued on the device's default stream.
+template <class T> class Buffer {
+  static_assert(std::is_trivially_copyable_v<T>, "a buffer holds plain data");
+
+public:
+  Buffer() = default;
+  explicit Buffer(jit::Allocation memory) : memory_(std::move(memory)) {}
+
+  size_t size() const { return memory_.bytes() / sizeof(T); }
+  size_t bytes() const { return memory_.bytes(); }
+  uint64_t address() const { return memory_.address(); }
+  /// The address of element `index`.
+  DevicePointer<T> at(size_t index = 0) const { return {address() + index * sizeof(T)}; }
+
+  /// Copies data over elements first, first + 1, ...; more than fits is a user error.
+  Status copy_from_host(std::span<const T> data, size_t first = 0) {
+    return memory_.write(first * sizeof(T), data.data(), data.size_bytes());
+  }
+  Status copy_to_host(std::span<T> data, size_t first = 0) const {
+    return memory_.read(first * sizeof(T), data.data(), data.size_bytes());
+  }
+  /// All elements, as a host vector.
+  Result<std::vector<T>> to_host() const {
+    std::vector<T> data(size());
+    if (Status copied = copy_to_host(data); !copied)
+      return copied.error();
+    return data;
+  }
+  /// Sets every element.
+  Status fill(const T &value) {
+    unsigned char bytes[sizeof(T)];
+    std::memcpy(bytes, &value, sizeof(T));
+    if (std::all_of(bytes, bytes + sizeof(T), [&](unsigned char b) { return b == bytes[0]; }))
+      return memory_.fill(0, bytes[0], memory_.bytes());
+    return copy_from_host(std::vector<T>(size(), value));
+  }
+
+private:
+  jit::Allocation memory_;
+};
+
+/// Before a launch: an error naming the argument when the buffer is null or has fewer than `needed` elements.
+template <class T>
+Status require_elements(std::string_view argument, const Buffer<T> &buffer, size_t needed) {
+  if (buffer.size() >= needed && (buffer.address() || !needed))
+    return {};
+  if (!buffer.address())
+    return user_error("buffer '" + std::string(argument) + "' is null", "allocate it first");
+  return user_error("buffer '" + std::string(argument) + "' holds " + std::to_string(buffer.size()) +
+                        " elements where " + std::to_string(needed) + " are needed",
+                    "allocate a larger buffer");
+}
+
+} // namespace nereid
