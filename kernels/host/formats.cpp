@@ -1,0 +1,61 @@
+#include "kernels/host/formats.h"
+
+#include <bit>
+#include <cmath>
+#include <limits>
+
+namespace nereid::kernels::host {
+
+float bf16_to_float(uint16_t bits) { return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16); }
+
+uint16_t bf16_from_float(float value) {
+  const uint32_t bits = std::bit_cast<uint32_t>(value);
+  if (std::isnan(value))
+    return static_cast<uint16_t>((bits >> 16) | 0x0040);
+  const uint32_t ties_to_even = 0x7fff + ((bits >> 16) & 1);
+  return static_cast<uint16_t>((bits + ties_to_even) >> 16);
+}
+
+uint16_t bf16_from_double(double value) {
+  float narrow = static_cast<float>(value);
+  // Rounding twice goes wrong only where the first rounding lands on a tie of the second: make it sticky.
+  if (std::isfinite(narrow) && static_cast<double>(narrow) != value) {
+    const uint32_t bits = std::bit_cast<uint32_t>(narrow);
+    if ((bits & 0xffff) == 0x8000) {
+      const bool rounded_away = std::fabs(static_cast<double>(narrow)) > std::fabs(value);
+      narrow = std::bit_cast<float>(rounded_away ? bits - 1 : bits + 1);
+    }
+  }
+  return bf16_from_float(narrow);
+}
+
+float e2m1_to_float(uint8_t code) {
+  static constexpr float magnitudes[8] = {0.0F, 0.5F, 1.0F, 1.5F, 2.0F, 3.0F, 4.0F, 6.0F};
+  const float magnitude = magnitudes[code & 7];
+  return (code & 8) != 0 ? -magnitude : magnitude;
+}
+
+uint8_t e2m1_from_double(double value) {
+  // A code is passed at the midpoint to its successor; on the midpoint itself the even one of the two wins.
+  static constexpr double midpoints[7] = {0.25, 0.75, 1.25, 1.75, 2.5, 3.5, 5.0};
+  const uint8_t sign = std::signbit(value) ? 8 : 0;
+  if (std::isnan(value))
+    return sign | 7;
+  const double magnitude = std::fabs(value);
+  uint8_t code = 0;
+  while (code < 7) {
+    const bool next_is_even = (code & 1) != 0;
+    if (magnitude < midpoints[code] || (magnitude == midpoints[code] && !next_is_even))
+      break;
+    ++code;
+  }
+  return sign | code;
+}
+
+double e8m0_to_double(uint8_t byte) {
+  if (byte == 255)
+    return std::numeric_limits<double>::quiet_NaN();
+  return std::ldexp(1.0, byte - 127);
+}
+
+} // namespace nereid::kernels::host
