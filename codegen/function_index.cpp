@@ -1,0 +1,37 @@
+#include "codegen/function_index.h"
+
+#include <algorithm>
+
+namespace nereid::codegen {
+
+static bool can_be_recomputed(ir::Opcode opcode) {
+  switch (ir::facts(opcode).op_class) {
+  case ir::OpClass::Source:
+  case ir::OpClass::Shape:
+    return true;
+  default:
+    return ir::is_elementwise(opcode);
+  }
+}
+
+FunctionIndex::FunctionIndex(const ir::Function &function)
+    : function_(function), definition_(function.value_types.size()), user_(function.value_types.size()),
+      uses_(function.value_types.size()), cheap_(function.value_types.size()) {
+  for (size_t v = 0; v < function.value_types.size(); ++v)
+    cheap_[v] = function.value_types[v].rank() == 0;
+  ir::for_each_op(function, [&](const ir::Op &op, unsigned line) {
+    lines_[&op] = line;
+    for (ir::ValueId operand : op.operands) {
+      ++uses_[operand];
+      user_[operand] = &op;
+    }
+    bool cheap = can_be_recomputed(op.opcode) &&
+                 std::all_of(op.operands.begin(), op.operands.end(), [&](ir::ValueId v) { return cheap_[v]; });
+    for (ir::ValueId result : op.results) {
+      definition_[result] = &op;
+      cheap_[result] = cheap_[result] || cheap;
+    }
+  });
+}
+
+} // namespace nereid::codegen
