@@ -1,0 +1,9 @@
+#pragma once
+
+namespace nereid::jit {
+
+extern const char *const nereid_version;
+extern const char *const lld_digest;  ///< SHA-256 of the linked LLD
+extern const char *const code_digest; ///< SHA-256 of the libraries of dsl/ and codegen/
+
+} // namespace nereid::jit
