@@ -1,0 +1,163 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <type_traits>
+
+#include "dsl/ops/common.h"
+
+/// Loops and branches of the device. Plain C++ if and for over config values are meta-programming.
+namespace nereid {
+
+using detail::Where;
+
+struct LoopOptions {
+  /// Depth of the software pipeline; 0: that of the config, or 1.
+  int stages = 0;
+};
+
+namespace detail {
+
+/// A loop that is being traced. Its body is traced once; leaving it by break, return or an exception is an
+/// error that names the loop's line.
+class LoopTrace {
+public:
+  LoopTrace(Where where, ir::ValueId first, ir::ValueId last, ir::ValueId step, LoopOptions options);
+  ~LoopTrace();
+  LoopTrace(const LoopTrace &) = delete;
+  LoopTrace &operator=(const LoopTrace &) = delete;
+
+  /// Opens the body and returns the index.
+  ir::ValueId open();
+  void close();
+
+private:
+  Where where_;
+  uint64_t trace_;
+  ir::ValueId first_, last_, step_;
+  LoopOptions options_;
+  enum class State { Fresh, Open, Closed } state_ = State::Fresh;
+  std::vector<unsigned> vars_;
+  std::vector<ir::ValueId> inits_;
+};
+
+/// What range returns: a range of one element, the index.
+template <ElementType T> class LoopRange {
+public:
+  LoopRange(Where where, const Operand<T> &first, const Operand<T> &last, const Operand<T> &step,
+            LoopOptions options)
+      : loop_(where, first.id(), last.id(), step.id(), options) {}
+
+  struct End {};
+  class Iterator {
+  public:
+    explicit Iterator(LoopTrace &loop) : loop_(&loop), index_(make<T>(loop.open())) {}
+    Tile<T> operator*() const { return index_; }
+    Iterator &operator++() {
+      loop_->close();
+      done_ = true;
+      return *this;
+    }
+    bool operator!=(End) const { return !done_; }
+
+  private:
+    LoopTrace *loop_;
+    Tile<T> index_;
+    bool done_ = false;
+  };
+  Iterator begin() { return Iterator(loop_); }
+  End end() { return {}; }
+
+private:
+  LoopTrace loop_;
+};
+
+template <class... X> struct IndexElement {
+  using type = i32;
+};
+template <class... X>
+  requires(TileLike<X> || ...)
+struct IndexElement<X...> {
+  using type = CommonElement<X...>;
+};
+template <class... X> using IndexOf = typename IndexElement<X...>::type;
+template <class... X>
+concept IndexArguments = (std::same_as<IndexOf<X...>, i32> || std::same_as<IndexOf<X...>, i64>) &&
+                         (std::convertible_to<const X &, Operand<IndexOf<X...>>> && ...);
+
+/// A branch that is being traced.
+class BranchTrace {
+public:
+  BranchTrace(Where where, ir::ValueId condition);
+  ~BranchTrace();
+  BranchTrace(const BranchTrace &) = delete;
+  BranchTrace &operator=(const BranchTrace &) = delete;
+  void begin_else();
+  void end();
+
+private:
+  std::vector<ir::ValueId> values() const;
+  Where where_;
+  uint64_t trace_;
+  bool ended_ = false;
+  std::vector<unsigned> vars_;
+  std::vector<ir::ValueId> before_;
+  std::vector<ir::ValueId> then_;
+};
+
+/// A branch's condition: a scalar i1 or a Var of one; a C++ bool chooses while tracing.
+class Condition {
+public:
+  template <std::same_as<bool> B>
+  Condition(B known, Where where = Where::current()) : known_(known), where_(where) {}
+  Condition(const Tile<i1> &tile, Where where = Where::current()) : id_(tile.id()), where_(where) {}
+  Condition(const Var<Tile<i1>> &var, Where where = Where::current()) : id_(var.get().id()), where_(where) {}
+  std::optional<bool> known() const { return known_; }
+  ir::ValueId id() const { return id_; }
+  Where where() const { return where_; }
+
+private:
+  std::optional<bool> known_;
+  ir::ValueId id_ = 0;
+  Where where_;
+};
+
+} // namespace detail
+
+/// for (Int k : range(first, last, step, {.stages = n})): first, first + step, ... while less than last. The
+/// bounds are scalars, i32 or i64; the step is positive. Vars that the body assigns are carried through the
+/// loop.
+template <class F, class L, class S>
+  requires detail::IndexArguments<F, L, S>
+auto range(const F &first, const L &last, const S &step, LoopOptions options = {},
+           Where where = Where::current()) {
+  using T = detail::IndexOf<F, L, S>;
+  return detail::LoopRange<T>(where, detail::Operand<T>(first, where), detail::Operand<T>(last, where),
+                              detail::Operand<T>(step, where), options);
+}
+template <class F, class L>
+  requires detail::IndexArguments<F, L>
+auto range(const F &first, const L &last, LoopOptions options = {}, Where where = Where::current()) {
+  return range(first, last, 1, options, where);
+}
+
+/// The device's if: the condition is a scalar. Vars that a branch assigns are its results.
+template <class Then, class Else>
+void when(const detail::Condition &condition, Then &&then, Else &&otherwise) {
+  static_assert(std::is_void_v<std::invoke_result_t<Then>> && std::is_void_v<std::invoke_result_t<Else>>,
+                "a branch of when returns nothing: assign to a Var");
+  if (condition.known()) {
+    *condition.known() ? then() : otherwise();
+    return;
+  }
+  detail::BranchTrace branch(condition.where(), condition.id());
+  then();
+  branch.begin_else();
+  otherwise();
+  branch.end();
+}
+template <class Then> void when(const detail::Condition &condition, Then &&then) {
+  when(condition, std::forward<Then>(then), [] {});
+}
+
+} // namespace nereid

@@ -1,0 +1,155 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "dsl/ir/format.h"
+#include "dsl/ir/function.h"
+#include "dsl/ir/trace_error.h"
+
+namespace nereid::ir {
+
+/// Makes the operations of one function: infers result types, inserts broadcasts, folds integer constants and
+/// keeps the structured regions. Every wrong use throws a TraceError (Owner::User) at the current place.
+///
+/// Shapes broadcast in one way: equal shapes, a rank-0 value with anything, or equal rank where one size
+/// is 1.
+class Builder {
+public:
+  explicit Builder(std::string name);
+
+  /// The place of the operations to come, and of errors.
+  void set_place(const SourceLine &place);
+  const SourceLine &place() const { return function_.places[place_]; }
+  const Function &function() const { return function_; }
+  const Type &type(ValueId value) const { return function_.type(value); }
+  /// Where a value was made; line 0 for arguments of the kernel.
+  const SourceLine &place_of(ValueId value) const { return function_.places[made_[value].place]; }
+  /// Whether the value may be used here: made in an open region.
+  bool visible(ValueId value) const;
+  /// The open region: 0 is the kernel's body, no two regions of a function have one number.
+  unsigned region() const { return regions_.back().serial; }
+  /// The integer (or bool) that a value is known to be everywhere.
+  std::optional<int64_t> constant_of(ValueId value) const;
+  [[noreturn]] void fail(std::string message, std::string remedy) const;
+
+  ValueId argument(Type type, std::string name, bool read_only = false, int64_t divisibility = 1,
+                   std::optional<int64_t> constant = {});
+  CompileOptions &options() { return function_.options; }
+
+  /// A splat; `bits` is the element's bit pattern, zero-extended.
+  ValueId constant(Type type, uint64_t bits);
+  /// A splat of an integer that must be representable.
+  ValueId integer(Element element, int64_t value, Shape shape = {});
+  ValueId program_id(int axis);
+  ValueId num_programs(int axis);
+  /// i32[last - first]
+  ValueId arange(int64_t first, int64_t last);
+
+  ValueId broadcast(ValueId value, const Shape &shape);
+  /// The shape that two shapes broadcast to; `what` names the operation in the error.
+  Shape common_shape(std::string_view what, const Shape &a, const Shape &b) const;
+  ValueId expand_dims(ValueId value, int axis);
+  ValueId reshape(ValueId value, const Shape &shape);
+  ValueId permute(ValueId value, const std::vector<int64_t> &order);
+  std::pair<ValueId, ValueId> split(ValueId value);
+  ValueId join(ValueId a, ValueId b);
+
+  ValueId unary(Opcode opcode, ValueId value);
+  /// Arithmetic, bit operations and comparisons.
+  ValueId binary(Opcode opcode, ValueId a, ValueId b);
+  ValueId fma(ValueId a, ValueId b, ValueId c);
+  ValueId where(ValueId condition, ValueId a, ValueId b);
+  ValueId cast(ValueId value, Element element);
+  ValueId bitcast(ValueId value, Element element);
+  ValueId ptr_add(ValueId pointer, ValueId offset);
+  ValueId inline_asm(Element result, const std::string &text, const std::string &constraints,
+                     HostFunction host, std::span<const ValueId> operands);
+  ValueId cvt_scaled(Format format, ValueId even, ValueId odd, ValueId scale);
+
+  /// axis counts from the end when negative; keep leaves a dimension of size 1.
+  ValueId reduce(Opcode opcode, ValueId value, int axis, bool keep);
+  ValueId cumsum(ValueId value, int axis);
+
+  ValueId dot(ValueId a, ValueId b);
+  /// One side of dot_scaled; a bf16 or f16 tile has no scale and the format of its element.
+  struct ScaledOperand {
+    ValueId codes;
+    std::optional<ValueId> scales;
+    Format format;
+  };
+  ValueId dot_scaled(const ScaledOperand &a, const ScaledOperand &b);
+  /// codes, scales
+  std::pair<ValueId, ValueId> quantize(ValueId value, Format format, ScaleRule rule);
+
+  ValueId load(ValueId pointer, std::optional<ValueId> mask, std::optional<ValueId> other,
+               const std::string &cache);
+  void store(ValueId pointer, ValueId value, std::optional<ValueId> mask, const std::string &cache);
+  /// AtomicAdd, AtomicMax, AtomicExchange (one value) and AtomicCompareExchange (expected, desired).
+  ValueId atomic(Opcode opcode, ValueId pointer, std::span<const ValueId> values, std::optional<ValueId> mask,
+                 const std::string &order, const std::string &scope);
+
+  void assume(ValueId condition);
+  void device_assert(ValueId condition, const std::string &message);
+  void device_print(const std::string &message, std::span<const ValueId> values);
+
+  struct Loop {
+    ValueId index;
+    std::vector<ValueId> carried; ///< the values inside the body, one for each init
+  };
+  /// Opens a loop's body. Any value that might change in the body is given as an init.
+  Loop begin_for(ValueId first, ValueId last, ValueId step, int stages, std::span<const ValueId> inits);
+  /// Closes it. A value whose yield is its own carried value did not change: it is no longer carried, and its
+  /// result is its init.
+  std::vector<ValueId> end_for(std::span<const ValueId> yields);
+
+  void begin_if(ValueId condition);
+  void begin_else();
+  /// Closes the branches; the pairs are (then, else) for each result.
+  std::vector<ValueId> end_if(std::span<const std::pair<ValueId, ValueId>> yields);
+
+  /// The function, without pure operations that nothing uses. The builder is left empty.
+  Function finish();
+
+private:
+  struct Region {
+    unsigned serial = 0;
+    Block block;
+    Op op; ///< the for or if under construction; unused for the body
+  };
+  /// Of a value: where it was made, in which region, and which constant it is.
+  struct Made {
+    uint32_t place = 0;
+    unsigned region = 0;
+    std::optional<uint64_t> bits;
+  };
+
+  ValueId new_value(Type type);
+  /// Checks that the operand may be used here.
+  void use(ValueId value) const;
+  Op &emit(Opcode opcode, std::vector<ValueId> operands, std::vector<Type> results,
+           Attributes attributes = {});
+  ValueId emit_one(Opcode opcode, std::vector<ValueId> operands, Type result, Attributes attributes = {});
+  void require_value(std::string_view what, ValueId value) const;
+  void require_element(std::string_view what, ValueId value, bool allowed, std::string_view wanted) const;
+  size_t checked_axis(std::string_view what, ValueId value, int axis) const;
+  void check_shape(std::string_view what, const Shape &shape) const;
+  ValueId broadcast_operand(std::string_view what, ValueId value, const Shape &shape);
+  void check_memory(std::string_view what, ValueId pointer) const;
+  std::optional<ValueId> fold(Opcode opcode, ValueId a, ValueId b);
+  void close_region(std::vector<ValueId> yields);
+
+  Function function_;
+  std::vector<Made> made_; ///< by ValueId
+  std::vector<Region> regions_;
+  std::map<std::pair<std::string, unsigned>, uint32_t> place_index_;
+  uint32_t place_ = 0;
+  unsigned next_region_ = 1;
+};
+
+} // namespace nereid::ir

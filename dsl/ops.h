@@ -1,0 +1,9 @@
+#pragma once
+
+// The operations of the language, by subject.
+#include "dsl/ops/elementwise.h"
+#include "dsl/ops/matrix.h"
+#include "dsl/ops/memory.h"
+#include "dsl/ops/reduce.h"
+#include "dsl/ops/shape.h"
+#include "dsl/ops/statement.h"

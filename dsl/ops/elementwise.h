@@ -1,0 +1,170 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "dsl/ops/common.h"
+
+/// Operations element by element. Shapes broadcast as those of operators do: equal, or a scalar with
+/// anything, or of one rank with sizes of 1. Elements never convert by themselves.
+namespace nereid {
+
+using detail::Where;
+
+#define NEREID_UNARY(function, concept_name, opcode)                                                         \
+  template <detail::concept_name X>                                                                          \
+  Tile<detail::ElementOf<X>> function(const X &x, Where where = Where::current()) {                          \
+    return detail::make<detail::ElementOf<X>>(                                                               \
+        detail::at(where).unary(ir::Opcode::opcode, detail::id_of(x)));                                      \
+  }
+NEREID_UNARY(abs, NumericTile, Abs)
+NEREID_UNARY(exp, FloatTile, Exp)
+NEREID_UNARY(exp2, FloatTile, Exp2)
+NEREID_UNARY(log, FloatTile, Log)
+NEREID_UNARY(log2, FloatTile, Log2)
+NEREID_UNARY(sqrt, FloatTile, Sqrt)
+NEREID_UNARY(rsqrt, FloatTile, Rsqrt)
+NEREID_UNARY(tanh, FloatTile, Tanh)
+NEREID_UNARY(erf, FloatTile, Erf)
+NEREID_UNARY(sigmoid, FloatTile, Sigmoid)
+NEREID_UNARY(floor, FloatTile, Floor)
+NEREID_UNARY(ceil, FloatTile, Ceil)
+/// To the nearest integer, ties to even.
+NEREID_UNARY(round, FloatTile, Round)
+#undef NEREID_UNARY
+
+#define NEREID_BINARY(function, concept_name, opcode)                                                        \
+  template <class A, class B>                                                                                \
+    requires detail::OneElement<A, B> && concept_name<detail::CommonElement<A, B>>                           \
+  Tile<detail::CommonElement<A, B>> function(const A &a, const B &b, Where where = Where::current()) {       \
+    using T = detail::CommonElement<A, B>;                                                                   \
+    return detail::binary<T>(ir::Opcode::opcode, detail::operand<T>(a, where),                               \
+                             detail::operand<T>(b, where));                                                  \
+  }
+/// A NaN in either operand is the result.
+NEREID_BINARY(min, NumericElement, Min)
+NEREID_BINARY(max, NumericElement, Max)
+/// The upper half of the product of 32-bit integers.
+NEREID_BINARY(mulhi, IntegerElement, MulHi)
+#undef NEREID_BINARY
+
+/// min(max(x, low), high)
+template <detail::NumericTile X, class L, class H>
+  requires detail::OneElement<X, L, H>
+Tile<detail::ElementOf<X>> clamp(const X &x, const L &low, const H &high, Where where = Where::current()) {
+  return min(max(x, low, where), high, where);
+}
+
+/// a * b + c with one rounding.
+template <class A, class B, class C>
+  requires detail::OneElement<A, B, C> && FloatElement<detail::CommonElement<A, B, C>>
+Tile<detail::CommonElement<A, B, C>> fma(const A &a, const B &b, const C &c, Where where = Where::current()) {
+  using T = detail::CommonElement<A, B, C>;
+  detail::Operand<T> x(a, where), y(b, where), z(c, where);
+  return detail::make<T>(detail::at(where).fma(x.id(), y.id(), z.id()));
+}
+
+/// a where the condition holds, else b. Both are evaluated.
+template <class A, class B>
+  requires detail::OneElement<A, B>
+Tile<detail::CommonElement<A, B>> where(const detail::Operand<i1> &condition, const A &a, const B &b,
+                                        Where place = Where::current()) {
+  using T = detail::CommonElement<A, B>;
+  detail::Operand<T> x(a, place), y(b, place);
+  return detail::make<T>(detail::at(place).where(condition.id(), x.id(), y.id()));
+}
+
+/// Conversion of values: integers wrap, floats round to nearest even; a float to an integer saturates to 32
+/// bits (NaN gives 0), then wraps to the narrower type; anything to i1 is x != 0.
+template <ElementType U, detail::TileLike X> Tile<U> cast(const X &x, Where where = Where::current()) {
+  return detail::make<U>(detail::at(where).cast(detail::id_of(x), element_of<U>));
+}
+
+/// The same bits as another element type of the same width.
+template <ElementType U, detail::TileLike X>
+  requires(sizeof(U) == sizeof(detail::ElementOf<X>)) &&
+          (std::same_as<U, i1> == std::same_as<detail::ElementOf<X>, i1>)
+Tile<U> bitcast(const X &x, Where where = Where::current()) {
+  return detail::make<U>(detail::at(where).bitcast(detail::id_of(x), element_of<U>));
+}
+
+/// The least number of pieces of size b that cover a; for positive integers, on the host and the device.
+template <std::integral A, std::integral B> constexpr auto cdiv(A a, B b) { return (a + b - 1) / b; }
+template <class A, class B>
+  requires detail::OneElement<A, B> && IntegerElement<detail::CommonElement<A, B>>
+Tile<detail::CommonElement<A, B>> cdiv(const A &a, const B &b, Where where = Where::current()) {
+  using T = detail::CommonElement<A, B>;
+  detail::Operand<T> x(a, where), y(b, where), one(T(1), where);
+  ir::Builder &builder = detail::at(where);
+  ir::ValueId up = builder.binary(ir::Opcode::Sub, builder.binary(ir::Opcode::Add, x.id(), y.id()), one.id());
+  return detail::make<T>(builder.binary(ir::Opcode::Div, up, y.id()));
+}
+
+/// v_cvt_scalef32_pk_*: two f32 values, each divided by the power of two `scale`, to packed codes: u8 for
+/// e2m1 (even in the low nibble), u16 for e4m3 and e5m2 (even in the low byte).
+template <ir::Format F, class A, class B, class S>
+  requires(F == ir::Format::E2M1 || F == ir::Format::E4M3 || F == ir::Format::E5M2)
+auto cvt_scaled(const A &even, const B &odd, const S &scale, Where where = Where::current()) {
+  using Codes = std::conditional_t<F == ir::Format::E2M1, u8, u16>;
+  detail::Operand<f32> x(even, where), y(odd, where), s(scale, where);
+  return detail::make<Codes>(detail::at(where).cvt_scaled(F, x.id(), y.id(), s.id()));
+}
+
+namespace detail {
+
+/// Element bits to a C++ value and back, for the host meaning of inline assembly.
+template <ElementType T> T from_bits(uint64_t bits) {
+  if constexpr (std::same_as<T, i1>)
+    return i1(bits != 0);
+  else if constexpr (std::same_as<T, f32>)
+    return std::bit_cast<f32>(static_cast<uint32_t>(bits));
+  else if constexpr (FloatElement<T>)
+    return T::from_bits(static_cast<uint16_t>(bits));
+  else
+    return static_cast<T>(bits);
+}
+template <ElementType T> uint64_t to_bits(T value) {
+  if constexpr (std::same_as<T, i1>)
+    return value.value;
+  else if constexpr (std::same_as<T, f32>)
+    return std::bit_cast<uint32_t>(value);
+  else if constexpr (FloatElement<T>)
+    return value.bits;
+  else
+    return static_cast<std::make_unsigned_t<T>>(value);
+}
+
+template <class R, class... T, class F, size_t... I>
+ir::HostFunction host_function(F function, std::index_sequence<I...>) {
+  return [function](const std::vector<uint64_t> &bits) {
+    return to_bits<R>(static_cast<R>(function(from_bits<T>(bits[I])...)));
+  };
+}
+
+/// The text of an inline assembly with the place of its use.
+struct AsmText {
+  AsmText(const char *text, Where where = Where::current()) : text(text), where(where) {}
+  AsmText(std::string text, Where where = Where::current()) : text(std::move(text)), where(where) {}
+  std::string text;
+  Where where;
+};
+
+} // namespace detail
+
+/// One machine instruction (or more) for each element: LLVM's operand syntax, `constraints` as "=v,v,v". The
+/// function `host` is its meaning: it takes the operands' elements and returns an R; pass nullptr when there
+/// is none, and the interpreter will refuse. The assembly must be pure.
+template <ElementType R, class Host, detail::TileLike... X>
+Tile<R> inline_asm(const detail::AsmText &text, const std::string &constraints, Host host, const X &...x) {
+  ir::HostFunction meaning;
+  if constexpr (!std::same_as<Host, std::nullptr_t>) {
+    static_assert(std::is_invocable_v<Host, detail::ElementOf<X>...>,
+                  "the host function of inline_asm takes one element of each operand");
+    meaning = detail::host_function<R, detail::ElementOf<X>...>(host, std::index_sequence_for<X...>{});
+  }
+  ir::ValueId operands[] = {detail::id_of(x)...};
+  return detail::make<R>(
+      detail::at(text.where).inline_asm(element_of<R>, text.text, constraints, std::move(meaning), operands));
+}
+
+} // namespace nereid

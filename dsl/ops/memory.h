@@ -1,0 +1,113 @@
+#pragma once
+
+#include "dsl/ops/common.h"
+
+/// Global memory. Loads and effects keep the order of the trace. A mask is broadcast to the shape of the
+/// pointers; lanes that it removes touch no memory.
+namespace nereid {
+
+using detail::Where;
+
+/// How a load or store uses the caches: Default; Stream: used once; Global: not kept in the compute unit's
+/// own cache.
+enum class Cache { Default, Stream, Global };
+/// What an atomic orders beside itself.
+enum class Order { Relaxed, Acquire, Release, AcqRel };
+/// Who sees that order.
+enum class Scope { Workgroup, Device };
+
+namespace detail {
+std::string name_of(Cache cache);
+std::string name_of(Order order);
+std::string name_of(Scope scope);
+using Truth = Operand<i1>;
+} // namespace detail
+
+template <detail::PtrLike P>
+Tile<detail::ElementOf<P>> load(const P &pointer, Cache cache = Cache::Default,
+                                Where where = Where::current()) {
+  return detail::make<detail::ElementOf<P>>(
+      detail::at(where).load(detail::id_of(pointer), {}, {}, detail::name_of(cache)));
+}
+/// Elements that the mask removes are 0.
+template <detail::PtrLike P>
+Tile<detail::ElementOf<P>> load(const P &pointer, const detail::Truth &mask, Cache cache = Cache::Default,
+                                Where where = Where::current()) {
+  return detail::make<detail::ElementOf<P>>(
+      detail::at(where).load(detail::id_of(pointer), mask.id(), {}, detail::name_of(cache)));
+}
+/// Elements that the mask removes are those of `other`.
+template <detail::PtrLike P>
+Tile<detail::ElementOf<P>> load(const P &pointer, const detail::Truth &mask,
+                                const detail::Operand<detail::ElementOf<P>> &other,
+                                Cache cache = Cache::Default, Where where = Where::current()) {
+  return detail::make<detail::ElementOf<P>>(
+      detail::at(where).load(detail::id_of(pointer), mask.id(), other.id(), detail::name_of(cache)));
+}
+
+/// The value is broadcast to the shape of the pointers.
+template <detail::WritablePtr P>
+void store(const P &pointer, const detail::Operand<detail::ElementOf<P>> &value, Cache cache = Cache::Default,
+           const detail::Effect &effect = detail::Effect(Where::current())) {
+  effect.emit().store(detail::id_of(pointer), value.id(), {}, detail::name_of(cache));
+}
+template <detail::WritablePtr P>
+void store(const P &pointer, const detail::Operand<detail::ElementOf<P>> &value, const detail::Truth &mask,
+           Cache cache = Cache::Default, const detail::Effect &effect = detail::Effect(Where::current())) {
+  effect.emit().store(detail::id_of(pointer), value.id(), mask.id(), detail::name_of(cache));
+}
+
+/// Atomics return the old values (0 where masked off). One on a scalar pointer runs once a program.
+#define NEREID_ATOMIC(function, opcode)                                                                      \
+  template <detail::WritablePtr P>                                                                           \
+  Tile<detail::ElementOf<P>> function(const P &pointer, const detail::Operand<detail::ElementOf<P>> &value,  \
+                                      Order order = Order::AcqRel, Scope scope = Scope::Device,              \
+                                      const detail::Effect &effect = detail::Effect(Where::current())) {     \
+    ir::ValueId values[] = {value.id()};                                                                     \
+    return detail::make<detail::ElementOf<P>>(                                                               \
+        effect.emit().atomic(ir::Opcode::opcode, detail::id_of(pointer), values, {}, detail::name_of(order), \
+                             detail::name_of(scope)));                                                       \
+  }                                                                                                          \
+  template <detail::WritablePtr P>                                                                           \
+  Tile<detail::ElementOf<P>> function(const P &pointer, const detail::Operand<detail::ElementOf<P>> &value,  \
+                                      const detail::Truth &mask, Order order = Order::AcqRel,                \
+                                      Scope scope = Scope::Device,                                           \
+                                      const detail::Effect &effect = detail::Effect(Where::current())) {     \
+    ir::ValueId values[] = {value.id()};                                                                     \
+    return detail::make<detail::ElementOf<P>>(                                                               \
+        effect.emit().atomic(ir::Opcode::opcode, detail::id_of(pointer), values, mask.id(),                  \
+                             detail::name_of(order), detail::name_of(scope)));                               \
+  }
+/// i32, u32, i64, u64, f32
+NEREID_ATOMIC(atomic_add, AtomicAdd)
+/// i32, u32, i64, u64, f32
+NEREID_ATOMIC(atomic_max, AtomicMax)
+/// elements of 32 or 64 bits
+NEREID_ATOMIC(atomic_exchange, AtomicExchange)
+#undef NEREID_ATOMIC
+
+/// Stores `desired` where memory holds `expected`; integers of 32 or 64 bits.
+template <detail::WritablePtr P>
+Tile<detail::ElementOf<P>>
+atomic_compare_exchange(const P &pointer, const detail::Operand<detail::ElementOf<P>> &expected,
+                        const detail::Operand<detail::ElementOf<P>> &desired, Order order = Order::AcqRel,
+                        Scope scope = Scope::Device,
+                        const detail::Effect &effect = detail::Effect(Where::current())) {
+  ir::ValueId values[] = {expected.id(), desired.id()};
+  return detail::make<detail::ElementOf<P>>(
+      effect.emit().atomic(ir::Opcode::AtomicCompareExchange, detail::id_of(pointer), values, {},
+                           detail::name_of(order), detail::name_of(scope)));
+}
+template <detail::WritablePtr P>
+Tile<detail::ElementOf<P>>
+atomic_compare_exchange(const P &pointer, const detail::Operand<detail::ElementOf<P>> &expected,
+                        const detail::Operand<detail::ElementOf<P>> &desired, const detail::Truth &mask,
+                        Order order = Order::AcqRel, Scope scope = Scope::Device,
+                        const detail::Effect &effect = detail::Effect(Where::current())) {
+  ir::ValueId values[] = {expected.id(), desired.id()};
+  return detail::make<detail::ElementOf<P>>(
+      effect.emit().atomic(ir::Opcode::AtomicCompareExchange, detail::id_of(pointer), values, mask.id(),
+                           detail::name_of(order), detail::name_of(scope)));
+}
+
+} // namespace nereid

@@ -1,0 +1,83 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <source_location>
+#include <vector>
+
+#include "dsl/ir/builder.h"
+
+namespace nereid::detail {
+
+using Where = std::source_location;
+class Effect;
+
+/// What one trace knows beside the function under construction: the live Vars, open effects of the current
+/// full-expression, and an error that could not be thrown where it arose. One per thread is current.
+class Tracer {
+public:
+  explicit Tracer(std::string name);
+  ~Tracer();
+  Tracer(const Tracer &) = delete;
+  Tracer &operator=(const Tracer &) = delete;
+
+  /// The tracer of this thread, or nullptr outside of a kernel.
+  static Tracer *current();
+
+  ir::Builder &builder() { return builder_; }
+  /// Tells traces apart; never 0.
+  uint64_t serial() const { return serial_; }
+
+  unsigned new_var(ir::ValueId value);
+  void drop_var(unsigned slot) { vars_[slot].alive = false; }
+  ir::ValueId var(unsigned slot) const { return vars_[slot].value; }
+  void set_var(unsigned slot, ir::ValueId value) { vars_[slot].value = value; }
+  /// Slots of the Vars that are alive and whose value may be used in the open region.
+  std::vector<unsigned> live_vars() const;
+
+  /// An error found where nothing may be thrown; the next operation or the end of the trace reports it.
+  void defer(Error error);
+  void check_deferred() const;
+
+  /// `stages` of loops that do not say otherwise.
+  int default_stages = 1;
+
+private:
+  friend class Effect;
+  struct VarSlot {
+    ir::ValueId value;
+    bool alive;
+  };
+  ir::Builder builder_;
+  uint64_t serial_;
+  Tracer *outer_;
+  std::vector<VarSlot> vars_;
+  std::vector<const Effect *> effects_; ///< emitted in full-expressions that have not ended
+  std::optional<Error> deferred_;
+};
+
+/// The builder of this thread's tracer with its place set. Throws outside of a kernel.
+ir::Builder &at(Where where);
+/// Like at(), leaving the place as it is.
+Tracer &tracer();
+
+/// The default argument of every operation with an effect. It lives until the end of the caller's
+/// full-expression: a second effect emitted before that is an error, since C++ does not say which comes
+/// first.
+class Effect {
+public:
+  explicit Effect(Where where) : where_(where) {}
+  ~Effect();
+  Effect(const Effect &) = delete;
+  Effect &operator=(const Effect &) = delete;
+
+  /// To be called when the operation is made; at() for its place.
+  ir::Builder &emit() const;
+
+private:
+  Where where_;
+  mutable uint64_t trace_ = 0;
+  mutable unsigned region_ = 0;
+};
+
+} // namespace nereid::detail

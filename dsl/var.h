@@ -1,0 +1,173 @@
+#pragma once
+
+#include "dsl/handle.h"
+
+namespace nereid {
+
+namespace detail {
+
+/// A place in the tracer that holds a value and may be assigned: the state of a Var.
+class VarState {
+public:
+  explicit VarState(ir::ValueId value);
+  VarState(const VarState &other) : VarState(other.value()) {}
+  VarState &operator=(const VarState &) = delete;
+  ~VarState();
+
+  ir::ValueId value() const;
+  /// The value is broadcast to the Var's shape; the shape never changes.
+  void assign(ir::ValueId value);
+  const ir::Type &type() const;
+
+private:
+  Tracer &owner() const;
+  uint64_t trace_;
+  unsigned slot_;
+};
+
+} // namespace detail
+
+/// The one mutable thing: holds a tile, an integer or a pointer. A Var that is assigned inside a range loop
+/// is carried through the loop, one assigned inside when is a result of it. The shape is that of the first
+/// value.
+///
+///     Var acc = zeros<f32>({c.block_m, c.block_n});
+///     for (Int k : range(0, n)) acc += ...;
+template <ElementType T> class Var<Tile<T>> {
+public:
+  Var(const Tile<T> &tile) : state_(tile.id()) {}
+  template <detail::ConstantFor<T> C>
+  Var(C value, std::source_location where = std::source_location::current())
+      : state_(detail::constant_of(where, element_of<T>, value)) {}
+  Var(const Var &) = default;
+
+  /// The value that it holds now.
+  Tile<T> get() const { return detail::make<T>(state_.value()); }
+  operator Tile<T>() const { return get(); }
+  const ir::Type &type() const { return state_.type(); }
+  const Shape &shape() const { return type().shape; }
+  unsigned rank() const { return type().rank(); }
+  template <ElementType U> Tile<U> to(std::source_location where = std::source_location::current()) const {
+    return get().template to<U>(where);
+  }
+
+  template <class B>
+    requires std::same_as<B, bool>
+  explicit operator B() const {
+    return static_cast<bool>(get());
+  }
+
+  using Arg = const detail::Operand<T> &;
+  Var &operator=(const Var &other) {
+    state_.assign(other.state_.value());
+    return *this;
+  }
+  Var &operator=(Arg value) {
+    detail::at(value.where());
+    state_.assign(value.id());
+    return *this;
+  }
+  Var &operator+=(Arg value)
+    requires NumericElement<T>
+  {
+    return update(ir::Opcode::Add, value);
+  }
+  Var &operator-=(Arg value)
+    requires NumericElement<T>
+  {
+    return update(ir::Opcode::Sub, value);
+  }
+  Var &operator*=(Arg value)
+    requires NumericElement<T>
+  {
+    return update(ir::Opcode::Mul, value);
+  }
+  Var &operator/=(Arg value)
+    requires NumericElement<T>
+  {
+    return update(ir::Opcode::Div, value);
+  }
+  Var &operator%=(Arg value)
+    requires IntegerElement<T>
+  {
+    return update(ir::Opcode::Rem, value);
+  }
+  Var &operator&=(Arg value)
+    requires BitElement<T>
+  {
+    return update(ir::Opcode::And, value);
+  }
+  Var &operator|=(Arg value)
+    requires BitElement<T>
+  {
+    return update(ir::Opcode::Or, value);
+  }
+  Var &operator^=(Arg value)
+    requires BitElement<T>
+  {
+    return update(ir::Opcode::Xor, value);
+  }
+  Var &operator<<=(Arg value)
+    requires IntegerElement<T>
+  {
+    return update(ir::Opcode::Shl, value);
+  }
+  Var &operator>>=(Arg value)
+    requires IntegerElement<T>
+  {
+    return update(ir::Opcode::Shr, value);
+  }
+
+private:
+  Var &update(ir::Opcode opcode, Arg value) {
+    state_.assign(detail::at(value.where()).binary(opcode, state_.value(), value.id()));
+    return *this;
+  }
+  detail::VarState state_;
+};
+
+/// A Var that holds a pointer or a tile of pointers.
+template <class T> class Var<Ptr<T>> {
+public:
+  Var(const Ptr<T> &pointer) : state_(pointer.id()) {}
+  Var(const Var &) = default;
+
+  Ptr<T> get() const { return Ptr<T>(state_.value(), 0); }
+  operator Ptr<T>() const { return get(); }
+  const ir::Type &type() const { return state_.type(); }
+  const Shape &shape() const { return type().shape; }
+  unsigned rank() const { return type().rank(); }
+
+  Var &operator=(const Var &other) {
+    state_.assign(other.state_.value());
+    return *this;
+  }
+  Var &operator=(const detail::PtrOperand<T> &pointer) {
+    detail::at(pointer.where());
+    state_.assign(pointer.id());
+    return *this;
+  }
+  Var &operator+=(const detail::Offset &offset) {
+    state_.assign(detail::at(offset.where()).ptr_add(state_.value(), offset.id()));
+    return *this;
+  }
+
+private:
+  detail::VarState state_;
+};
+
+/// Var<f32> is another spelling of Var<Tile<f32>>.
+template <ElementType T> class Var<T> : public Var<Tile<T>> {
+public:
+  using Var<Tile<T>>::Var;
+  using Var<Tile<T>>::operator=;
+  Var(const Var<Tile<T>> &other) : Var<Tile<T>>(other) {}
+};
+
+template <ElementType T> Var(const Tile<T> &) -> Var<Tile<T>>;
+template <class T> Var(const Ptr<T> &) -> Var<Ptr<T>>;
+template <ElementType T> Var(const Var<Tile<T>> &) -> Var<Tile<T>>;
+template <std::integral C> Var(C) -> Var<Tile<std::conditional_t<std::same_as<C, bool>, i1, C>>>;
+template <std::floating_point C> Var(C) -> Var<Tile<f32>>;
+
+} // namespace nereid
