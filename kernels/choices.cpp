@@ -1,0 +1,244 @@
+#include "kernels/choices.h"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+namespace nereid::kernels {
+namespace {
+
+constexpr std::array<std::string_view, 5> path_names = {"auto", "fused", "atomic", "workspace", "staged"};
+
+bool is_power_of_two(int value) { return value > 0 && (value & (value - 1)) == 0; }
+
+Status check_tile(std::string_view kernel, const ConfigValues &config,
+                  const std::vector<std::pair<std::string_view, int>> &units) {
+  for (const auto &[key, unit] : units) {
+    const int value = config.get_or(key, unit);
+    if (value % unit != 0)
+      return user_error(fmt::format("{}: {}={} is not a multiple of {}", kernel, key, value, unit));
+    if (!is_power_of_two(value))
+      return nereid_error(
+          fmt::format("{}: {}={} is not a power of two, which is not supported yet", kernel, key, value),
+          "use the next power of two");
+  }
+  return {};
+}
+
+/// Values that the compiler does not know yet are refused by name rather than ignored.
+Status check_supported(std::string_view kernel, const ConfigValues &config) {
+  if (config.get_or("wave_split", 0) != static_cast<int>(WaveSplit::Auto))
+    return nereid_error(fmt::format("{}: wave_split other than auto is not supported yet", kernel),
+                        "leave wave_split to the compiler");
+  if (config.get_or("reduce", 0) == static_cast<int>(Reduce::LastArrival))
+    return nereid_error(fmt::format("{}: reduce=last_arrival is not supported yet", kernel),
+                        "use reduce=workspace");
+  if (config.get_or("mfma", 16) != 16)
+    return nereid_error(fmt::format("{}: mfma=32 is not supported yet", kernel), "use mfma=16");
+  return {};
+}
+
+void set_missing(ConfigValues &config, std::string_view key, int value) {
+  if (!config.get(key))
+    config.set(key, value);
+}
+
+GemmPath automatic_path(const ProblemSize &shape) {
+  if (shape.k <= 512)
+    return GemmPath::Fused;
+  if (shape.m <= 16 && shape.k >= 2048)
+    return GemmPath::Workspace;
+  return shape.m <= 32 ? GemmPath::Atomic : GemmPath::Staged;
+}
+
+/// The path that Auto takes when the config says how to reduce.
+GemmPath path_for(GemmPath chosen, const ConfigValues &given) {
+  if (chosen == GemmPath::Staged)
+    return chosen;
+  if (const std::optional<int> reduce = given.get("reduce"))
+    switch (static_cast<Reduce>(*reduce)) {
+    case Reduce::None:
+      return GemmPath::Fused;
+    case Reduce::Atomic:
+      return GemmPath::Atomic;
+    case Reduce::Workspace:
+    case Reduce::LastArrival:
+      return GemmPath::Workspace;
+    }
+  if (chosen == GemmPath::Fused && given.get_or("split_k", 1) > 1)
+    return GemmPath::Workspace;
+  return chosen;
+}
+
+Error contradiction(GemmPath path, std::string_view entry) {
+  return user_error(fmt::format("--config {} contradicts --path {}", entry, name_of(path)),
+                    "drop one of the two");
+}
+
+} // namespace
+
+const std::vector<std::string_view> &quant_keys() {
+  static const std::vector<std::string_view> keys = {"block_m", "block_k", "waves",    "waves_per_eu",
+                                                     "stages",  "mfma",    "shuffled", "path"};
+  return keys;
+}
+
+const std::vector<std::string_view> &gemm_keys() {
+  static const std::vector<std::string_view> keys = {"block_m", "block_n", "block_k",   "split_k",
+                                                     "waves",   "stages",  "mfma",      "waves_per_eu",
+                                                     "reduce",  "const_k", "wave_split"};
+  return keys;
+}
+
+const std::vector<std::string_view> &reduce_keys() {
+  static const std::vector<std::string_view> keys = {"block_m", "block_n", "split_k",     "waves",
+                                                     "stages",  "mfma",    "waves_per_eu"};
+  return keys;
+}
+
+Result<ConfigValues> complete_quant(const ConfigValues &given, const std::optional<ProblemSize> &shape) {
+  if (Status status = given.only("mxfp4_quant", quant_keys()); !status)
+    return status.error();
+  ConfigValues config = given;
+  set_missing(config, "block_m", shape && shape->m <= 16 ? 16 : 32);
+  set_missing(config, "block_k", 256);
+  // A wave quantises 8192 values at a time.
+  set_missing(config, "waves", std::clamp(*config.get("block_m") * *config.get("block_k") / 8192, 1, 4));
+  set_missing(config, "waves_per_eu", 0);
+  set_missing(config, "stages", 1);
+  set_missing(config, "mfma", 16);
+  set_missing(config, "shuffled", 0);
+  set_missing(config, "path", static_cast<int>(QuantPath::Hardware));
+  if (Status status = check_tile("mxfp4_quant", config, {{"block_m", 1}, {"block_k", 32}, {"waves", 1}});
+      !status)
+    return status.error();
+  if (Status status = check_supported("mxfp4_quant", config); !status)
+    return status.error();
+  return config;
+}
+
+Result<ConfigValues> complete_gemm(bool fused, const ConfigValues &given,
+                                   const std::optional<ProblemSize> &shape) {
+  const std::string_view kernel = fused ? "mxfp4_gemm_fused" : "mxfp4_gemm";
+  if (Status status = given.only(kernel, gemm_keys()); !status)
+    return status.error();
+  ConfigValues config = given;
+  const int64_t m = shape ? shape->m : 16;
+  const int most_rows = fused ? 32 : 128;
+  int block_m = 16;
+  while (block_m < m && block_m < most_rows)
+    block_m *= 2;
+  set_missing(config, "block_m", block_m);
+  block_m = *config.get("block_m");
+  set_missing(config, "split_k", 1);
+  const bool is_split = *config.get("split_k") > 1;
+  set_missing(config, "block_n", fused ? (block_m <= 16 && !is_split ? 32 : 64) : 128);
+  set_missing(config, "block_k", 256);
+  set_missing(config, "waves", block_m * *config.get("block_n") >= 256 * 256 ? 8 : 4);
+  set_missing(config, "stages", 2);
+  set_missing(config, "mfma", 16);
+  set_missing(config, "waves_per_eu", 0);
+  set_missing(config, "reduce", static_cast<int>(is_split ? Reduce::Workspace : Reduce::None));
+  set_missing(config, "const_k", 0);
+  set_missing(config, "wave_split", static_cast<int>(WaveSplit::Auto));
+  if (is_split && *config.get("reduce") == static_cast<int>(Reduce::None))
+    return user_error(fmt::format("{}: split_k={} needs a way to reduce", kernel, *config.get("split_k")),
+                      "use reduce=atomic or reduce=workspace");
+  if (*config.get("const_k") == 1 && !shape)
+    return user_error(fmt::format("{}: const_k=1 needs a shape", kernel), "give --shape M,N,K");
+  if (Status status =
+          check_tile(kernel, config, {{"block_m", 1}, {"block_n", 16}, {"block_k", 32}, {"waves", 1}});
+      !status)
+    return status.error();
+  if (Status status = check_supported(kernel, config); !status)
+    return status.error();
+  return config;
+}
+
+Result<ConfigValues> complete_reduce(const ConfigValues &given, const std::optional<ProblemSize> &shape) {
+  if (Status status = given.only("splitk_reduce", reduce_keys()); !status)
+    return status.error();
+  ConfigValues config = given;
+  set_missing(config, "block_m", shape && shape->m < 16 ? 4 : 16);
+  set_missing(config, "block_n", 128);
+  set_missing(config, "split_k", 8);
+  set_missing(config, "waves", 4);
+  set_missing(config, "stages", 1);
+  set_missing(config, "mfma", 16);
+  set_missing(config, "waves_per_eu", 0);
+  if (Status status = check_tile("splitk_reduce", config, {{"block_m", 1}, {"block_n", 16}, {"waves", 1}});
+      !status)
+    return status.error();
+  if (Status status = check_supported("splitk_reduce", config); !status)
+    return status.error();
+  return config;
+}
+
+std::string_view name_of(GemmPath path) { return path_names.at(static_cast<size_t>(path)); }
+
+Result<GemmPath> path_named(std::string_view name) {
+  const auto found = std::find(path_names.begin(), path_names.end(), name);
+  if (found == path_names.end())
+    return user_error(fmt::format("there is no path '{}'", name),
+                      "paths: auto, fused, atomic, workspace, staged");
+  return static_cast<GemmPath>(found - path_names.begin());
+}
+
+Status check_shape(const ProblemSize &shape) {
+  if (shape.m <= 0 || shape.n <= 0 || shape.k <= 0)
+    return user_error(fmt::format("the shape {} has a dimension that is not positive", shape.text()));
+  if (shape.k % 32 != 0)
+    return user_error(fmt::format("K = {} is not a multiple of 32", shape.k),
+                      "pad K with zeros to the next multiple of 32");
+  if (shape.n % 16 != 0)
+    return user_error(fmt::format("N = {} is not a multiple of 16", shape.n),
+                      "pad B with zero rows to the next multiple of 16");
+  constexpr int64_t largest = int64_t{1} << 27;
+  if (shape.m > largest || shape.n > largest || shape.k > largest)
+    return user_error(fmt::format("the shape {} has a dimension above 2^27", shape.text()));
+  return {};
+}
+
+Result<GemmPlan> plan_gemm(GemmPath path, const ConfigValues &given, const ProblemSize &shape) {
+  if (Status status = check_shape(shape); !status)
+    return status.error();
+  if (path == GemmPath::Auto)
+    path = path_for(automatic_path(shape), given);
+
+  ConfigValues wanted = given;
+  const std::optional<int> reduce = given.get("reduce");
+  switch (path) {
+  case GemmPath::Auto:
+  case GemmPath::Staged:
+    break;
+  case GemmPath::Fused:
+    if (given.get_or("split_k", 1) != 1)
+      return contradiction(path, fmt::format("split_k={}", *given.get("split_k")));
+    if (reduce && *reduce != static_cast<int>(Reduce::None))
+      return contradiction(path, "with a way to reduce");
+    break;
+  case GemmPath::Atomic:
+    if (reduce && *reduce != static_cast<int>(Reduce::Atomic))
+      return contradiction(path, "with another way to reduce");
+    wanted.set("reduce", static_cast<int>(Reduce::Atomic));
+    break;
+  case GemmPath::Workspace:
+    if (reduce && *reduce != static_cast<int>(Reduce::Workspace) &&
+        *reduce != static_cast<int>(Reduce::LastArrival))
+      return contradiction(path, "with another way to reduce");
+    if (!reduce)
+      wanted.set("reduce", static_cast<int>(Reduce::Workspace));
+    break;
+  }
+  if (path == GemmPath::Atomic || path == GemmPath::Workspace)
+    set_missing(wanted, "split_k",
+                static_cast<int>(std::min<int64_t>(8, blocks(shape.k, given.get_or("block_k", 256)))));
+
+  Result<ConfigValues> gemm = complete_gemm(path != GemmPath::Staged, wanted, shape);
+  if (!gemm)
+    return gemm.error();
+  return GemmPlan{path, std::move(*gemm)};
+}
+
+} // namespace nereid::kernels
