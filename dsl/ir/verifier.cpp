@@ -1,0 +1,235 @@
+#include "dsl/ir/verifier.h"
+
+#include <fmt/format.h>
+
+#include "dsl/ir/op_rules.h"
+#include "dsl/ir/printer.h"
+#include "dsl/ir/text.h"
+#include "dsl/ir/type_rules.h"
+
+namespace nereid::ir {
+namespace {
+
+constexpr int64_t max_tile_elements = int64_t{1} << 27;
+
+class Verifier {
+public:
+  explicit Verifier(const Function &function)
+      : function_(function), visible_(function.value_types.size()), defined_(function.value_types.size()),
+        read_only_(function.value_types.size()) {}
+
+  Status run() {
+    const CompileOptions &options = function_.options;
+    if (options.waves < 1 || options.waves > 16 || (options.mfma != 16 && options.mfma != 32) ||
+        options.waves_per_eu < 0)
+      return nereid_error(fmt::format(
+          "options of @{}: waves is 1 to 16, mfma 16 or 32, waves_per_eu not negative", function_.name));
+    for (const Argument &argument : function_.arguments)
+      if (auto complaint = check_argument(argument))
+        return nereid_error(
+            fmt::format("argument %{} of @{}: {}", argument.value, function_.name, *complaint));
+    check_block(function_.body, nullptr, 0);
+    return status_;
+  }
+
+private:
+  using Complaint = std::optional<std::string>;
+
+  bool fail(const Op &op, const std::string &message) {
+    const SourceLine place = op.place < function_.places.size() ? function_.place(op) : SourceLine{};
+    status_ = nereid_error(fmt::format("malformed tile IR, operation {} of @{}: {}: {}", line_,
+                                       function_.name, print(function_, op), message),
+                           "Report it with the kernel", place);
+    return false;
+  }
+
+  Complaint check_type(const Type &type) const {
+    int64_t count = 1;
+    for (int64_t size : type.shape) {
+      if (size < 1 || size > max_tile_elements || (count *= size) > max_tile_elements)
+        return fmt::format("{}: a dimension is at least 1, a tile at most {} elements", type.text(),
+                           max_tile_elements);
+    }
+    return {};
+  }
+
+  Complaint define(ValueId value) {
+    if (value >= visible_.size())
+      return fmt::format("%{} has no type", value);
+    if (defined_[value])
+      return fmt::format("%{} is defined a second time", value);
+    defined_[value] = visible_[value] = true;
+    return check_type(function_.type(value));
+  }
+
+  Complaint check_argument(const Argument &argument) {
+    if (auto complaint = define(argument.value))
+      return complaint;
+    const Type &type = function_.type(argument.value);
+    const bool passable = type.pointer || type.element == Element::I32 || type.element == Element::I64 ||
+                          type.element == Element::F32;
+    if (type.rank() != 0 || !passable)
+      return fmt::format("an argument is a pointer, i32, i64 or f32, not {}", type.text());
+    if (argument.divisibility < 1)
+      return "divisibility is at least 1";
+    if (argument.constant && (type.pointer || type.element == Element::F32))
+      return "only an integer has a constant";
+    if (argument.constant && *argument.constant % argument.divisibility != 0)
+      return "the constant contradicts the divisibility";
+    read_only_[argument.value] = type.pointer && argument.read_only;
+    return {};
+  }
+
+  Complaint check_counts(const Op &op) const {
+    const OpRule &rule = rule_of(op.opcode);
+    if (op.operands.size() < rule.min_operands || op.operands.size() > rule.max_operands)
+      return fmt::format("{} operands are too {}", op.operands.size(),
+                         op.operands.size() < rule.min_operands ? "few" : "many");
+    if (rule.results != any_number && op.results.size() != rule.results)
+      return fmt::format("{} results instead of {}", op.results.size(), rule.results);
+    if (op.blocks.size() != rule.blocks)
+      return fmt::format("{} regions instead of {}", op.blocks.size(), rule.blocks);
+    if (op.place >= function_.places.size())
+      return "it has no place";
+    return {};
+  }
+
+  static Complaint check_attributes(const Op &op) {
+    size_t known = 0;
+    for (const AttributeRule &rule : attribute_rules()) {
+      if (rule.opcode != op.opcode)
+        continue;
+      const auto found = op.attributes.find(rule.name);
+      if (found == op.attributes.end()) {
+        if (rule.required)
+          return fmt::format("attribute {} is missing", rule.name);
+        continue;
+      }
+      ++known;
+      static constexpr std::string_view kinds[] = {"a number", "a string", "a list of numbers"};
+      if (found->second.index() != static_cast<size_t>(rule.kind))
+        return fmt::format("attribute {} is {}", rule.name, kinds[static_cast<size_t>(rule.kind)]);
+    }
+    if (known != op.attributes.size())
+      return "an attribute that the operation does not have";
+    return {};
+  }
+
+  /// A pointer made from a read-only argument may not be written through.
+  Complaint check_writes(const Op &op) {
+    const OpClass op_class = facts(op.opcode).op_class;
+    if (op_class == OpClass::Memory && op.opcode != Opcode::Load && read_only_[op.operands[0]])
+      return "it writes through a read-only argument";
+    if (op_class == OpClass::Shape || op.opcode == Opcode::PtrAdd)
+      for (ValueId result : op.results)
+        read_only_[result] = read_only_[op.operands[0]];
+    return {};
+  }
+
+  Complaint check_uses(const Op &op) const {
+    for (ValueId operand : op.operands)
+      if (operand >= visible_.size() || !visible_[operand])
+        return fmt::format("%{} is not defined here", operand);
+    return {};
+  }
+
+  Complaint check_first(const Op &op) const {
+    const ElementSet taken = rule_of(op.opcode).first;
+    if (!op.operands.empty() && (set_of(function_.type(op.operands[0])) & taken) == 0)
+      return fmt::format("operand 0 is {}, not {}", function_.type(op.operands[0]).text(), describe(taken));
+    return {};
+  }
+
+  bool check_op(const Op &op, const Op *parent, unsigned depth) {
+    Complaint complaint = check_counts(op);
+    if (!complaint)
+      complaint = check_attributes(op);
+    if (!complaint)
+      complaint = check_uses(op);
+    if (!complaint)
+      complaint = check_first(op);
+    // Results become visible behind the regions; their types are looked at before.
+    for (size_t i = 0; !complaint && i < op.results.size(); ++i)
+      if (complaint = define(op.results[i]); !complaint)
+        visible_[op.results[i]] = false;
+    if (!complaint)
+      complaint = type_error(function_, op);
+    if (!complaint)
+      complaint = check_writes(op);
+    if (!complaint && op.opcode == Opcode::Yield)
+      complaint = check_yield(op, parent);
+    if (complaint)
+      return fail(op, *complaint);
+    if (!op.blocks.empty() && depth >= max_nesting)
+      return fail(op, fmt::format("regions are nested more than {} deep", max_nesting));
+    for (const Block &block : op.blocks)
+      if (!check_block(block, &op, depth + 1))
+        return false;
+    for (ValueId result : op.results)
+      visible_[result] = true;
+    return true;
+  }
+
+  Complaint check_yield(const Op &yield, const Op *parent) const {
+    if (parent == nullptr)
+      return "yield stands in a region";
+    if (yield.operands.size() != parent->results.size())
+      return fmt::format("{} values for {} results", yield.operands.size(), parent->results.size());
+    for (size_t i = 0; i < yield.operands.size(); ++i) {
+      const Type &found = function_.type(yield.operands[i]), &wanted = function_.type(parent->results[i]);
+      if (found != wanted)
+        return fmt::format("value {} is {}, not {}", i, found.text(), wanted.text());
+    }
+    return {};
+  }
+
+  Complaint check_block_arguments(const Block &block, const Op *parent) {
+    const bool is_loop = parent != nullptr && parent->opcode == Opcode::For;
+    const size_t wanted = is_loop ? parent->operands.size() - 2 : 0;
+    if (block.arguments.size() != wanted)
+      return fmt::format("a region with {} arguments instead of {}", block.arguments.size(), wanted);
+    for (size_t i = 0; i < wanted; ++i) {
+      if (auto complaint = define(block.arguments[i]))
+        return complaint;
+      const Type &type = function_.type(parent->operands[i == 0 ? 0 : i + 2]);
+      if (function_.type(block.arguments[i]) != type)
+        return fmt::format("%{} is {}, not {}", block.arguments[i], function_.type(block.arguments[i]).text(),
+                           type.text());
+    }
+    return {};
+  }
+
+  bool check_block(const Block &block, const Op *parent, unsigned depth) {
+    if (auto complaint = check_block_arguments(block, parent))
+      return parent != nullptr ? fail(*parent, *complaint)
+                               : (status_ = nereid_error("the body has no arguments"), false);
+    if (parent != nullptr && (block.ops.empty() || block.ops.back().opcode != Opcode::Yield))
+      return fail(*parent, "a region ends in yield");
+    for (const Op &op : block.ops) {
+      ++line_;
+      if (op.opcode == Opcode::Yield && &op != &block.ops.back())
+        return fail(op, "yield is the last operation of its region");
+      if (!check_op(op, parent, depth))
+        return false;
+    }
+    for (ValueId argument : block.arguments)
+      visible_[argument] = false;
+    for (const Op &op : block.ops)
+      for (ValueId result : op.results)
+        visible_[result] = false;
+    return true;
+  }
+
+  const Function &function_;
+  std::vector<bool> visible_; ///< may be used at the place that is looked at
+  std::vector<bool> defined_;
+  std::vector<bool> read_only_; ///< a pointer that comes from a read-only argument
+  Status status_;
+  unsigned line_ = 0;
+};
+
+} // namespace
+
+Status verify(const Function &function) { return Verifier(function).run(); }
+
+} // namespace nereid::ir
