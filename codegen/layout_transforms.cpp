@@ -161,11 +161,11 @@ LinearLayout broadcast_operand(const LinearLayout &layout, unsigned axis) {
 LinearLayout broadcast_operand(const LinearLayout &layout, const ir::Shape &operand) {
   assert(operand.size() == layout.rank());
   LinearLayout result = layout;
-  for (unsigned d = 0; d < layout.rank(); ++d)
-    if (operand[d] == 1 && layout.dim(d).size() != 1)
+  for (unsigned d = 0; d < layout.rank(); ++d) {
+    assert(operand[d] == 1 || operand[d] == layout.dim(d).size());
+    if (operand[d] != layout.dim(d).size())
       result = broadcast_operand(result, d);
-    else
-      assert(operand[d] == layout.dim(d).size());
+  }
   return result;
 }
 

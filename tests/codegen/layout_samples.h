@@ -1,0 +1,89 @@
+#pragma once
+
+#include <algorithm>
+#include <random>
+
+#include "codegen/linear_layout.h"
+
+namespace nereid::codegen::samples {
+
+/// Seeded random layouts over small shapes.
+class RandomLayouts {
+public:
+  explicit RandomLayouts(uint32_t seed) : random_(seed) {}
+
+  uint32_t below(uint32_t n) { return static_cast<uint32_t>(random_() % n); }
+
+  BitMatrix invertible(unsigned size) {
+    for (;;) {
+      std::vector<uint64_t> columns(size);
+      for (uint64_t &column : columns)
+        column = random_() & ((uint64_t(1) << size) - 1);
+      BitMatrix matrix(size, columns);
+      if (matrix.rank() == size)
+        return matrix;
+    }
+  }
+
+  /// A shape of the given rank whose dimensions have `bits` bits in all and, if `odd`, some odd factors.
+  ir::Shape shape(unsigned rank, unsigned bits, bool odd) {
+    ir::Shape shape(rank, 1);
+    for (unsigned i = 0; i < bits; ++i)
+      shape[below(rank)] *= 2;
+    if (odd)
+      for (int64_t &size : shape)
+        size *= std::array{1, 3, 5}[below(3)];
+    return shape;
+  }
+
+  /// A random layout of `shape`: `copies` position bits hold copies (any combination of columns), the odd
+  /// factors go to registers or waves.
+  LinearLayout layout(const ir::Shape &shape, unsigned lane_bits, unsigned wave_bits, unsigned copies) {
+    unsigned bits = 0;
+    std::vector<Repeat> repeats;
+    for (unsigned d = 0; d < shape.size(); ++d) {
+      const Dimension dim = Dimension::of(shape[d]);
+      bits += dim.bits;
+      if (dim.odd > 1)
+        repeats.push_back({below(2) ? Space::Register : Space::Wave, dim.odd, static_cast<int>(d)});
+    }
+    std::shuffle(repeats.begin(), repeats.end(), random_);
+    std::vector<uint64_t> all = invertible(bits).columns();
+    for (unsigned i = 0; i < copies; ++i)
+      all.push_back(below(2) ? 0 : random_() & ((uint64_t(1) << bits) - 1));
+    std::shuffle(all.begin(), all.end(), random_);
+    std::array<std::vector<uint64_t>, 3> columns;
+    const unsigned lanes = std::min<unsigned>(lane_bits, static_cast<unsigned>(all.size()));
+    const unsigned waves = std::min<unsigned>(wave_bits, static_cast<unsigned>(all.size()) - lanes);
+    columns[1].assign(all.begin(), all.begin() + lanes);
+    columns[2].assign(all.begin() + lanes, all.begin() + lanes + waves);
+    columns[0].assign(all.begin() + lanes + waves, all.end());
+    return LinearLayout::from_columns(shape, columns, repeats);
+  }
+
+private:
+  std::mt19937_64 random_;
+};
+
+template <class Visit> void for_each_position(const LinearLayout &layout, Visit visit) {
+  for (uint32_t wave = 0; wave < layout.waves(); ++wave)
+    for (uint32_t lane = 0; lane < layout.lanes(); ++lane)
+      for (uint32_t reg = 0; reg < layout.registers(); ++reg)
+        visit(Position{reg, lane, wave});
+}
+
+inline int64_t row_major(const ir::Shape &shape, const Coordinates &coordinates) {
+  int64_t at = 0;
+  for (size_t d = 0; d < shape.size(); ++d)
+    at = at * shape[d] + coordinates[d];
+  return at;
+}
+
+inline int64_t count(const ir::Shape &shape) {
+  int64_t n = 1;
+  for (int64_t size : shape)
+    n *= size;
+  return n;
+}
+
+} // namespace nereid::codegen::samples
