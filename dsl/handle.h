@@ -37,7 +37,8 @@ public:
 protected:
   explicit Value(ir::ValueId id) : trace_(detail::tracer().serial()), id_(id) {}
   Value(const Value &) = default;
-  ~Value() = default;
+  // Not trivial: compilers then let a loop leave its index unused without a warning.
+  ~Value() {}
 
 private:
   uint64_t trace_;

@@ -17,9 +17,10 @@ namespace nereid {
 
 /// What the launch knows of an argument (specialisation), in the order of the kernel's parameters.
 struct ArgumentFacts {
-  int64_t divisibility = 1;        ///< of an integer's value, or of a pointer's address in bytes
-  std::optional<int64_t> constant; ///< an integer known now: the traced code uses it instead of the argument
-  std::string name = {};           ///< for people; "arg0", ... when empty
+  int64_t divisibility = 1; ///< of an integer's value, or of a pointer's address in bytes
+  std::optional<int64_t> constant =
+      {};                ///< an integer known now: the traced code uses it instead of the argument
+  std::string name = {}; ///< for people; "arg0", ... when empty
 
   bool operator==(const ArgumentFacts &) const = default;
 };

@@ -58,7 +58,8 @@ public:
   }
 
   using Arg = const detail::Operand<T> &;
-  Var &operator=(const Var &other) {
+  // By non-const reference, so that nothing but a Var converts to it: all else is an operand with its place.
+  Var &operator=(Var &other) {
     state_.assign(other.state_.value());
     return *this;
   }
@@ -138,7 +139,8 @@ public:
   const Shape &shape() const { return type().shape; }
   unsigned rank() const { return type().rank(); }
 
-  Var &operator=(const Var &other) {
+  // By non-const reference, so that nothing but a Var converts to it: all else is an operand with its place.
+  Var &operator=(Var &other) {
     state_.assign(other.state_.value());
     return *this;
   }
@@ -161,6 +163,11 @@ template <ElementType T> class Var<T> : public Var<Tile<T>> {
 public:
   using Var<Tile<T>>::Var;
   using Var<Tile<T>>::operator=;
+  Var(const Var &) = default;
+  Var &operator=(Var &other) {
+    Var<Tile<T>>::operator=(other);
+    return *this;
+  }
   Var(const Var<Tile<T>> &other) : Var<Tile<T>>(other) {}
 };
 

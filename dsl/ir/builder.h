@@ -113,7 +113,7 @@ public:
   /// Closes the branches; the pairs are (then, else) for each result.
   std::vector<ValueId> end_if(std::span<const std::pair<ValueId, ValueId>> yields);
 
-  /// The function, without pure operations that nothing uses. The builder is left empty.
+  /// The function as traced (not canonical). The builder is left empty.
   Function finish();
 
 private:
@@ -140,9 +140,12 @@ private:
   size_t checked_axis(std::string_view what, ValueId value, int axis) const;
   void check_shape(std::string_view what, const Shape &shape) const;
   ValueId broadcast_operand(std::string_view what, ValueId value, const Shape &shape);
-  void check_memory(std::string_view what, ValueId pointer) const;
+  Shape check_pointer(std::string_view what, ValueId pointer) const;
+  ValueId memory_operand(std::string_view what, ValueId pointer, ValueId value);
+  ValueId memory_mask(std::string_view what, ValueId pointer, ValueId mask);
+  /// K of one side of dot_scaled.
+  int64_t check_scaled(const ScaledOperand &side, bool is_a) const;
   std::optional<ValueId> fold(Opcode opcode, ValueId a, ValueId b);
-  void close_region(std::vector<ValueId> yields);
 
   Function function_;
   std::vector<Made> made_; ///< by ValueId

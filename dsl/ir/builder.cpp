@@ -1,0 +1,208 @@
+#include "dsl/ir/builder.h"
+
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+
+namespace nereid::ir {
+
+static void replace_uses(Block &block, const std::map<ValueId, ValueId> &replacement) {
+  for (Op &op : block.ops) {
+    for (ValueId &operand : op.operands)
+      if (auto found = replacement.find(operand); found != replacement.end())
+        operand = found->second;
+    for (Block &inner : op.blocks)
+      replace_uses(inner, replacement);
+  }
+}
+
+Builder::Builder(std::string name) {
+  function_.name = std::move(name);
+  regions_.emplace_back();
+}
+
+void Builder::set_place(const SourceLine &place) {
+  const SourceLine &now = function_.places[place_];
+  if (now == place)
+    return;
+  auto [found, is_new] = place_index_.try_emplace({place.file, place.line}, function_.places.size());
+  if (is_new)
+    function_.places.push_back(place);
+  place_ = found->second;
+}
+
+void Builder::fail(std::string message, std::string remedy) const {
+  throw TraceError(user_error(std::move(message), std::move(remedy), place()));
+}
+
+bool Builder::visible(ValueId value) const {
+  return std::any_of(regions_.begin(), regions_.end(),
+                     [&](const Region &region) { return region.serial == made_[value].region; });
+}
+
+void Builder::use(ValueId value) const {
+  if (visible(value))
+    return;
+  fail(fmt::format("a value made at {} inside a loop or branch is used at {} outside of it",
+                   place_of(value).text(), place().text()),
+       "Declare a Var before the loop or branch and assign the value to it inside");
+}
+
+ValueId Builder::new_value(Type type) {
+  made_.push_back({place_, region(), {}});
+  return function_.new_value(std::move(type));
+}
+
+Op &Builder::emit(Opcode opcode, std::vector<ValueId> operands, std::vector<Type> results,
+                  Attributes attributes) {
+  for (ValueId operand : operands)
+    use(operand);
+  Op op;
+  op.opcode = opcode;
+  op.operands = std::move(operands);
+  op.attributes = std::move(attributes);
+  op.place = place_;
+  for (Type &type : results)
+    op.results.push_back(new_value(std::move(type)));
+  regions_.back().block.ops.push_back(std::move(op));
+  return regions_.back().block.ops.back();
+}
+
+ValueId Builder::emit_one(Opcode opcode, std::vector<ValueId> operands, Type result, Attributes attributes) {
+  return emit(opcode, std::move(operands), {std::move(result)}, std::move(attributes)).result();
+}
+
+ValueId Builder::argument(Type type, std::string name, bool read_only, int64_t divisibility,
+                          std::optional<int64_t> constant) {
+  ValueId value = new_value(std::move(type));
+  function_.arguments.push_back({value, read_only, divisibility, constant});
+  function_.argument_names.push_back(std::move(name));
+  return value;
+}
+
+Builder::Loop Builder::begin_for(ValueId first, ValueId last, ValueId step, int stages,
+                                 std::span<const ValueId> inits) {
+  for (ValueId bound : {first, last, step}) {
+    require_value("range", bound);
+    if (type(bound).rank() != 0)
+      fail(fmt::format("range: a bound is a tile of shape {}", text(type(bound).shape)),
+           "Bounds and step are scalars: reduce the tile, or compute the bound from scalars");
+  }
+  Element element = type(first).element;
+  require_element("range", first, element == Element::I32 || element == Element::I64, "i32 or i64");
+  if (type(last) != type(first) || type(step) != type(first))
+    fail("range: first, last and step have different element types",
+         "Convert them with .to<i32>() or .to<i64>()");
+  if (std::optional<int64_t> known = constant_of(step); known && *known <= 0)
+    fail(fmt::format("range: the step is {}", *known), "Use a positive step and count down inside the body");
+  if (stages < 1 || stages > 16)
+    fail(fmt::format("range: stages is {}", stages), "A pipeline has 1 to 16 stages");
+  Region inner;
+  inner.serial = next_region_++;
+  inner.op.opcode = Opcode::For;
+  inner.op.place = place_;
+  inner.op.attributes["stages"] = stages;
+  inner.op.operands = {first, last, step};
+  inner.op.operands.insert(inner.op.operands.end(), inits.begin(), inits.end());
+  for (ValueId operand : inner.op.operands)
+    use(operand);
+  regions_.push_back(std::move(inner));
+  Loop loop;
+  loop.index = new_value(Type::scalar(element));
+  for (ValueId init : inits)
+    loop.carried.push_back(new_value(type(init)));
+  Block &block = regions_.back().block;
+  block.arguments = loop.carried;
+  block.arguments.insert(block.arguments.begin(), loop.index);
+  return loop;
+}
+
+std::vector<ValueId> Builder::end_for(std::span<const ValueId> yields) {
+  for (ValueId yield : yields)
+    use(yield);
+  Region inner = std::move(regions_.back());
+  regions_.pop_back();
+  Op op = std::move(inner.op);
+  std::vector<ValueId> inits(op.operands.begin() + 3, op.operands.end());
+  std::vector<ValueId> carried(inner.block.arguments.begin() + 1, inner.block.arguments.end());
+  op.operands.resize(3);
+  inner.block.arguments.resize(1);
+
+  Op yield;
+  yield.opcode = Opcode::Yield;
+  yield.place = op.place;
+  std::map<ValueId, ValueId> unchanged;
+  std::vector<ValueId> results;
+  for (size_t i = 0; i < inits.size(); ++i) {
+    if (yields[i] == carried[i]) {
+      unchanged[carried[i]] = inits[i];
+      results.push_back(inits[i]);
+      continue;
+    }
+    op.operands.push_back(inits[i]);
+    inner.block.arguments.push_back(carried[i]);
+    yield.operands.push_back(yields[i]);
+    op.results.push_back(new_value(type(carried[i])));
+    made_.back().place = op.place;
+    results.push_back(op.results.back());
+  }
+  inner.block.ops.push_back(std::move(yield));
+  if (!unchanged.empty())
+    replace_uses(inner.block, unchanged);
+  op.blocks.push_back(std::move(inner.block));
+  regions_.back().block.ops.push_back(std::move(op));
+  return results;
+}
+
+void Builder::begin_if(ValueId condition) {
+  require_value("when", condition);
+  require_element("when", condition, type(condition).element == Element::I1, "i1");
+  if (type(condition).rank() != 0)
+    fail(fmt::format("when: the condition is a tile of shape {}, not one truth value",
+                     text(type(condition).shape)),
+         "Choose per element with where(condition, a, b), or reduce the condition with any(condition, axis)");
+  use(condition);
+  Region inner;
+  inner.serial = next_region_++;
+  inner.op.opcode = Opcode::If;
+  inner.op.place = place_;
+  inner.op.operands = {condition};
+  regions_.push_back(std::move(inner));
+}
+
+void Builder::begin_else() {
+  Region &inner = regions_.back();
+  inner.op.blocks.push_back(std::move(inner.block));
+  inner.block = Block();
+  inner.serial = next_region_++;
+}
+
+std::vector<ValueId> Builder::end_if(std::span<const std::pair<ValueId, ValueId>> yields) {
+  Region inner = std::move(regions_.back());
+  regions_.pop_back();
+  Op op = std::move(inner.op);
+  op.blocks.push_back(std::move(inner.block));
+  for (size_t branch = 0; branch < 2; ++branch) {
+    Op yield;
+    yield.opcode = Opcode::Yield;
+    yield.place = op.place;
+    for (const auto &[then, otherwise] : yields)
+      yield.operands.push_back(branch == 0 ? then : otherwise);
+    op.blocks[branch].ops.push_back(std::move(yield));
+  }
+  for (const auto &yield : yields) {
+    op.results.push_back(new_value(type(yield.first)));
+    made_.back().place = op.place;
+  }
+  std::vector<ValueId> results = op.results;
+  regions_.back().block.ops.push_back(std::move(op));
+  return results;
+}
+
+Function Builder::finish() {
+  function_.body = std::move(regions_.front().block);
+  return std::move(function_);
+}
+
+} // namespace nereid::ir

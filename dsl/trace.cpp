@@ -1,0 +1,131 @@
+#include "dsl/trace.h"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "dsl/ir/canonical.h"
+#include "dsl/ir/verifier.h"
+#include "dsl/tracer.h"
+
+namespace nereid::detail {
+
+namespace {
+/// A reserved config key and what it may be.
+struct Reserved {
+  std::string_view name;
+  bool (*valid)(int64_t);
+  std::string_view allowed;
+  void (*set)(Tracer &, int);
+};
+} // namespace
+
+static constexpr Reserved reserved[] = {
+    {"waves", [](int64_t v) { return v >= 1 && v <= 16; }, "1 to 16",
+     [](Tracer &tracer, int v) { tracer.builder().options().waves = v; }},
+    {"mfma", [](int64_t v) { return v == 16 || v == 32; }, "16 or 32",
+     [](Tracer &tracer, int v) { tracer.builder().options().mfma = v; }},
+    {"waves_per_eu", [](int64_t v) { return v >= 0 && v <= 8; }, "0 to 8",
+     [](Tracer &tracer, int v) { tracer.builder().options().waves_per_eu = v; }},
+    {"stages", [](int64_t v) { return v >= 1 && v <= 16; }, "1 to 16",
+     [](Tracer &tracer, int v) { tracer.default_stages = v; }},
+};
+
+static void check_name(const std::string &name) {
+  bool plain = !name.empty() && !(name[0] >= '0' && name[0] <= '9');
+  for (char c : name)
+    plain = plain && ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_');
+  if (!plain)
+    throw TraceError(user_error(fmt::format("'{}' is no name for a kernel", name),
+                                "Use letters, digits and _, not starting with a digit"));
+}
+
+static void apply_reserved(Tracer &tracer, const std::vector<ConfigValue> &config) {
+  for (const ConfigValue &field : config)
+    for (const Reserved &key : reserved) {
+      if (field.name != key.name)
+        continue;
+      if (!key.valid(field.value))
+        throw TraceError(user_error(fmt::format("config key {} is {}", key.name, field.value),
+                                    fmt::format("It must be {}", key.allowed)));
+      key.set(tracer, static_cast<int>(field.value));
+    }
+}
+
+static void check_facts(size_t index, const ParameterType &parameter, const ArgumentFacts &facts) {
+  const ir::Type &type = parameter.type;
+  bool integer = !type.pointer && ir::is_integer(type.element);
+  std::string what = fmt::format("the facts of argument {} ({})", index, type.text());
+  if (facts.divisibility < 1 || (facts.divisibility != 1 && !integer && !type.pointer))
+    throw TraceError(user_error(fmt::format("{} say divisibility {}", what, facts.divisibility),
+                                "Integers and pointers have a divisibility of at least 1"));
+  if (!facts.constant)
+    return;
+  if (!integer)
+    throw TraceError(
+        user_error(fmt::format("{} say that it is a constant", what), "Only integers can be constant"));
+  if (*facts.constant % facts.divisibility != 0)
+    throw TraceError(
+        user_error(fmt::format("{} say {} and divisibility {}", what, *facts.constant, facts.divisibility),
+                   "The constant must be a multiple of the divisibility"));
+  if (type.element == ir::Element::I32 && !std::in_range<i32>(*facts.constant))
+    throw TraceError(
+        user_error(fmt::format("{} say {}", what, *facts.constant), "The constant must fit i32"));
+}
+
+static std::vector<ir::ValueId> make_arguments(ir::Builder &builder,
+                                               const std::vector<ParameterType> &parameters,
+                                               const std::vector<ArgumentFacts> &facts) {
+  if (facts.size() > parameters.size())
+    throw TraceError(user_error(
+        fmt::format("facts for {} arguments are given, the kernel has {}", facts.size(), parameters.size()),
+        "Give at most one ArgumentFacts for each parameter"));
+  std::vector<ir::ValueId> values;
+  for (size_t i = 0; i < parameters.size(); ++i) {
+    ArgumentFacts known = i < facts.size() ? facts[i] : ArgumentFacts{};
+    check_facts(i, parameters[i], known);
+    std::string name = known.name.empty() ? fmt::format("arg{}", i) : known.name;
+    values.push_back(builder.argument(parameters[i].type, name, parameters[i].read_only, known.divisibility,
+                                      known.constant));
+  }
+  for (size_t i = 0; i < values.size(); ++i)
+    if (i < facts.size() && facts[i].constant)
+      values[i] = builder.integer(parameters[i].type.element, *facts[i].constant);
+  return values;
+}
+
+static Error left_by(const Tracer &tracer, const std::string &name, const std::string &what) {
+  SourceLine where;
+  try {
+    tracer.check_deferred();
+  } catch (const TraceError &error) {
+    where = error.error().where;
+  }
+  return user_error(fmt::format("kernel {} threw an exception while it was traced{}: {}", name,
+                                where.known() ? ", out of a loop or branch" : "", what),
+                    "A kernel must run to its end while it is traced", where);
+}
+
+Result<ir::Function> trace(std::string name, const std::vector<ParameterType> &parameters,
+                           const std::vector<ArgumentFacts> &facts, const std::vector<ConfigValue> &config,
+                           const std::function<void(const std::vector<ir::ValueId> &)> &body) {
+  Tracer tracer(name);
+  try {
+    check_name(name);
+    apply_reserved(tracer, config);
+    body(make_arguments(tracer.builder(), parameters, facts));
+    tracer.check_deferred();
+  } catch (const TraceError &error) {
+    return error.error();
+  } catch (const std::exception &error) {
+    return left_by(tracer, name, error.what());
+  } catch (...) {
+    return left_by(tracer, name, "of a type unknown to Nereid");
+  }
+  ir::Function function = tracer.builder().finish();
+  if (Status status = ir::verify(function); !status)
+    return status.error();
+  return ir::canonicalize(function);
+}
+
+} // namespace nereid::detail
