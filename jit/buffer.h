@@ -35,6 +35,7 @@ public:
 
   uint64_t address() const { return address_; }
   size_t bytes() const { return bytes_; }
+  const DeviceInterface *device() const { return device_.get(); }
 
   Status write(size_t offset, const void *from, size_t bytes);
   Status read(size_t offset, void *to, size_t bytes) const;
@@ -75,6 +76,7 @@ public:
   size_t size() const { return memory_.bytes() / sizeof(T); }
   size_t bytes() const { return memory_.bytes(); }
   uint64_t address() const { return memory_.address(); }
+  const jit::DeviceInterface *device() const { return memory_.device(); }
   /// The address of element `index`.
   DevicePointer<T> at(size_t index = 0) const { return {address() + index * sizeof(T)}; }
 

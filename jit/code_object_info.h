@@ -17,8 +17,8 @@ Result<Resources> read_resources(std::span<const uint8_t> code_object, unsigned 
 /// Waves of a workgroup by the metadata (.max_flat_workgroup_size over 64).
 Result<unsigned> read_waves(std::span<const uint8_t> code_object);
 
-/// The line table of a code object: from the address where it starts, inside .text, to the line. Line 0 ends a
-/// stretch that has none.
+/// The line table of a code object: from the address where it starts, inside .text, to the line. Line 0 ends
+/// a stretch that has none.
 Result<std::map<uint64_t, unsigned>> read_lines(std::span<const uint8_t> code_object);
 
 /// The disassembly of .text, each instruction with its address; before an instruction whose line differs from

@@ -47,8 +47,9 @@ std::vector<CompilerAvailability> compilers() {
   const jit::Compiler &embedded = jit::embedded_compiler();
   const Result<const jit::Compiler *> chosen = jit::chosen_compiler();
   auto is_chosen = [&](const jit::Compiler *compiler) { return chosen && *chosen == compiler; };
-  return {{"comgr", comgr.ok(), comgr && is_chosen(*comgr), comgr ? (*comgr)->identity() : comgr.error().message},
-          {"embedded", true, is_chosen(&embedded), embedded.identity()}};
+  return {
+      {"comgr", comgr.ok(), comgr && is_chosen(*comgr), comgr ? (*comgr)->identity() : comgr.error().message},
+      {"embedded", true, is_chosen(&embedded), embedded.identity()}};
 }
 
 } // namespace nereid

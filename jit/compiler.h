@@ -34,8 +34,8 @@ struct Binary {
 /// Makes the module to compile, in the context that the compiler gives.
 using ModuleMaker = std::function<Result<std::unique_ptr<llvm::Module>>(llvm::LLVMContext &)>;
 
-/// LLVM IR in, a gfx950 code object out. Safe to use from several threads. Errors of LLVM, crashes included, come
-/// back as values.
+/// LLVM IR in, a gfx950 code object out. Safe to use from several threads. Errors of LLVM, crashes included,
+/// come back as values.
 class Compiler {
 public:
   virtual ~Compiler() = default;
@@ -60,8 +60,8 @@ Result<std::string> llvm_ir_text(const ModuleMaker &make);
 const Compiler &embedded_compiler();
 /// libamd_comgr, opened at the first call; or why it cannot be used.
 Result<const Compiler *> comgr_compiler();
-/// As NEREID_COMPILER says: "auto" (the default), "embedded" or "comgr". Errors: an unknown name, comgr asked for
-/// and not there.
+/// As NEREID_COMPILER says: "auto" (the default), "embedded" or "comgr". Errors: an unknown name, comgr asked
+/// for and not there.
 Result<const Compiler *> chosen_compiler();
 /// The same for a given choice, which overrides the environment.
 Result<const Compiler *> compiler_named(std::string_view choice);

@@ -48,11 +48,15 @@ public:
   Result<Event> record() const;
   Device device() const;
 
-  jit::StreamState &state() const { return *state_; }
+  jit::DeviceInterface &interface() const { return *device_; }
+  /// Null for the default stream.
+  jit::StreamState *state() const { return state_.get(); }
 
 private:
   friend class Device;
-  explicit Stream(std::shared_ptr<jit::StreamState> state) : state_(std::move(state)) {}
+  Stream(std::shared_ptr<jit::DeviceInterface> device, std::shared_ptr<jit::StreamState> state)
+      : device_(std::move(device)), state_(std::move(state)) {}
+  std::shared_ptr<jit::DeviceInterface> device_;
   std::shared_ptr<jit::StreamState> state_;
 };
 

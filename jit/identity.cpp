@@ -57,7 +57,8 @@ int visit(dl_phdr_info *info, size_t, void *data) {
   for (int i = 0; i < info->dlpi_phnum && search.found.empty(); ++i) {
     const auto &header = info->dlpi_phdr[i];
     if (header.p_type == PT_NOTE)
-      search.found = note_build_id(reinterpret_cast<const char *>(info->dlpi_addr + header.p_vaddr), header.p_memsz);
+      search.found =
+          note_build_id(reinterpret_cast<const char *>(info->dlpi_addr + header.p_vaddr), header.p_memsz);
   }
   if (search.found.empty())
     search.found = info->dlpi_name;

@@ -144,7 +144,8 @@ Result<std::string> disassemble(std::span<const uint8_t> code_object,
           out += "; " + text + "\n";
         shown = current;
       }
-      out += fmt::format("  {:06x}  {}\n", *address + at, disassembler.text(code.drop_front(at), *address + at, size));
+      out += fmt::format("  {:06x}  {}\n", *address + at,
+                         disassembler.text(code.drop_front(at), *address + at, size));
       size = std::max<uint64_t>(size, 1);
     }
   }

@@ -6,6 +6,8 @@
 #include <type_traits>
 #include <vector>
 
+#include "dsl/config.h"
+#include "dsl/trace.h"
 #include "jit/argument.h"
 #include "jit/kernel_core.h"
 
@@ -14,10 +16,10 @@ namespace nereid {
 /// A kernel function ready to be launched: `Kernel kernel("add", add);` for
 /// `void add(const AddConfig &, Ptr<const f32>, ..., Int)`.
 ///
-/// A Ptr<T> takes a Buffer or DevicePointer of T (or of plain bytes of T's size where the host has no such
-/// type), an Int an int32_t, a Long an int64_t, a Float a float; anything else does not compile.
+/// A Ptr<T> takes a Buffer or DevicePointer of T or of std::byte, an Int an int32_t, a Long an int64_t, a
+/// Float a float; anything else does not compile. Safe to use from several threads.
 template <class Config, class... P> class Kernel {
-  static_assert(std::has_unique_object_representations_v<Config>, "a config is a plain struct of ints");
+  static_assert(ListedConfig<Config>, "a config lists its fields with NEREID_CONFIG");
 
 public:
   using Function = void (*)(const Config &, P...);
@@ -32,7 +34,9 @@ public:
 
   const std::string &name() const { return core_->name(); }
 
-  /// Builds the kernel if this config and specialisation is new to the device, and launches `grid` programs.
+  /// Launches `grid` programs, after building the kernel if this config and specialisation is new to the
+  /// device. Errors: of tracing (user), of the compiler (nereid, environment), of the run (device; out of
+  /// bounds: user).
   template <class... A>
   Result<LaunchInfo> operator()(const Stream &stream, Grid grid, const Config &config,
                                 const A &...arguments) const {
@@ -43,24 +47,39 @@ public:
   Result<LaunchInfo> launch(const LaunchOptions &options, const Stream &stream, Grid grid,
                             const Config &config, const A &...arguments) const {
     static_assert(sizeof...(A) == sizeof...(P), "a launch gives every parameter of the kernel one argument");
-    const std::array<jit::ArgumentValue, sizeof...(P)> values{jit::to_argument<P>(arguments)...};
-    return core_->launch(options, stream, grid, {&config, sizeof(config)}, values);
+    if constexpr (sizeof...(A) == sizeof...(P)) {
+      const std::array<jit::ArgumentValue, sizeof...(P)> values{jit::to_argument<P>(arguments)...};
+      const auto key = key_of(config);
+      return core_->launch(options, stream, grid, view(config, key), values);
+    }
   }
 
-  /// Builds the kernel, or finds it in the device's cache. facts: one for each parameter; {} where nothing is
-  /// known of it.
+  /// Builds the kernel, or finds it in the device's cache. facts: in the order of the parameters, perhaps
+  /// fewer.
   Result<std::shared_ptr<const CompiledKernel>>
   compile(const Config &config, const std::vector<ArgumentFacts> &facts, const Device &device) const {
-    return core_->compile({&config, sizeof(config)}, facts, device);
+    const auto key = key_of(config);
+    return core_->compile(view(config, key), facts, device);
   }
 
-  /// What a launch with these arguments would specialise on.
+  /// What a launch with these arguments specialises on.
   template <class... A> static std::vector<ArgumentFacts> facts(const A &...arguments) {
     static_assert(sizeof...(A) == sizeof...(P), "every parameter of the kernel has one argument");
     return {jit::facts_of(jit::to_argument<P>(arguments))...};
   }
 
 private:
+  /// All of the config, fields that are not listed included, where it has no padding.
+  static auto key_of(const Config &config) {
+    if constexpr (std::has_unique_object_representations_v<Config>)
+      return std::bit_cast<std::array<unsigned char, sizeof(Config)>>(config);
+    else
+      return config_key(config);
+  }
+  template <class Key> static jit::ConfigView view(const Config &config, const Key &key) {
+    return {&config, {reinterpret_cast<const char *>(key.data()), sizeof(key)}};
+  }
+
   std::shared_ptr<const jit::KernelCore> core_;
 };
 

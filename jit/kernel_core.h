@@ -1,35 +1,30 @@
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
 #include <functional>
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
 #include "dsl/trace.h"
+#include "jit/argument_value.h"
 #include "jit/compiled_kernel.h"
 #include "jit/device.h"
 #include "jit/launch.h"
 
 namespace nereid::jit {
 
-/// One argument of a launch: its bits as they go into the kernarg segment.
-struct ArgumentValue {
-  enum class Kind : uint8_t { Pointer, I32, I64, F32 };
-  Kind kind = Kind::Pointer;
-  uint64_t bits = 0;
-};
+struct ReadyKernel;
 
-/// What specialisation keeps of an argument: alignment or divisibility by 16, an integer that is 1.
+/// What specialisation keeps of an argument: an address or integer divisible by 16, an integer that is 1.
 ArgumentFacts facts_of(const ArgumentValue &argument);
 
-/// A config as bytes (what the fast path compares) and what a miss does with it.
+/// A config, and its bytes as the fast path compares them.
 struct ConfigView {
-  const void *bytes = nullptr;
-  size_t size = 0;
+  const void *config = nullptr;
+  std::string_view bytes;
 };
 
 /// The type-erased kernel: cache look-up, tracing, compilation, launch.
@@ -48,11 +43,14 @@ public:
   compile(ConfigView config, const std::vector<ArgumentFacts> &facts, const Device &device) const;
 
   /// The core of a kernel function: one for each (function, name) in the process, so that kernels made of the
-  /// same function share their caches.
+  /// same function share what is compiled.
   static std::shared_ptr<const KernelCore> shared(const std::string &name, void (*function)(), Trace trace,
                                                   ConfigText config_text);
 
 private:
+  Result<ReadyKernel> build(ConfigView config, const std::vector<ArgumentFacts> &facts,
+                            DeviceInterface &device, bool interpret) const;
+
   std::string name_;
   Trace trace_;
   ConfigText config_text_;

@@ -36,7 +36,8 @@ public:
       data = data.drop_front(static_cast<size_t>(written));
     }
     if (fd_ < 0 || !data.empty())
-      return environment_error("cannot make a file in memory for the linker", "Is the machine out of memory?");
+      return environment_error("cannot make a file in memory for the linker",
+                               "Is the machine out of memory?");
     return {};
   }
   std::string path() const { return "/proc/self/fd/" + std::to_string(fd_); }
@@ -61,8 +62,8 @@ Result<std::vector<uint8_t>> link_code_object(llvm::StringRef object) {
   static std::mutex mutex;
   std::lock_guard lock(mutex);
   const std::string input_path = input.path();
-  const std::vector<const char *> arguments{"ld.lld", "-shared", "--threads=1", "-o", output.c_str(),
-                                            input_path.c_str()};
+  const std::vector<const char *> arguments{"ld.lld", "-shared",      "--threads=1",
+                                            "-o",     output.c_str(), input_path.c_str()};
   auto *messages = new std::string;
   Status linked = run_guarded("linking", [&]() -> Status {
     llvm::raw_string_ostream stream(*messages);

@@ -16,7 +16,7 @@ struct LlvmJob {
   llvm::LLVMContext context;
   std::unique_ptr<llvm::Module> module;
   llvm::SmallVector<char, 0> output;
-  std::string errors;         ///< diagnostics of severity error
+  std::string errors;          ///< diagnostics of severity error
   bool resource_limit = false; ///< one of them is about a limit of the hardware
 };
 

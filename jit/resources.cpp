@@ -21,8 +21,8 @@ unsigned round_up(unsigned value, unsigned granule) { return (value + granule - 
 
 unsigned occupancy(unsigned vgprs, unsigned lds, unsigned waves) {
   waves = std::max(waves, 1u);
-  const unsigned by_registers =
-      std::min(slots_per_simd, registers_per_lane / std::max(round_up(vgprs, register_granule), register_granule));
+  const unsigned by_registers = std::min(
+      slots_per_simd, registers_per_lane / std::max(round_up(vgprs, register_granule), register_granule));
   unsigned workgroups = simds * by_registers / waves;
   if (lds)
     workgroups = std::min(workgroups, lds_bytes / round_up(lds, lds_granule));

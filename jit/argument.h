@@ -1,0 +1,65 @@
+#pragma once
+
+#include <bit>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include "dsl/handle.h"
+#include "jit/argument_value.h"
+#include "jit/buffer.h"
+
+namespace nereid::jit {
+
+template <class A> struct DeviceMemoryOf {};
+template <class T> struct DeviceMemoryOf<Buffer<T>> {
+  using Element = T;
+  static ArgumentValue value(const Buffer<T> &b) {
+    return {ArgumentValue::Kind::Pointer, b.address(), b.device()};
+  }
+};
+template <class T> struct DeviceMemoryOf<DevicePointer<T>> {
+  using Element = T;
+  static ArgumentValue value(const DevicePointer<T> &p) { return {ArgumentValue::Kind::Pointer, p.address}; }
+};
+
+/// What a parameter of a kernel takes from the host, and its bits.
+template <class P> struct ParameterArgument;
+
+template <class T> struct ParameterArgument<Ptr<T>> {
+  template <class A> static ArgumentValue from(const A &argument) {
+    static_assert(
+        requires { typename DeviceMemoryOf<A>::Element; },
+        "this parameter is a Ptr<T>: its argument is a Buffer<T> or a DevicePointer<T>");
+    using Given = std::remove_const_t<typename DeviceMemoryOf<A>::Element>;
+    static_assert(std::same_as<Given, std::remove_const_t<T>> || std::same_as<Given, std::byte>,
+                  "the argument's memory holds elements of another type than the parameter Ptr<T> points to");
+    return DeviceMemoryOf<A>::value(argument);
+  }
+};
+template <> struct ParameterArgument<Int> {
+  template <class A> static ArgumentValue from(const A &argument) {
+    static_assert(std::signed_integral<A> && sizeof(A) <= 4,
+                  "this parameter is an Int: its argument is an int32_t; cast what is wider or unsigned");
+    return {ArgumentValue::Kind::I32, static_cast<uint32_t>(argument)};
+  }
+};
+template <> struct ParameterArgument<Long> {
+  template <class A> static ArgumentValue from(const A &argument) {
+    static_assert(std::signed_integral<A>, "this parameter is a Long: its argument is an int64_t");
+    return {ArgumentValue::Kind::I64, static_cast<uint64_t>(int64_t{argument})};
+  }
+};
+template <> struct ParameterArgument<Float> {
+  template <class A> static ArgumentValue from(const A &argument) {
+    static_assert(std::same_as<A, float>, "this parameter is a Float: its argument is a float");
+    return {ArgumentValue::Kind::F32, std::bit_cast<uint32_t>(argument)};
+  }
+};
+
+template <class P, class A> ArgumentValue to_argument(const A &argument) {
+  return ParameterArgument<std::decay_t<P>>::from(argument);
+}
+
+} // namespace nereid::jit

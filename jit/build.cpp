@@ -1,0 +1,45 @@
+#include "jit/build.h"
+
+#include "dsl/ir/printer.h"
+#include "jit/compiler.h"
+#include "jit/dump.h"
+#include "jit/identity.h"
+#include "jit/key.h"
+#include "jit/stopwatch.h"
+
+namespace nereid::jit {
+
+Result<std::shared_ptr<const CompiledKernel>> build_kernel(BuildRequest request, const DiskCache &disk) {
+  auto finish = [&](std::shared_ptr<const Binary> binary, std::string key, CacheLevel level) {
+    return std::make_shared<const CompiledKernel>(request.function, request.config, std::move(binary),
+                                                  std::move(key), request.times, level);
+  };
+  if (!request.code)
+    return finish(nullptr, "", CacheLevel::None);
+
+  Result<const Compiler *> compiler = chosen_compiler();
+  if (!compiler)
+    return compiler.error();
+  Stopwatch watch;
+  const std::string specialization = text(request.facts);
+  const std::string key = hash_key({ir::print(*request.function), request.config, specialization, target_isa,
+                                    (*compiler)->identity(), nereid_identity()});
+  request.times.passes += watch.milliseconds();
+
+  if (std::optional<Binary> found = disk.find(key)) {
+    auto kernel = finish(std::make_shared<const Binary>(std::move(*found)), key, CacheLevel::Disk);
+    dump_if_asked(*kernel);
+    return kernel;
+  }
+  Result<Binary> compiled = (*compiler)->compile(lowered(*request.function), request.times);
+  if (!compiled) {
+    dump_failed_if_asked(*request.function, key);
+    return compiled.error();
+  }
+  disk.try_store(key, {request.function->name, request.config, specialization}, *compiled);
+  auto kernel = finish(std::make_shared<const Binary>(std::move(*compiled)), key, CacheLevel::None);
+  dump_if_asked(*kernel);
+  return kernel;
+}
+
+} // namespace nereid::jit

@@ -1,0 +1,71 @@
+#include "jit/dump.h"
+
+#include <cstdlib>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "dsl/ir/printer.h"
+#include "jit/compiler.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace nereid::jit {
+namespace {
+
+/// Files of one kernel in the dump directory.
+class Dump {
+public:
+  static std::optional<Dump> of(const std::string &name, std::string_view key) {
+    const char *directory = std::getenv("NEREID_DUMP_DIR");
+    if (!directory || !*directory)
+      return std::nullopt;
+    if (std::error_code failed = llvm::sys::fs::create_directories(directory)) {
+      warn(fmt::format("cannot create {}: {}", directory, failed.message()));
+      return std::nullopt;
+    }
+    return Dump(fmt::format("{}/{}-{}", directory, name, key.substr(0, 12)));
+  }
+
+  void write(const char *extension, const Result<std::string> &text) const {
+    if (!text)
+      return warn(fmt::format("no {}{}: {}", prefix_, extension, text.error().text()));
+    std::error_code failed;
+    llvm::raw_fd_ostream stream(prefix_ + extension, failed);
+    if (!failed) {
+      stream << *text;
+      stream.close();
+      failed = stream.error();
+      stream.clear_error();
+    }
+    if (failed)
+      warn(fmt::format("cannot write {}{}: {}", prefix_, extension, failed.message()));
+  }
+
+private:
+  explicit Dump(std::string prefix) : prefix_(std::move(prefix)) {}
+  static void warn(const std::string &what) { fmt::print(stderr, "nereid: warning: dump: {}\n", what); }
+  std::string prefix_;
+};
+
+} // namespace
+
+void dump_if_asked(const CompiledKernel &kernel) {
+  std::optional<Dump> dump = Dump::of(kernel.name(), kernel.key());
+  if (!dump)
+    return;
+  dump->write(".ir", kernel.ir());
+  dump->write(".ll", kernel.llvm_ir());
+  dump->write(".s", kernel.isa());
+  dump->write(".hsaco", std::string(kernel.code_object().begin(), kernel.code_object().end()));
+}
+
+void dump_failed_if_asked(const ir::Function &function, std::string_view key) {
+  std::optional<Dump> dump = Dump::of(function.name, key);
+  if (!dump)
+    return;
+  dump->write(".ir", ir::print(function));
+  dump->write(".ll", llvm_ir_text(lowered(function)));
+}
+
+} // namespace nereid::jit

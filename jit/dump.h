@@ -1,0 +1,14 @@
+#pragma once
+
+#include "jit/compiled_kernel.h"
+
+namespace nereid::jit {
+
+/// Where NEREID_DUMP_DIR is set: writes NAME-KEY.ir, .ll, .s and .hsaco there (KEY: 12 digits of the kernel's
+/// key). What cannot be made or written is a warning on stderr.
+void dump_if_asked(const CompiledKernel &kernel);
+
+/// The same for a kernel that did not compile: .ir and .ll.
+void dump_failed_if_asked(const ir::Function &function, std::string_view key);
+
+} // namespace nereid::jit

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <span>
+
+#include "base/result.h"
+#include "dsl/ir/function.h"
+#include "jit/argument_value.h"
+#include "jit/device.h"
+#include "jit/launch.h"
+
+namespace nereid::jit {
+
+/// Runs a kernel's IR on the host, on the memory of the stream's device, after what the stream holds. Errors:
+/// the interpreter's own (user), a device whose memory the host cannot see (environment).
+Status run_interpreter(const ir::Function &function, Grid grid, std::span<const ArgumentValue> arguments,
+                       const Stream &stream);
+
+} // namespace nereid::jit

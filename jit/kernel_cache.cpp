@@ -1,0 +1,39 @@
+#include "jit/kernel_cache.h"
+
+#include <mutex>
+
+namespace nereid::jit {
+
+const ReadyKernel *KernelCache::find(std::string_view key) const {
+  std::shared_lock lock(mutex_);
+  auto found = kernels_.find(key);
+  return found == kernels_.end() ? nullptr : found->second.get();
+}
+
+Result<const ReadyKernel *> KernelCache::find_or_build(std::string_view key, const Build &build) {
+  std::promise<Outcome> promise;
+  {
+    std::unique_lock lock(mutex_);
+    if (auto found = kernels_.find(key); found != kernels_.end())
+      return found->second.get();
+    if (auto found = building_.find(key); found != building_.end()) {
+      std::shared_future<Outcome> other = found->second;
+      lock.unlock();
+      return other.get();
+    }
+    building_.emplace(key, promise.get_future().share());
+  }
+  Result<ReadyKernel> built = build();
+  std::unique_lock lock(mutex_);
+  Outcome outcome = built ? Outcome(nullptr) : Outcome(built.error());
+  if (built) {
+    auto kernel = std::make_unique<const ReadyKernel>(std::move(*built));
+    outcome = kernel.get();
+    kernels_.emplace(key, std::move(kernel));
+  }
+  building_.erase(building_.find(key));
+  promise.set_value(outcome);
+  return outcome;
+}
+
+} // namespace nereid::jit

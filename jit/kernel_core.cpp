@@ -1,0 +1,242 @@
+#include "jit/kernel_core.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <mutex>
+
+#include <fmt/format.h>
+
+#include "jit/build.h"
+#include "jit/device_interface.h"
+#include "jit/interpret.h"
+#include "jit/stopwatch.h"
+
+namespace nereid::jit {
+namespace {
+
+constexpr int64_t specialized_divisor = 16;
+
+/// Bytes that grow on the stack first: the fast path allocates nothing.
+class KeyBytes {
+public:
+  void add(const void *data, size_t size) {
+    if (long_.empty() && size_ + size <= sizeof(short_)) {
+      std::memcpy(short_ + size_, data, size);
+      size_ += size;
+      return;
+    }
+    if (long_.empty())
+      long_.assign(short_, size_);
+    long_.append(static_cast<const char *>(data), size);
+  }
+  template <class T> void add(const T &value) { add(&value, sizeof(value)); }
+  std::string_view view() const {
+    return long_.empty() ? std::string_view(short_, size_) : std::string_view(long_);
+  }
+
+private:
+  char short_[512];
+  size_t size_ = 0;
+  std::string long_;
+};
+
+/// A fact as bytes; the common ones take one.
+void add_fact(KeyBytes &key, int64_t divisibility, const std::optional<int64_t> &constant) {
+  if (!constant && divisibility == 1)
+    return key.add('0');
+  if (!constant && divisibility == specialized_divisor)
+    return key.add('d');
+  if (constant == 1 && divisibility == 1)
+    return key.add('1');
+  key.add('f');
+  key.add(divisibility);
+  key.add(constant.has_value());
+  key.add(constant.value_or(0));
+}
+
+struct BareFact {
+  int64_t divisibility = 1;
+  std::optional<int64_t> constant;
+};
+
+BareFact bare_fact(const ArgumentValue &argument) {
+  switch (argument.kind) {
+  case ArgumentValue::Kind::Pointer:
+    return {argument.bits % specialized_divisor == 0 ? specialized_divisor : 1, std::nullopt};
+  case ArgumentValue::Kind::I32:
+  case ArgumentValue::Kind::I64:
+    if (argument.bits == 1)
+      return {1, 1};
+    return {argument.bits % specialized_divisor == 0 ? specialized_divisor : 1, std::nullopt};
+  case ArgumentValue::Kind::F32:
+    break;
+  }
+  return {};
+}
+
+void start_key(KeyBytes &key, const KernelCore *core, bool interpret, ConfigView config) {
+  key.add(core);
+  key.add(interpret);
+  key.add(config.bytes.data(), config.bytes.size());
+}
+
+bool interpret_by_environment() {
+  const char *value = std::getenv("NEREID_INTERPRET");
+  return value && *value && std::strcmp(value, "0") != 0;
+}
+
+/// Arguments as the kernarg segment has them: in order, each at a multiple of its size.
+class Kernarg {
+public:
+  Status pack(std::span<const ArgumentValue> arguments) {
+    for (const ArgumentValue &argument : arguments) {
+      const unsigned bytes = argument.bytes();
+      size_ = (size_ + bytes - 1) / bytes * bytes;
+      if (size_ + bytes > sizeof(data_))
+        return user_error("the kernel has too many arguments", "A kernel takes at most 512 bytes of them");
+      std::memcpy(data_ + size_, &argument.bits, bytes);
+      size_ += bytes;
+    }
+    return {};
+  }
+  std::span<const std::byte> bytes() const { return {data_, size_}; }
+
+private:
+  alignas(16) std::byte data_[512] = {};
+  size_t size_ = 0;
+};
+
+Status check(Grid grid, std::span<const ArgumentValue> arguments, const DeviceInterface &device,
+             const std::string &kernel) {
+  if (!grid.count())
+    return user_error(fmt::format("kernel '{}': the grid is {} x {} x {}: it has no programs", kernel, grid.x,
+                                  grid.y, grid.z));
+  for (size_t i = 0; i < arguments.size(); ++i)
+    if (arguments[i].device && arguments[i].device != &device)
+      return user_error(
+          fmt::format("kernel '{}': the buffer of argument {} lives on another device", kernel, i),
+          "Allocate it on the device of the stream");
+  return {};
+}
+
+} // namespace
+
+ArgumentFacts facts_of(const ArgumentValue &argument) {
+  BareFact fact = bare_fact(argument);
+  return {fact.divisibility, fact.constant};
+}
+
+KernelCore::KernelCore(std::string name, Trace trace, ConfigText config_text)
+    : name_(std::move(name)), trace_(std::move(trace)), config_text_(config_text) {}
+
+std::shared_ptr<const KernelCore> KernelCore::shared(const std::string &name, void (*function)(), Trace trace,
+                                                     ConfigText config_text) {
+  static std::mutex mutex;
+  static std::map<std::pair<void (*)(), std::string>, std::shared_ptr<const KernelCore>> cores;
+  std::lock_guard lock(mutex);
+  std::shared_ptr<const KernelCore> &core = cores[{function, name}];
+  if (!core)
+    core = std::make_shared<const KernelCore>(name, std::move(trace), config_text);
+  return core;
+}
+
+Result<ReadyKernel> KernelCore::build(ConfigView config, const std::vector<ArgumentFacts> &facts,
+                                      DeviceInterface &device, bool interpret) const {
+  BuildRequest request;
+  Stopwatch watch;
+  Result<ir::Function> function = trace_(config.config, facts);
+  if (!function)
+    return function.error();
+  request.times.trace = watch.milliseconds();
+  request.function = std::make_shared<const ir::Function>(std::move(*function));
+  request.config = config_text_(config.config);
+  request.facts = facts;
+  request.code = !interpret;
+  Result<std::shared_ptr<const CompiledKernel>> compiled =
+      build_kernel(std::move(request), DiskCache::from_environment());
+  if (!compiled)
+    return compiled.error();
+  ReadyKernel ready{std::move(*compiled), nullptr};
+  if (interpret)
+    return ready;
+  watch.restart();
+  Result<std::shared_ptr<const LoadedKernel>> loaded = device.load(*ready.compiled);
+  if (!loaded)
+    return loaded.error();
+  ready.loaded = std::move(*loaded);
+  ready.load_ms = watch.milliseconds();
+  return ready;
+}
+
+Result<std::shared_ptr<const CompiledKernel>>
+KernelCore::compile(ConfigView config, const std::vector<ArgumentFacts> &facts, const Device &device) const {
+  KeyBytes key;
+  start_key(key, this, false, config);
+  for (const ArgumentFacts &fact : facts)
+    add_fact(key, fact.divisibility, fact.constant);
+  DeviceInterface &interface = device.interface();
+  Result<const ReadyKernel *> ready =
+      interface.kernels().find_or_build(key.view(), [&] { return build(config, facts, interface, false); });
+  if (!ready)
+    return ready.error();
+  return (*ready)->compiled;
+}
+
+Result<LaunchInfo> KernelCore::launch(const LaunchOptions &options, const Stream &stream, Grid grid,
+                                      ConfigView config, std::span<const ArgumentValue> arguments) const {
+  DeviceInterface &device = stream.interface();
+  if (Status valid = check(grid, arguments, device, name_); !valid)
+    return valid.error();
+  const bool interpret = options.interpret.value_or(interpret_by_environment());
+  KeyBytes key;
+  start_key(key, this, interpret, config);
+  for (const ArgumentValue &argument : arguments) {
+    BareFact fact = bare_fact(argument);
+    add_fact(key, fact.divisibility, fact.constant);
+  }
+
+  LaunchInfo info;
+  info.grid = grid;
+  info.interpreted = interpret;
+  info.cache = CacheLevel::Memory;
+  const ReadyKernel *ready = device.kernels().find(key.view());
+  if (!ready) {
+    auto build_now = [&] {
+      std::vector<ArgumentFacts> facts;
+      for (const ArgumentValue &argument : arguments)
+        facts.push_back(facts_of(argument));
+      Result<ReadyKernel> built = build(config, facts, device, interpret);
+      if (built) {
+        info.cache = built->compiled->cache();
+        info.jit = built->compiled->times();
+        info.jit.load = built->load_ms;
+      }
+      return built;
+    };
+    Result<const ReadyKernel *> built = device.kernels().find_or_build(key.view(), build_now);
+    if (!built)
+      return built.error();
+    ready = *built;
+  }
+  info.compiled = ready->compiled;
+
+  Stopwatch watch;
+  if (interpret) {
+    if (Status ran = run_interpreter(ready->compiled->function(), grid, arguments, stream); !ran)
+      return ran.error();
+  } else {
+    Kernarg kernarg;
+    if (Status packed = kernarg.pack(arguments); !packed)
+      return packed.error();
+    auto ran = device.launch(
+        stream.state(), {*ready->loaded, *ready->compiled, grid, ready->compiled->block(), kernarg.bytes()});
+    if (!ran)
+      return ran.error();
+    info.instructions = *ran;
+  }
+  info.wall_ms = watch.milliseconds();
+  return info;
+}
+
+} // namespace nereid::jit

@@ -1,0 +1,129 @@
+#include "jit/sim_device.h"
+
+#include <chrono>
+
+#include "jit/compiled_kernel.h"
+#include "jit/device_fault.h"
+#include "sim/machine.h"
+
+namespace nereid::jit {
+namespace {
+
+class SimKernel : public LoadedKernel {
+public:
+  explicit SimKernel(sim::CodeObject code) : code(std::move(code)) {}
+  sim::CodeObject code;
+};
+
+class SimStream : public StreamState {};
+
+class SimEvent : public EventState {
+public:
+  Result<double> milliseconds_until(const EventState &later) const override {
+    auto passed = static_cast<const SimEvent &>(later).when_ - when_;
+    return std::chrono::duration<double, std::milli>(passed).count();
+  }
+
+private:
+  std::chrono::steady_clock::time_point when_ = std::chrono::steady_clock::now();
+};
+
+InstructionCounts counts_of(const sim::Report &report) {
+  const sim::InstructionCounts &c = report.counts;
+  return {
+      c.total,      c.mfma,        c.valu,    c.salu,    c.smem,   c.lds,   c.vmem_load,
+      c.vmem_store, c.vmem_atomic, c.barrier, c.waitcnt, c.branch, c.other, report.longest_wave_instructions};
+}
+
+Error fault_error(const sim::Fault &fault, const CompiledKernel &kernel) {
+  DeviceFault out;
+  out.kind = sim::fault_kind_name(fault.kind);
+  out.callers_fault = fault.kind == sim::FaultKind::OutOfBounds || fault.kind == sim::FaultKind::Misaligned;
+  out.trap = fault.kind == sim::FaultKind::Trap;
+  out.text = fault.text;
+  out.instruction = fault.instruction;
+  out.address = fault.address;
+  out.workgroup = fault.workgroup;
+  out.wave = fault.wave;
+  out.lane = fault.lane;
+  return describe_fault(out, kernel);
+}
+
+} // namespace
+
+SimDevice::SimDevice(const SimulatorOptions &options) : options_(options), memory_(options.memory) {}
+
+Result<uint64_t> SimDevice::allocate(size_t bytes) {
+  Result<uint64_t> address = memory_.allocate(bytes);
+  if (address) {
+    std::lock_guard lock(mutex_);
+    sizes_[*address] = bytes;
+  }
+  return address;
+}
+
+void SimDevice::free(uint64_t address) {
+  {
+    std::lock_guard lock(mutex_);
+    sizes_.erase(address);
+  }
+  // Only addresses of allocate() come here, so there is nothing to report.
+  (void)memory_.free(address);
+}
+
+Status SimDevice::write(uint64_t to, const void *from, size_t bytes) {
+  return memory_.write(to, from, bytes);
+}
+Status SimDevice::read(void *to, uint64_t from, size_t bytes) { return memory_.read(from, to, bytes); }
+Status SimDevice::fill(uint64_t address, uint8_t byte, size_t bytes) {
+  return memory_.fill(address, std::byte{byte}, bytes);
+}
+
+Result<HostMemory> SimDevice::host_memory() {
+  HostMemory memory;
+  const sim::Memory::View view = memory_.view();
+  std::lock_guard lock(mutex_);
+  for (const auto &[address, size] : sizes_) {
+    const sim::Block *block = size ? view.find(address, size) : nullptr;
+    if (!block)
+      continue;
+    if (Status added = memory.add({address, size, block->data() + (address - block->address())}); !added)
+      return added.error();
+  }
+  return memory;
+}
+
+Result<std::shared_ptr<StreamState>> SimDevice::new_stream() {
+  return std::shared_ptr<StreamState>(std::make_shared<SimStream>());
+}
+
+Result<std::shared_ptr<EventState>> SimDevice::record(StreamState *) {
+  return std::shared_ptr<EventState>(std::make_shared<SimEvent>());
+}
+
+Result<std::shared_ptr<const LoadedKernel>> SimDevice::load(const CompiledKernel &kernel) {
+  Result<sim::CodeObject> code = sim::CodeObject::load(std::as_bytes(kernel.code_object()));
+  if (!code)
+    return code.error();
+  return std::shared_ptr<const LoadedKernel>(std::make_shared<SimKernel>(std::move(*code)));
+}
+
+Result<std::optional<InstructionCounts>> SimDevice::launch(StreamState *, const LaunchRequest &request) {
+  sim::Launch launch;
+  launch.grid = {request.grid.x, request.grid.y, request.grid.z};
+  launch.block = {request.block, 1, 1};
+  launch.kernarg.assign(request.kernarg.begin(), request.kernarg.end());
+  launch.threads = options_.threads;
+  Result<sim::Report> report = sim::run(static_cast<const SimKernel &>(request.kernel).code, memory_, launch);
+  if (!report)
+    return report.error();
+  if (report->fault)
+    return fault_error(*report->fault, request.compiled);
+  return std::optional<InstructionCounts>(counts_of(*report));
+}
+
+std::shared_ptr<DeviceInterface> make_sim_device(const SimulatorOptions &options) {
+  return std::make_shared<SimDevice>(options);
+}
+
+} // namespace nereid::jit
