@@ -44,13 +44,13 @@ template <class T> Tile<T> load_where(Ptr<const T> pointers, const Condition &ex
 Int scale_block_bytes(const TilePlace &place) { return ((place.k_count + (scale_tile_k - 1)) >> 8) << 8; }
 
 template <class T> Ptr<T> scale_base(Ptr<T> scales, const TilePlace &place) {
-  return scales + (place.first_row >> 5).template to<i64>() * scale_block_bytes(place).to<i64>();
+  return scales + (place.first_row >> 5).to<i64>() * scale_block_bytes(place).to<i64>() +
+         ((place.first_k >> 8) << 8);
 }
 
 /// Offsets from scale_base of whole 32 x 256 tiles in the order of memory, i32 [rows/32, columns].
 Tile<i32> tile_offsets(const TilePlace &place, int64_t rows, int64_t columns) {
-  return down(rows / scale_tile_rows) * scale_block_bytes(place) + ((place.first_k >> 8) << 8) +
-         across(columns);
+  return down(rows / scale_tile_rows) * scale_block_bytes(place) + across(columns);
 }
 
 /// Which of tile_offsets lie in the padded matrix. Aligned tiles that divide the padding unit always do.
@@ -68,7 +68,7 @@ Condition tile_offsets_exist(const TilePlace &place, int64_t rows, int64_t colum
 /// Offsets from scale_base of single scales, i32 [rows, columns/32].
 Tile<i32> single_offsets(const TilePlace &place, int64_t rows, int64_t columns) {
   const Tile<i32> row = (place.first_row & 31) + down(rows);
-  const Tile<i32> column = (place.first_k >> 5) + across(columns / 32);
+  const Tile<i32> column = ((place.first_k >> 5) & 7) + across(columns / 32);
   const Tile<i32> of_row = (row >> 5) * scale_block_bytes(place) + ((row & 31) >> 4) + (row & 15) * 4;
   const Tile<i32> of_column = (column >> 3) * 256 + ((column & 7) >> 2) * 2 + (column & 3) * 64;
   return of_row + of_column;
@@ -95,16 +95,16 @@ void store_where(const Ptr<T> &pointers, const Value &value, const Condition &ex
 } // namespace
 
 Tile<bf16> load_rows(Ptr<const bf16> matrix, const TilePlace &place, int64_t rows, int64_t columns) {
-  const Ptr<const bf16> first = matrix + place.first_row.to<i64>() * place.k_count.to<i64>();
-  const Tile<i32> offsets = down(rows) * place.k_count + place.first_k + across(columns);
+  const Ptr<const bf16> first = matrix + place.first_row.to<i64>() * place.k_count.to<i64>() + place.first_k;
+  const Tile<i32> offsets = down(rows) * place.k_count + across(columns);
   return load_where(first + offsets, both(rows_exist(place, rows), columns_exist(place, columns)), 0);
 }
 
 Tile<u8> load_codes(Ptr<const u8> matrix, const TilePlace &place, int64_t rows, int64_t columns) {
   const Int row_bytes = place.k_count >> 1;
   const Int first_byte = place.first_k >> 1;
-  const Ptr<const u8> first = matrix + place.first_row.to<i64>() * row_bytes.to<i64>();
-  const Tile<i32> offsets = down(rows) * row_bytes + first_byte + across(columns / 2);
+  const Ptr<const u8> first = matrix + place.first_row.to<i64>() * row_bytes.to<i64>() + first_byte;
+  const Tile<i32> offsets = down(rows) * row_bytes + across(columns / 2);
   const Condition bytes_there =
       unless(place.whole_k, [&] { return first_byte + across(columns / 2) < row_bytes; });
   const Condition exists = both(rows_exist(place, rows), bytes_there);
@@ -116,8 +116,8 @@ Tile<u8> load_shuffled_b(Ptr<const u8> b, const TilePlace &place, int64_t rows, 
   const int64_t bytes = columns / 2 * half_rows;
   const Int block_bytes = place.k_count * 8;
   const Int first_byte = place.first_k * 8;
-  const Ptr<const u8> first = b + (place.first_row >> 4).to<i64>() * block_bytes.to<i64>();
-  const Tile<i32> offsets = down(blocks) * block_bytes + first_byte + across(bytes);
+  const Ptr<const u8> first = b + (place.first_row >> 4).to<i64>() * block_bytes.to<i64>() + first_byte;
+  const Tile<i32> offsets = down(blocks) * block_bytes + across(bytes);
   const Condition blocks_there = unless(
       place.whole_rows, [&] { return (place.first_row >> 4) + down(blocks) < (place.row_count >> 4); });
   const Condition bytes_there =

@@ -56,9 +56,9 @@ void mxfp4_quant(const QuantConfig &config, Ptr<const bf16> x, Ptr<u8> codes, Pt
   const Tile<i1> row_exists = first_row + row < m;
   const auto store_plain = [&](Ptr<u8> to, const Tile<u8> &tile, const Int &first_column,
                                const Int &column_count) {
-    const Tile<i32> column = first_column + nereid::row(arange(0, tile.size(1)));
-    store(to + first_row.to<i64>() * column_count.to<i64>() + (row * column_count + column), tile,
-          row_exists & (column < column_count));
+    const Tile<i32> column = nereid::row(arange(0, tile.size(1)));
+    store(to + first_row.to<i64>() * column_count.to<i64>() + first_column + (row * column_count + column),
+          tile, row_exists & (first_column + column < column_count));
   };
   store_plain(codes, result.codes, first_k >> 1, k >> 1);
   if (config.shuffled != 0)
