@@ -1,0 +1,93 @@
+#include "sim/disassembler.h"
+
+#include <mutex>
+
+#include <llvm/MC/MCAsmInfo.h>
+#include <llvm/MC/MCContext.h>
+#include <llvm/MC/MCDisassembler/MCDisassembler.h>
+#include <llvm/MC/MCInst.h>
+#include <llvm/MC/MCInstPrinter.h>
+#include <llvm/MC/MCInstrInfo.h>
+#include <llvm/MC/MCRegisterInfo.h>
+#include <llvm/MC/MCSubtargetInfo.h>
+#include <llvm/MC/MCTargetOptions.h>
+#include <llvm/MC/TargetRegistry.h>
+#include <llvm/Support/TargetSelect.h>
+#include <llvm/Support/raw_ostream.h>
+
+namespace nereid::sim {
+
+struct Disassembler::State {
+  llvm::Triple triple{"amdgcn-amd-amdhsa"};
+  llvm::MCTargetOptions options;
+  std::unique_ptr<llvm::MCRegisterInfo> registers;
+  std::unique_ptr<llvm::MCAsmInfo> assembly;
+  std::unique_ptr<llvm::MCInstrInfo> instructions;
+  std::unique_ptr<llvm::MCSubtargetInfo> subtarget;
+  std::unique_ptr<llvm::MCContext> context;
+  std::unique_ptr<llvm::MCDisassembler> disassembler;
+  std::unique_ptr<llvm::MCInstPrinter> printer;
+
+  bool decode(llvm::MCInst &inst, uint64_t &size, std::span<const std::byte> code, uint64_t address) {
+    llvm::ArrayRef<uint8_t> bytes(reinterpret_cast<const uint8_t *>(code.data()), code.size());
+    return disassembler->getInstruction(inst, size, bytes, address, llvm::nulls()) ==
+           llvm::MCDisassembler::Success;
+  }
+};
+
+Disassembler::Disassembler() : state_(std::make_unique<State>()) {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    LLVMInitializeAMDGPUTargetInfo();
+    LLVMInitializeAMDGPUTargetMC();
+    LLVMInitializeAMDGPUDisassembler();
+  });
+  State &s = *state_;
+  std::string error;
+  const llvm::Target *target = llvm::TargetRegistry::lookupTarget(s.triple, error);
+  s.registers.reset(target->createMCRegInfo(s.triple));
+  s.assembly.reset(target->createMCAsmInfo(*s.registers, s.triple, s.options));
+  s.instructions.reset(target->createMCInstrInfo());
+  s.subtarget.reset(target->createMCSubtargetInfo(s.triple, "gfx950", ""));
+  s.context =
+      std::make_unique<llvm::MCContext>(s.triple, s.assembly.get(), s.registers.get(), s.subtarget.get());
+  s.disassembler.reset(target->createMCDisassembler(*s.subtarget, *s.context));
+  s.printer.reset(target->createMCInstPrinter(s.triple, s.assembly->getAssemblerDialect(), *s.assembly,
+                                              *s.instructions, *s.registers));
+}
+
+Disassembler::~Disassembler() = default;
+
+Disassembler::Decoded Disassembler::decode(std::span<const std::byte> code, uint64_t address) {
+  llvm::MCInst inst;
+  uint64_t size = 0;
+  if (!state_->decode(inst, size, code, address) || size == 0)
+    return {};
+  std::string_view name = state_->printer->getMnemonic(inst).first;
+  // What the printer calls the mnemonic may end in a fixed first operand ("off,").
+  name = name.substr(0, name.find_first_of(" \t"));
+  for (std::string_view suffix : {"_e32", "_e64", "_dpp", "_sdwa"})
+    if (name.ends_with(suffix))
+      name.remove_suffix(suffix.size());
+  return {static_cast<unsigned>(size), name};
+}
+
+std::string Disassembler::text(std::span<const std::byte> code, uint64_t address) {
+  llvm::MCInst inst;
+  uint64_t size = 0;
+  if (!state_->decode(inst, size, code, address))
+    return "no gfx950 instruction";
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  state_->printer->printInst(&inst, address, "", *state_->subtarget, stream);
+  size_t start = text.find_first_not_of(" \t");
+  if (start == std::string::npos)
+    return text;
+  text.erase(0, start);
+  for (char &c : text)
+    if (c == '\t')
+      c = ' ';
+  return text;
+}
+
+} // namespace nereid::sim

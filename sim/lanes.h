@@ -1,0 +1,265 @@
+#pragma once
+
+// Vector operations as functions of one lane: vector_operation<F>("v_name") makes a row of the table whose
+// handler reads the operands by F's parameter types, applies F to 64 lanes, and stores by F's result type.
+
+#include <cmath>
+#include <cstring>
+#include <type_traits>
+
+#include "sim/formats.h"
+#include "sim/wave.h"
+
+namespace nereid::sim {
+
+/// A bit a lane of a scalar mask operand.
+struct LaneBit {
+  uint32_t set;
+};
+
+/// A value with a bit a lane that goes to the scalar destination (carry, div_scale's VCC).
+template <class T> struct WithMask {
+  T value;
+  bool bit;
+};
+
+/// Two halves of one register: low and high.
+struct PackedHalf {
+  float low, high;
+};
+struct PackedInt {
+  int16_t low, high;
+};
+struct PackedUint {
+  uint16_t low, high;
+};
+/// A register pair of two floats.
+struct PackedFloat {
+  float low, high;
+};
+
+/// The words of an operand for all lanes; `high` only for 64-bit types.
+struct Operand {
+  const uint32_t *low;
+  const uint32_t *high;
+};
+
+/// Buffers that operands use which are not whole registers.
+struct OperandBuffers {
+  Lanes low, high;
+};
+
+/// Reads a source with its modifiers.
+Operand fetch_modified(Wave &wave, const Instruction &instruction, const Source &source,
+                       OperandBuffers &buffers);
+
+inline void broadcast(Lanes &lanes, uint32_t value) {
+  for (unsigned lane = 0; lane < lane_count; ++lane)
+    lanes.word[lane] = value;
+}
+
+inline Operand fetch(Wave &wave, const Instruction &instruction, const Source &source,
+                     OperandBuffers &buffers) {
+  if (source.modified) [[unlikely]]
+    return fetch_modified(wave, instruction, source, buffers);
+  if (source.kind == Source::Kind::Vector)
+    return {wave.vgpr[source.index].word, wave.vgpr[source.index + 1].word};
+  if (source.kind == Source::Kind::Constant)
+    return {source.lanes, source.lanes + lane_count};
+  return fetch_modified(wave, instruction, source, buffers);
+}
+
+/// Applies clamp, omod, SDWA and half selection to a result and stores it in the active lanes.
+void store_result(Wave &wave, const Instruction &instruction, OperandType type, const Lanes &low,
+                  const Lanes &high);
+/// Stores a mask in the scalar destination, and in EXEC for v_cmpx.
+void store_mask(Wave &wave, const Instruction &instruction, const Lanes &bits);
+
+namespace detail {
+
+template <class T> constexpr OperandType operand_type() {
+  if constexpr (std::is_same_v<T, float>)
+    return OperandType::Float32;
+  else if constexpr (std::is_same_v<T, double>)
+    return OperandType::Float64;
+  else if constexpr (std::is_same_v<T, Half>)
+    return OperandType::Float16;
+  else if constexpr (std::is_same_v<T, LaneBit>)
+    return OperandType::LaneBit;
+  else if constexpr (std::is_same_v<T, PackedHalf>)
+    return OperandType::PackedFloat16;
+  else if constexpr (std::is_same_v<T, PackedInt> || std::is_same_v<T, PackedUint>)
+    return OperandType::PackedBits16;
+  else if constexpr (std::is_same_v<T, PackedFloat>)
+    return OperandType::PackedFloat32;
+  else if constexpr (sizeof(T) == 8)
+    return OperandType::Bits64;
+  else if constexpr (sizeof(T) == 2)
+    return OperandType::Bits16;
+  else
+    return OperandType::Bits32;
+}
+
+inline float flush_half(float value, bool flush) {
+  return flush && std::fabs(value) < 0x1p-14f ? std::copysign(0.0f, value) : value;
+}
+
+/// How half-precision values enter and leave under the wave's mode.
+struct HalfMode {
+  unsigned rounding;
+  bool flush_inputs;
+  bool flush_outputs;
+  explicit HalfMode(uint32_t mode)
+      : rounding(mode >> 2 & 3), flush_inputs(!(mode & 0x40)), flush_outputs(!(mode & 0x80)) {}
+};
+
+template <class T, bool Default>
+inline __attribute__((always_inline)) T read_lane(const Operand &operand, unsigned lane,
+                                                  const HalfMode &mode) {
+  uint32_t low = operand.low[lane];
+  if constexpr (std::is_same_v<T, Half>)
+    return {Default ? half_to_float(low & 0xFFFF)
+                    : flush_half(half_to_float(low & 0xFFFF), mode.flush_inputs)};
+  else if constexpr (std::is_same_v<T, LaneBit>)
+    return {low};
+  else if constexpr (std::is_same_v<T, PackedHalf>) {
+    if constexpr (Default)
+      return {half_to_float(low & 0xFFFF), half_to_float(low >> 16)};
+    else
+      return {flush_half(half_to_float(low & 0xFFFF), mode.flush_inputs),
+              flush_half(half_to_float(low >> 16), mode.flush_inputs)};
+  } else if constexpr (std::is_same_v<T, PackedInt> || std::is_same_v<T, PackedUint>)
+    return std::bit_cast<T>(low);
+  else if constexpr (std::is_same_v<T, PackedFloat>)
+    return {std::bit_cast<float>(low), std::bit_cast<float>(operand.high[lane])};
+  else if constexpr (sizeof(T) == 8)
+    return std::bit_cast<T>(low | uint64_t{operand.high[lane]} << 32);
+  else if constexpr (sizeof(T) == 2)
+    return static_cast<T>(low);
+  else
+    return std::bit_cast<T>(low);
+}
+
+template <bool Default> inline uint32_t half_bits(float value, const HalfMode &mode) {
+  if constexpr (Default)
+    return float_to_half(value);
+  return double_to_half(flush_half(value, mode.flush_outputs), mode.rounding);
+}
+
+template <class T, bool Default>
+inline __attribute__((always_inline)) void write_lane(uint32_t *low, uint32_t *high, unsigned lane, T value,
+                                                      const HalfMode &mode) {
+  if constexpr (std::is_same_v<T, Half>)
+    low[lane] = half_bits<Default>(value.value, mode);
+  else if constexpr (std::is_same_v<T, PackedHalf>)
+    low[lane] = half_bits<Default>(value.low, mode) | half_bits<Default>(value.high, mode) << 16;
+  else if constexpr (std::is_same_v<T, PackedInt> || std::is_same_v<T, PackedUint>)
+    low[lane] = std::bit_cast<uint32_t>(value);
+  else if constexpr (std::is_same_v<T, PackedFloat>) {
+    low[lane] = std::bit_cast<uint32_t>(value.low);
+    high[lane] = std::bit_cast<uint32_t>(value.high);
+  } else if constexpr (sizeof(T) == 8) {
+    uint64_t bits = std::bit_cast<uint64_t>(value);
+    low[lane] = static_cast<uint32_t>(bits);
+    high[lane] = static_cast<uint32_t>(bits >> 32);
+  } else if constexpr (sizeof(T) == 2)
+    low[lane] = static_cast<uint16_t>(value);
+  else
+    low[lane] = std::bit_cast<uint32_t>(value);
+}
+
+template <class T> inline constexpr bool is_half = std::is_same_v<T, Half> || std::is_same_v<T, PackedHalf>;
+template <class T> struct MaskOf : std::false_type {};
+template <class T> struct MaskOf<WithMask<T>> : std::true_type {
+  using Value = T;
+};
+
+template <auto F, class Signature> struct VectorHandler;
+
+template <auto F, class R, class... A> struct VectorHandler<F, R (*)(A...)> {
+  static constexpr OperandType sources[3 + 1] = {operand_type<A>()...};
+  static constexpr bool has_mask = MaskOf<R>::value;
+  static constexpr OperandType result_type() {
+    if constexpr (std::is_same_v<R, bool>)
+      return OperandType::LaneBit;
+    else if constexpr (MaskOf<R>::value)
+      return operand_type<typename MaskOf<R>::Value>();
+    else
+      return operand_type<R>();
+  }
+
+  template <bool Default, size_t... I>
+  static void lanes(const Operand *operands, uint32_t *low, uint32_t *high, Lanes &bits, HalfMode mode,
+                    std::index_sequence<I...>) {
+    Operand local[sizeof...(A) + 1] = {operands[I]...};
+#pragma GCC ivdep
+    for (unsigned lane = 0; lane < lane_count; ++lane) {
+      if constexpr (std::is_same_v<R, bool>)
+        bits.word[lane] = F(read_lane<A, Default>(local[I], lane, mode)...);
+      else if constexpr (MaskOf<R>::value) {
+        R result = F(read_lane<A, Default>(local[I], lane, mode)...);
+        write_lane<typename MaskOf<R>::Value, Default>(low, high, lane, result.value, mode);
+        bits.word[lane] = result.bit;
+      } else
+        write_lane<R, Default>(low, high, lane, F(read_lane<A, Default>(local[I], lane, mode)...), mode);
+    }
+  }
+
+  static void run(Wave &wave, const Instruction &instruction) {
+    OperandBuffers buffers[sizeof...(A) + 1];
+    Operand operands[sizeof...(A) + 1];
+    for (unsigned i = 0; i < sizeof...(A); ++i)
+      operands[i] = fetch(wave, instruction, instruction.source[i], buffers[i]);
+    Lanes low, high, bits;
+    HalfMode mode(wave.mode);
+    constexpr auto indices = std::index_sequence_for<A...>();
+    if constexpr (is_half<R> || (is_half<A> || ...)) {
+      if (wave.default_float) [[likely]]
+        lanes<true>(operands, low.word, high.word, bits, mode, indices);
+      else
+        lanes<false>(operands, low.word, high.word, bits, mode, indices);
+    } else
+      lanes<true>(operands, low.word, high.word, bits, mode, indices);
+    if constexpr (std::is_same_v<R, bool>)
+      store_mask(wave, instruction, bits);
+    else {
+      store_result(wave, instruction, result_type(), low, high);
+      if constexpr (MaskOf<R>::value)
+        store_mask(wave, instruction, bits);
+    }
+  }
+};
+
+template <auto F> using HandlerOf = VectorHandler<F, decltype(+F)>;
+
+} // namespace detail
+
+/// A table row from a function of one lane.
+template <auto F> Operation vector_operation(std::string name, unsigned traits = 0) {
+  using Maker = detail::HandlerOf<F>;
+  Operation operation;
+  operation.name = std::move(name);
+  operation.category = Category::Valu;
+  operation.handler = Maker::run;
+  operation.result = Maker::result_type();
+  for (unsigned i = 0; i < 3; ++i)
+    operation.source[i] = Maker::sources[i];
+  operation.traits = static_cast<uint16_t>(traits | (Maker::has_mask ? Operation::MaskResult : 0));
+  return operation;
+}
+
+/// The same with a second function for the clamp bit of an integer operation.
+template <auto F, auto Clamped> Operation saturating_operation(std::string name, unsigned traits = 0) {
+  Operation operation = vector_operation<F>(std::move(name), traits);
+  operation.clamped = detail::HandlerOf<Clamped>::run;
+  return operation;
+}
+
+/// A row whose handler is written by hand; operand types say how decoding resolves constants.
+inline Operation custom_operation(std::string name, Category category, Handler handler, OperandType result,
+                                  OperandType a = OperandType::None, OperandType b = OperandType::None,
+                                  OperandType c = OperandType::None, unsigned traits = 0) {
+  return {std::move(name), category, handler, nullptr, result, {a, b, c}, static_cast<uint16_t>(traits), 0};
+}
+
+} // namespace nereid::sim

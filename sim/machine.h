@@ -1,0 +1,64 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "sim/code_object.h"
+#include "sim/instruction.h"
+#include "sim/memory.h"
+
+namespace nereid::sim {
+
+/// One launch of a kernel.
+struct Launch {
+  std::string kernel;                     ///< may be empty when the code object has one
+  std::array<uint32_t, 3> grid{1, 1, 1};  ///< workgroups
+  std::array<uint32_t, 3> block{1, 1, 1}; ///< work-items of a workgroup
+  /// The explicit arguments as the metadata lays them out; missing bytes are zero. Hidden ones are filled in.
+  std::vector<std::byte> kernarg;
+  uint32_t dynamic_lds = 0; ///< bytes beyond the kernel's own
+  /// Wave instructions of all waves after which the run ends with a fault.
+  uint64_t instruction_budget = uint64_t{1} << 40;
+  unsigned threads = 0; ///< of the host; 0: all cores
+};
+
+/// Executed wave instructions by category.
+struct InstructionCounts {
+  uint64_t total = 0, mfma = 0, valu = 0, salu = 0, smem = 0, lds = 0, vmem_load = 0, vmem_store = 0,
+           vmem_atomic = 0, barrier = 0, waitcnt = 0, branch = 0, other = 0;
+};
+
+/// What stopped a run.
+struct Fault {
+  FaultKind kind = FaultKind::Unsupported;
+  uint64_t address = 0;    ///< of the instruction, in the code object
+  std::string instruction; ///< assembler text
+  SourceLine line;         ///< from the line table, when there is one
+  std::array<uint32_t, 3> workgroup{};
+  unsigned wave = 0;
+  int lane = -1; ///< -1: no single lane
+  std::string text;
+
+  /// The fault as an error of owner Device.
+  Error error() const;
+};
+
+struct Report {
+  InstructionCounts counts;
+  uint64_t waves = 0;
+  uint64_t longest_wave_instructions = 0;
+  double wall_seconds = 0;
+  std::optional<Fault> fault;
+};
+
+/// Executes a kernel to its end or to its first fault. Errors are those of the launch itself: unknown kernel,
+/// empty grid, block beyond 1024 or the kernel's limit, LDS beyond 160 KiB, arguments too long. Runs on
+/// several host threads; may itself be called from several threads on the same memory.
+Result<Report> run(const CodeObject &code, Memory &memory, const Launch &launch);
+
+} // namespace nereid::sim

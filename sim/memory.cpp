@@ -1,0 +1,135 @@
+#include "sim/memory.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <mutex>
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+
+namespace nereid::sim {
+
+namespace {
+
+constexpr uint64_t first_address = uint64_t{1} << 44;
+constexpr uint64_t last_address = uint64_t{1} << 47;
+constexpr uint64_t guard = uint64_t{1} << 32;
+
+uint64_t align_up(uint64_t value, uint64_t align) { return (value + align - 1) & ~(align - 1); }
+
+/// The first gap that takes `size` bytes with a guard on both sides, from the lowest address on.
+uint64_t first_fit(const Memory::Blocks &blocks, size_t size, size_t align) {
+  uint64_t candidate = align_up(first_address, align);
+  for (const auto &[address, block] : blocks) {
+    if (candidate + size + guard <= address)
+      break;
+    candidate = align_up(address + block->size() + guard, align);
+  }
+  return candidate;
+}
+
+} // namespace
+
+std::shared_ptr<Block> Block::map(uint64_t address, size_t size) {
+  void *data =
+      ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (data == MAP_FAILED)
+    return nullptr;
+  return std::shared_ptr<Block>(new Block(address, size, static_cast<std::byte *>(data)));
+}
+
+Block::~Block() { ::munmap(data_, size_); }
+
+const Block *Memory::View::before(uint64_t address) const {
+  auto after = blocks_->upper_bound(address);
+  return after == blocks_->begin() ? nullptr : std::prev(after)->second.get();
+}
+
+const Block *Memory::View::find(uint64_t address, size_t bytes) const {
+  const Block *block = before(address);
+  return block && block->holds(address, bytes) ? block : nullptr;
+}
+
+Memory::Memory(uint64_t capacity)
+    : blocks_(std::make_shared<Blocks>()), capacity_(capacity), next_(first_address) {}
+
+Result<uint64_t> Memory::allocate(size_t size, size_t align) {
+  if (!std::has_single_bit(align) || align > (size_t{1} << 30))
+    return user_error(
+        fmt::format("alignment {} of a simulator buffer is not a power of two up to 2^30", align));
+  size = std::max<size_t>(size, 1);
+  std::unique_lock lock(mutex_);
+  if (size > capacity_ - used_)
+    return user_error(fmt::format("out of simulated device memory: {} bytes asked, {} of {} in use", size,
+                                  used_, capacity_),
+                      "free buffers or use smaller ones");
+  uint64_t address = align_up(next_, align);
+  if (address + size + guard > last_address)
+    address = first_fit(*blocks_, size, align);
+  if (address + size + guard > last_address)
+    return user_error("the simulated address space is full", "free buffers");
+  std::shared_ptr<const Block> block = Block::map(address, size);
+  if (!block)
+    return environment_error(fmt::format("the host refused to map {} bytes for the simulator", size));
+  auto changed = std::make_shared<Blocks>(*blocks_);
+  changed->emplace(address, std::move(block));
+  blocks_ = std::move(changed);
+  used_ += size;
+  next_ = std::max(next_, address + size + guard);
+  return address;
+}
+
+Status Memory::free(uint64_t address) {
+  std::unique_lock lock(mutex_);
+  auto found = blocks_->find(address);
+  if (found == blocks_->end())
+    return user_error(fmt::format("free of {:#x}, which is not the start of a simulator buffer", address));
+  used_ -= found->second->size();
+  auto changed = std::make_shared<Blocks>(*blocks_);
+  changed->erase(address);
+  blocks_ = std::move(changed);
+  return {};
+}
+
+Memory::View Memory::view() const {
+  std::shared_lock lock(mutex_);
+  View view;
+  view.blocks_ = blocks_;
+  return view;
+}
+
+Result<std::byte *> Memory::host(uint64_t address, size_t bytes, const char *what) const {
+  View picture = view();
+  const Block *block = picture.find(address, bytes);
+  if (!block)
+    return user_error(
+        fmt::format("{} of {} bytes at {:#x} is not inside one simulator buffer", what, bytes, address));
+  return block->data() + (address - block->address());
+}
+
+Status Memory::read(uint64_t address, void *to, size_t bytes) const {
+  auto from = host(address, bytes, "read");
+  if (!from)
+    return from.error();
+  std::memcpy(to, *from, bytes);
+  return {};
+}
+
+Status Memory::write(uint64_t address, const void *from, size_t bytes) {
+  auto to = host(address, bytes, "write");
+  if (!to)
+    return to.error();
+  std::memcpy(*to, from, bytes);
+  return {};
+}
+
+Status Memory::fill(uint64_t address, std::byte value, size_t bytes) {
+  auto to = host(address, bytes, "fill");
+  if (!to)
+    return to.error();
+  std::memset(*to, static_cast<int>(value), bytes);
+  return {};
+}
+
+} // namespace nereid::sim

@@ -1,0 +1,80 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <shared_mutex>
+
+#include "base/result.h"
+
+namespace nereid::sim {
+
+/// One allocation: `size` bytes at device address `address`, kept at `data` on the host. Unmapped with its
+/// last owner.
+class Block {
+public:
+  static std::shared_ptr<Block> map(uint64_t address, size_t size);
+  ~Block();
+  Block(const Block &) = delete;
+  Block &operator=(const Block &) = delete;
+
+  uint64_t address() const { return address_; }
+  size_t size() const { return size_; }
+  std::byte *data() const { return data_; }
+  bool holds(uint64_t address, size_t bytes) const {
+    return address >= address_ && address - address_ <= size_ && bytes <= size_ - (address - address_);
+  }
+
+private:
+  Block(uint64_t address, size_t size, std::byte *data) : address_(address), size_(size), data_(data) {}
+  uint64_t address_;
+  size_t size_;
+  std::byte *data_;
+};
+
+/// The global address space of the simulated device. Pages are mapped when they are first touched, so a large
+/// buffer costs what is used of it. All members may be called from several threads at once.
+class Memory {
+public:
+  using Blocks = std::map<uint64_t, std::shared_ptr<const Block>>;
+
+  /// What was allocated at one moment. A launch works on such a picture: looking up needs no lock, and a
+  /// block freed meanwhile stays mapped until the picture is gone.
+  class View {
+  public:
+    /// The block that holds all of [address, address + bytes), or null.
+    const Block *find(uint64_t address, size_t bytes) const;
+    /// The nearest block that starts at or before `address`, or null: for messages.
+    const Block *before(uint64_t address) const;
+
+  private:
+    friend class Memory;
+    std::shared_ptr<const Blocks> blocks_;
+  };
+
+  /// Capacity in bytes; the default is that of a MI355X (288 GB).
+  explicit Memory(uint64_t capacity = uint64_t{288} << 30);
+
+  /// Reserves `size` bytes of undefined content (size 0 is one byte) at a multiple of `align`, a power of
+  /// two. Blocks lie at least 4 GiB apart, so that a wrong offset hits nothing. Errors: out of memory, bad
+  /// alignment.
+  Result<uint64_t> allocate(size_t size, size_t align = 256);
+  /// Releases the block that starts at `address`.
+  Status free(uint64_t address);
+  Status read(uint64_t address, void *to, size_t bytes) const;
+  Status write(uint64_t address, const void *from, size_t bytes);
+  Status fill(uint64_t address, std::byte value, size_t bytes);
+  View view() const;
+
+private:
+  Result<std::byte *> host(uint64_t address, size_t bytes, const char *what) const;
+
+  mutable std::shared_mutex mutex_;
+  std::shared_ptr<const Blocks> blocks_;
+  uint64_t capacity_;
+  uint64_t used_ = 0;
+  uint64_t next_;
+};
+
+} // namespace nereid::sim

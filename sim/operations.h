@@ -1,0 +1,35 @@
+#pragma once
+
+#include <vector>
+
+#include "sim/instruction.h"
+
+namespace nereid::sim {
+
+// The families of operations: each lists the rows of its file.
+std::vector<Operation> scalar_alu_operations();
+std::vector<Operation> scalar_control_operations();
+std::vector<Operation> scalar_memory_operations();
+std::vector<Operation> vector_integer_operations();
+std::vector<Operation> vector_float_operations();
+std::vector<Operation> vector_half_operations();
+std::vector<Operation> vector_packed_operations();
+std::vector<Operation> vector_double_operations();
+std::vector<Operation> vector_convert_operations();
+std::vector<Operation> vector_scaled_convert_operations();
+std::vector<Operation> vector_compare_operations();
+std::vector<Operation> cross_lane_operations();
+std::vector<Operation> matrix_operations();
+std::vector<Operation> lds_operations();
+std::vector<Operation> global_memory_operations();
+std::vector<Operation> buffer_memory_operations();
+
+inline constexpr std::vector<Operation> (*operation_families[])() = {
+    scalar_alu_operations,     scalar_control_operations, scalar_memory_operations,
+    vector_integer_operations, vector_float_operations,
+
+    vector_compare_operations, global_memory_operations,
+
+};
+
+} // namespace nereid::sim

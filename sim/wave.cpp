@@ -1,0 +1,85 @@
+#include "sim/wave.h"
+
+#include <fmt/format.h>
+
+namespace nereid::sim {
+
+void Wave::update_exec_mask() {
+  for (unsigned half = 0; half < 2; ++half) {
+    uint32_t bits = sgpr[scalar::exec + half];
+    uint32_t *mask = exec_mask.word + 32 * half;
+    for (unsigned lane = 0; lane < 32; ++lane)
+      mask[lane] = 0 - ((bits >> lane) & 1);
+  }
+}
+
+void Wave::set_mode(uint32_t value) {
+  mode = value;
+  default_float = (value & 0xFF) == 0xF0;
+}
+
+uint64_t Wave::scalar_value(const Source &source, bool wide) const {
+  switch (source.kind) {
+  case Source::Kind::Constant:
+    return wide ? source.value : static_cast<uint32_t>(source.value);
+  case Source::Kind::Scalar:
+    return wide ? scalar_pair(source.index & 127) : sgpr[source.index & 127];
+  case Source::Kind::Special:
+    switch (source.index) {
+    case 235:
+      return wide ? uint64_t{shared_aperture} << 32 : shared_aperture;
+    case 236:
+      return 0xFFFFFFFF;
+    case 237:
+      return wide ? uint64_t{private_aperture} << 32 : private_aperture;
+    case 238:
+      return 0xFFFFFFFF;
+    case 251:
+      return scalar_pair(scalar::vcc) == 0;
+    case 252:
+      return exec() == 0;
+    case 253:
+      return scc;
+    default:
+      return 0;
+    }
+  default:
+    return 0;
+  }
+}
+
+void Wave::raise(FaultKind kind, int lane, std::string text) {
+  if (fault)
+    return;
+  fault = std::make_unique<RaisedFault>(RaisedFault{kind, lane, std::move(text)});
+  state = State::Faulted;
+}
+
+std::byte *Wave::find_global(uint64_t address, size_t bytes) {
+  const Block *block = memory->find(address, bytes);
+  if (!block)
+    return nullptr;
+  recent = block;
+  return block->data() + (address - block->address());
+}
+
+void Wave::raise_out_of_bounds(uint64_t address, size_t bytes, int lane, const char *access) {
+  std::string text =
+      fmt::format("{} of {} bytes at {:#x} is outside every allocation", access, bytes, address);
+  if (const Block *block = memory->before(address)) {
+    uint64_t offset = address - block->address();
+    if (offset < (uint64_t{1} << 40))
+      text += fmt::format("; it is at offset {} of the {} byte buffer at {:#x}", offset, block->size(),
+                          block->address());
+  }
+  raise(FaultKind::OutOfBounds, lane, std::move(text));
+}
+
+const char *fault_kind_name(FaultKind kind) {
+  static constexpr const char *names[] = {"out_of_bounds", "undefined",  "race_lds",    "race_global",
+                                          "wait",          "misaligned", "hazard",      "barrier",
+                                          "nan_scale",     "budget",     "unsupported", "trap"};
+  return names[static_cast<unsigned>(kind)];
+}
+
+} // namespace nereid::sim

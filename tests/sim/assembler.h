@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "sim/code_object.h"
+#include "sim/machine.h"
+#include "sim/memory.h"
+
+namespace nereid::sim::test {
+
+/// What an assembled kernel declares beside its instructions.
+struct KernelOptions {
+  unsigned kernarg_size = 64;
+  unsigned lds_size = 0;
+  unsigned scratch_size = 0;
+  unsigned vgprs = 128; ///< architectural ones, a multiple of 4
+  unsigned agprs = 64;
+  unsigned max_workgroup_size = 1024;
+};
+
+/// A linked code object with the kernel "k" made of gfx950 assembler text. At entry s[0:1] is the kernarg
+/// address, s2, s3, s4 the workgroup, v0 the packed work-item. Fails the test on an assembler error.
+std::vector<std::byte> assemble(const std::string &body, const KernelOptions &options = {});
+
+/// A linked code object from LLVM IR, compiled for gfx950 at O3.
+std::vector<std::byte> compile_ir(const std::string &ir);
+
+/// Loads or fails the test.
+CodeObject load(const std::vector<std::byte> &file);
+
+/// A launch of the only kernel with arguments given as words.
+struct Run {
+  CodeObject code;
+  Launch launch;
+
+  explicit Run(const std::string &body, const KernelOptions &options = {})
+      : code(load(assemble(body, options))) {}
+  /// Appends a 64-bit argument.
+  Run &argument(uint64_t value);
+  Report operator()(Memory &memory) const;
+};
+
+/// Runs `body` in one wave and returns what it left in v[first .. first + count), register-major: result[r *
+/// 64 + lane]. Before it runs, v[k] of lane l holds inputs[k * 64 + l]. The body may use s20 and up, v
+/// registers below 100 and all accumulation registers.
+std::vector<uint32_t> run_lanes(const std::string &body, const std::vector<uint32_t> &inputs, unsigned first,
+                                unsigned count);
+
+} // namespace nereid::sim::test
