@@ -1,0 +1,145 @@
+#include "dsl/interpreter/interpreter.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <mutex>
+#include <optional>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "dsl/interpreter/machine.h"
+#include "dsl/interpreter/poison.h"
+
+namespace nereid {
+namespace {
+
+using interpreter::Launch;
+using interpreter::Machine;
+
+InterpretArgument::Kind kind_of(const ir::Type &type) {
+  if (type.pointer)
+    return InterpretArgument::Kind::Pointer;
+  switch (type.element) {
+  case ir::Element::I64:
+    return InterpretArgument::Kind::I64;
+  case ir::Element::F32:
+    return InterpretArgument::Kind::F32;
+  default:
+    return InterpretArgument::Kind::I32;
+  }
+}
+
+Status check_argument(const ir::Function &function, size_t index, const InterpretArgument &given) {
+  const ir::Argument &argument = function.arguments[index];
+  const ir::Type &type = function.type(argument.value);
+  const std::string name = index < function.argument_names.size() && !function.argument_names[index].empty()
+                               ? "'" + function.argument_names[index] + "'"
+                               : std::to_string(index);
+  const auto error = [&](std::string_view message, std::string remedy) {
+    return user_error(fmt::format("kernel {}: argument {} {}", function.name, name, message),
+                      std::move(remedy));
+  };
+  if (kind_of(type) != given.kind)
+    return error("is not " + type.text(), "Pass the types of the kernel's parameters");
+  if (given.kind == InterpretArgument::Kind::F32)
+    return {};
+  const int64_t value = given.kind == InterpretArgument::Kind::I32
+                            ? static_cast<int32_t>(static_cast<uint32_t>(given.bits))
+                            : static_cast<int64_t>(given.bits);
+  if (argument.constant && value != *argument.constant)
+    return error(fmt::format("is {}, but the kernel was specialised for {}", value, *argument.constant),
+                 "Trace the kernel for this value");
+  const bool divisible = type.pointer ? given.bits % static_cast<uint64_t>(argument.divisibility) == 0
+                                      : value % argument.divisibility == 0;
+  if (!divisible)
+    return error(
+        fmt::format("is no multiple of {}, for which the kernel was specialised", argument.divisibility),
+        "Trace the kernel without this divisibility");
+  return {};
+}
+
+/// Atomics and prints have an order.
+bool is_ordered(const ir::Function &function) {
+  bool ordered = false;
+  ir::for_each_op(function, [&](const ir::Op &op, unsigned) {
+    const bool memory = ir::facts(op.opcode).op_class == ir::OpClass::Memory;
+    const bool atomic = memory && op.opcode != ir::Opcode::Load && op.opcode != ir::Opcode::Store;
+    ordered = ordered || atomic || op.opcode == ir::Opcode::DevicePrint;
+  });
+  return ordered;
+}
+
+/// Deals programs to threads in order; the error of the first program in that order wins.
+class Programs {
+public:
+  Programs(const Launch &launch, std::span<const uint64_t> arguments)
+      : launch_(launch), arguments_(arguments) {
+    count_ = uint64_t{launch.grid[0]} * launch.grid[1] * launch.grid[2];
+  }
+
+  Status run(unsigned threads) {
+    threads = static_cast<unsigned>(std::clamp<uint64_t>(count_, 1, threads));
+    std::vector<std::thread> others;
+    for (unsigned i = 1; i < threads; ++i)
+      others.emplace_back([this] { work(); });
+    work();
+    for (std::thread &thread : others)
+      thread.join();
+    return error_ ? Status(*error_) : Status();
+  }
+
+private:
+  void work() {
+    Machine machine(launch_, arguments_);
+    for (uint64_t id; !failed_ && (id = next_++) < count_;) {
+      const auto x = static_cast<uint32_t>(id % launch_.grid[0]);
+      const uint64_t rest = id / launch_.grid[0];
+      const Status status = machine.run(
+          {x, static_cast<uint32_t>(rest % launch_.grid[1]), static_cast<uint32_t>(rest / launch_.grid[1])});
+      if (status)
+        continue;
+      const std::lock_guard lock(mutex_);
+      if (!error_ || id < error_program_) {
+        error_ = status.error();
+        error_program_ = id;
+      }
+      failed_ = true;
+    }
+  }
+
+  const Launch &launch_;
+  std::span<const uint64_t> arguments_;
+  uint64_t count_ = 0;
+  std::atomic<uint64_t> next_{0};
+  std::atomic<bool> failed_{false};
+  std::mutex mutex_;
+  std::optional<Error> error_;
+  uint64_t error_program_ = 0;
+};
+
+} // namespace
+
+Status interpret(const ir::Function &function, const std::array<uint32_t, 3> &grid,
+                 std::span<const InterpretArgument> arguments, const HostMemory &memory,
+                 const InterpretOptions &options) {
+  if (arguments.size() != function.arguments.size())
+    return user_error(fmt::format("kernel {} takes {} arguments, not {}", function.name,
+                                  function.arguments.size(), arguments.size()),
+                      "Pass one for each parameter behind the config");
+  std::vector<uint64_t> bits;
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    if (Status status = check_argument(function, i, arguments[i]); !status)
+      return status;
+    bits.push_back(arguments[i].bits);
+  }
+  const auto to_stderr = [](std::string_view line) { fmt::print(stderr, "{}\n", line); };
+  const Launch launch{function, memory, grid, options.print ? options.print : to_stderr,
+                      interpreter::values_that_reach_addresses(function)};
+  const unsigned wanted =
+      options.threads != 0 ? options.threads : std::max(1u, std::thread::hardware_concurrency());
+  return Programs(launch, bits).run(is_ordered(function) ? 1 : wanted);
+}
+
+} // namespace nereid

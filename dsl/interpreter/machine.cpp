@@ -1,0 +1,144 @@
+#include "dsl/interpreter/machine.h"
+
+#include "dsl/interpreter/operations.h"
+#include "dsl/interpreter/poison.h"
+
+namespace nereid::interpreter {
+
+using ir::Opcode;
+
+Machine::Machine(const Launch &launch, std::span<const uint64_t> arguments) : frame_(launch) {
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const ir::ValueId value = launch.function.arguments[i].value;
+    Tensor &tensor = frame_.values[value];
+    with_width(frame_.type(value), [&](auto zero) {
+      using T = decltype(zero);
+      tensor.reset(sizeof(T));
+      *tensor.as<T>() = static_cast<T>(arguments[i]);
+    });
+  }
+}
+
+Status Machine::run(const std::array<uint32_t, 3> &program) {
+  frame_.program = program;
+  return run_block(frame_.launch.function.body);
+}
+
+Status Machine::run_block(const ir::Block &block) {
+  for (const ir::Op &op : block.ops)
+    if (Status status = run_op(op); !status)
+      return status;
+  return {};
+}
+
+static int64_t scalar(const Frame &frame, const ir::Op &op, size_t operand) {
+  const Tensor &tensor = frame.in(op, operand);
+  return frame.in_type(op, operand).element == ir::Element::I32 ? *tensor.as<int32_t>()
+                                                                : *tensor.as<int64_t>();
+}
+
+Status Machine::run_for(const ir::Op &op) {
+  for (size_t i = 0; i < 3; ++i)
+    if (Status status = observe(frame_, op, i, "reaches the bounds of a loop", false); !status)
+      return status;
+  const int64_t first = scalar(frame_, op, 0), last = scalar(frame_, op, 1), step = scalar(frame_, op, 2);
+  if (step <= 0)
+    return frame_.error(op, "the step of the loop is " + std::to_string(step), "Use a positive step");
+  const ir::Block &body = op.blocks.front();
+  const ir::Op &yield = body.ops.back();
+  std::vector<Tensor> carried;
+  for (size_t i = 3; i < op.operands.size(); ++i)
+    carried.push_back(frame_.in(op, i));
+  const auto index_poison = frame_.in(op, 0).poison;
+  // The last index may be close to the largest number.
+  const uint64_t distance = first < last ? static_cast<uint64_t>(last) - static_cast<uint64_t>(first) : 0;
+  const uint64_t count =
+      distance / static_cast<uint64_t>(step) + (distance % static_cast<uint64_t>(step) != 0);
+  for (uint64_t i = 0; i < count; ++i) {
+    Tensor &index = frame_.values[body.arguments[0]];
+    const int64_t value =
+        static_cast<int64_t>(static_cast<uint64_t>(first) + i * static_cast<uint64_t>(step));
+    with_width(frame_.in_type(op, 0), [&](auto zero) {
+      index.reset(sizeof zero);
+      *index.as<decltype(zero)>() = static_cast<decltype(zero)>(value);
+    });
+    index.poison = index_poison;
+    for (size_t c = 0; c < carried.size(); ++c)
+      frame_.values[body.arguments[c + 1]] = std::move(carried[c]);
+    if (Status status = run_block(body); !status)
+      return status;
+    for (size_t c = 0; c < carried.size(); ++c)
+      carried[c] = frame_.in(yield, c);
+  }
+  for (size_t c = 0; c < carried.size(); ++c)
+    frame_.values[op.results[c]] = std::move(carried[c]);
+  return {};
+}
+
+Status Machine::run_if(const ir::Op &op) {
+  if (Status status = observe(frame_, op, 0, "reaches a branch", false); !status)
+    return status;
+  const ir::Block &block = op.blocks[*frame_.in(op, 0).as<uint8_t>() != 0 ? 0 : 1];
+  if (Status status = run_block(block); !status)
+    return status;
+  for (size_t i = 0; i < op.results.size(); ++i)
+    frame_.values[op.results[i]] = frame_.in(block.ops.back(), i);
+  return {};
+}
+
+Status Machine::run_op(const ir::Op &op) {
+  const auto done = [&](void (*run)(Frame &, const ir::Op &)) -> Status {
+    run(frame_, op);
+    return {};
+  };
+  switch (ir::facts(op.opcode).op_class) {
+  case ir::OpClass::Source:
+    return done(run_source);
+  case ir::OpClass::Shape:
+    return done(run_shape);
+  case ir::OpClass::Unary:
+    return done(run_unary);
+  case ir::OpClass::Binary:
+    return done(run_binary);
+  case ir::OpClass::Compare:
+    return done(run_compare);
+  case ir::OpClass::Reduce:
+    return done(run_reduce);
+  case ir::OpClass::Memory:
+    return op.opcode == Opcode::Load    ? run_load(frame_, op)
+           : op.opcode == Opcode::Store ? run_store(frame_, op)
+                                        : run_atomic(frame_, op);
+  case ir::OpClass::Statement:
+    return run_statement(frame_, op);
+  case ir::OpClass::Region:
+    return op.opcode == Opcode::For ? run_for(op) : op.opcode == Opcode::If ? run_if(op) : Status();
+  case ir::OpClass::Other:
+    break;
+  }
+  switch (op.opcode) {
+  case Opcode::Fma:
+    return done(run_fma);
+  case Opcode::Where:
+    return done(run_where);
+  case Opcode::Cast:
+    return done(run_cast);
+  case Opcode::Bitcast:
+    return done(run_bitcast);
+  case Opcode::PtrAdd:
+    return done(run_pointer_add);
+  case Opcode::InlineAsm:
+    return run_inline_asm(frame_, op);
+  case Opcode::CvtScaled:
+    return done(run_cvt_scaled);
+  case Opcode::CumSum:
+    return done(run_cumsum);
+  case Opcode::Dot:
+    return done(run_dot);
+  case Opcode::DotScaled:
+    return done(run_dot_scaled);
+  default: // Quantize
+    return done(run_quantize);
+  }
+}
+
+} // namespace nereid::interpreter

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <array>
+
+#include "base/result.h"
+#include "dsl/interpreter/frame.h"
+
+namespace nereid::interpreter {
+
+/// Runs programs of a launch, one after the other.
+class Machine {
+public:
+  Machine(const Launch &launch, std::span<const uint64_t> arguments);
+  Status run(const std::array<uint32_t, 3> &program);
+
+private:
+  Status run_block(const ir::Block &block);
+  Status run_op(const ir::Op &op);
+  Status run_for(const ir::Op &op);
+  Status run_if(const ir::Op &op);
+
+  Frame frame_;
+};
+
+} // namespace nereid::interpreter

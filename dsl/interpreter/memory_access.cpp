@@ -1,0 +1,197 @@
+#include <algorithm>
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "dsl/interpreter/numbers.h"
+#include "dsl/interpreter/operations.h"
+#include "dsl/interpreter/poison.h"
+#include "dsl/interpreter/scalar.h"
+
+namespace nereid::interpreter {
+namespace {
+
+using ir::Element;
+using ir::Opcode;
+
+/// An element in memory of type M as the float or integer that stores it in a tensor, and back.
+template <class T, class M> T from_memory(Element element, M bits) {
+  if constexpr (std::is_same_v<T, float>)
+    return float_of(element, bits);
+  else
+    return static_cast<T>(element == Element::I1 ? bits != 0 : bits);
+}
+template <class M, class T> M to_memory(Element element, T value) {
+  if constexpr (std::is_same_v<T, float>)
+    return static_cast<M>(bits_of(element, value));
+  else
+    return static_cast<M>(value);
+}
+
+/// Calls f with zeros of the storage type and of the unsigned integer that memory holds.
+template <class F> auto with_memory(Element element, F f) {
+  return with_storage(ir::Type::scalar(element), [&](auto zero) {
+    using T = decltype(zero);
+    if constexpr (std::is_same_v<T, float>)
+      return element == Element::F32 ? f(zero, uint32_t{}) : f(zero, uint16_t{});
+    else
+      return f(zero, std::make_unsigned_t<T>{});
+  });
+}
+
+Error out_of_bounds(const Frame &frame, const ir::Op &op, size_t index, uint64_t address, unsigned size) {
+  const std::string element = Frame::element(frame.in_type(op, 0), index);
+  const std::string access =
+      fmt::format("{}{}{} bytes at {:#x}", element, element.empty() ? "" : ": ", size, address);
+  const HostAllocation *nearest = frame.launch.memory.nearest(address);
+  if (nearest == nullptr)
+    return frame.error(op, access + " are in no allocation; there is none",
+                       "Register the buffers of the kernel");
+  const uint64_t end = nearest->address + nearest->size;
+  const std::string name = nearest->name.empty() ? "allocation" : "allocation '" + nearest->name + "'";
+  const std::string distance = address < nearest->address
+                                   ? fmt::format("{} bytes before the start", nearest->address - address)
+                               : address >= end ? fmt::format("{} bytes past the end", address - end)
+                                                : fmt::format("across the end");
+  return frame.error(op,
+                     fmt::format("{} are in no allocation: {} of the nearest, {} at {:#x} of {} bytes",
+                                 access, distance, name, nearest->address, nearest->size),
+                     "Check the offsets, or mask the elements that do not exist");
+}
+
+/// The host's bytes of one access, or null: outside of every allocation or not aligned.
+std::byte *locate(Frame &frame, uint64_t address, unsigned size) {
+  const HostAllocation *&last = frame.last_allocation;
+  if (last == nullptr || !last->holds(address, size)) {
+    const HostAllocation *found = frame.launch.memory.find(address);
+    if (found == nullptr || !found->holds(address, size))
+      return nullptr;
+    last = found;
+  }
+  return address % size == 0 ? last->data + (address - last->address) : nullptr;
+}
+
+Error access_error(Frame &frame, const ir::Op &op, size_t index, uint64_t address, unsigned size) {
+  const HostAllocation *found = frame.launch.memory.find(address);
+  if (found == nullptr || !found->holds(address, size))
+    return out_of_bounds(frame, op, index, address, size);
+  return frame.error(op,
+                     fmt::format("{} address {:#x} is no multiple of {} bytes",
+                                 Frame::element(frame.in_type(op, 0), index), address, size),
+                     "Align the buffer and its offsets to the element");
+}
+
+/// The mask of a memory operation at that operand, or null.
+const uint8_t *mask_of(const Frame &frame, const ir::Op &op, size_t operand) {
+  return operand < op.operands.size() ? frame.in(op, operand).as<uint8_t>() : nullptr;
+}
+
+/// Poisons that the access would make observable.
+Status check_operands(const Frame &frame, const ir::Op &op, size_t mask_operand) {
+  const uint8_t *mask = mask_of(frame, op, mask_operand);
+  if (mask != nullptr)
+    if (Status status = observe(frame, op, mask_operand, "reaches a mask", false); !status)
+      return status;
+  if (Status status = observe(frame, op, 0, "reaches an address", true, mask); !status)
+    return status;
+  for (size_t i = 1; op.opcode != Opcode::Load && i < std::min(mask_operand, op.operands.size()); ++i)
+    if (Status status = observe(frame, op, i, "reaches memory", false, mask); !status)
+      return status;
+  return {};
+}
+
+/// Calls access(index, bytes) for each element that the mask leaves.
+template <class F> Status for_each_access(Frame &frame, const ir::Op &op, size_t mask_operand, F access) {
+  if (Status status = check_operands(frame, op, mask_operand); !status)
+    return status;
+  const size_t n = frame.count(op);
+  const unsigned size = ir::byte_size(frame.in_type(op, 0).element);
+  const uint8_t *mask = mask_of(frame, op, mask_operand);
+  const auto *addresses = frame.in(op, 0).as<uint64_t>();
+  for (size_t i = 0; i < n; ++i) {
+    if (mask != nullptr && mask[i] == 0)
+      continue;
+    std::byte *bytes = locate(frame, addresses[i], size);
+    if (bytes == nullptr)
+      return access_error(frame, op, i, addresses[i], size);
+    access(i, bytes);
+  }
+  return {};
+}
+
+/// The old value with the new one, as the atomic combines them.
+template <class T> T combined(Opcode opcode, T old, T operand, T desired) {
+  switch (opcode) {
+  case Opcode::AtomicAdd:
+    if constexpr (std::is_same_v<T, float>)
+      return old + operand;
+    else
+      return wrapped<T>(widened(old) + widened(operand));
+  case Opcode::AtomicMax:
+    return maximum(old, operand);
+  case Opcode::AtomicExchange:
+    return operand;
+  default:
+    return old == operand ? desired : old;
+  }
+}
+
+} // namespace
+
+Status run_load(Frame &frame, const ir::Op &op) {
+  const size_t n = frame.count(op);
+  const Element element = frame.out_type(op).element;
+  Tensor &out = frame.out(op);
+  return with_memory(element, [&](auto zero, auto memory_zero) -> Status {
+    using T = decltype(zero);
+    using M = decltype(memory_zero);
+    T *to = out.as<T>();
+    if (op.operands.size() > 2)
+      std::copy_n(frame.in(op, 2).as<T>(), n, to);
+    else if (op.operands.size() > 1)
+      std::fill_n(to, n, zero);
+    if (op.operands.size() > 2)
+      out.poison = frame.in(op, 2).poison;
+    return for_each_access(frame, op, 1, [&](size_t i, const std::byte *bytes) {
+      M bits;
+      std::memcpy(&bits, bytes, sizeof bits);
+      to[i] = from_memory<T>(element, bits);
+    });
+  });
+}
+
+Status run_store(Frame &frame, const ir::Op &op) {
+  const Element element = frame.in_type(op, 1).element;
+  return with_memory(element, [&](auto zero, auto memory_zero) -> Status {
+    using T = decltype(zero);
+    using M = decltype(memory_zero);
+    const T *from = frame.in(op, 1).as<T>();
+    return for_each_access(frame, op, 2, [&](size_t i, std::byte *bytes) {
+      const M bits = to_memory<M>(element, from[i]);
+      std::memcpy(bytes, &bits, sizeof bits);
+    });
+  });
+}
+
+Status run_atomic(Frame &frame, const ir::Op &op) {
+  const Element element = frame.out_type(op).element;
+  const size_t values = op.opcode == Opcode::AtomicCompareExchange ? 2 : 1;
+  Tensor &out = frame.out(op);
+  return with_memory(element, [&](auto zero, auto memory_zero) -> Status {
+    using T = decltype(zero);
+    using M = decltype(memory_zero);
+    T *old = out.as<T>();
+    std::fill_n(old, frame.count(op), zero);
+    const T *operand = frame.in(op, 1).as<T>();
+    const T *desired = frame.in(op, values).as<T>();
+    return for_each_access(frame, op, values + 1, [&](size_t i, std::byte *bytes) {
+      M bits;
+      std::memcpy(&bits, bytes, sizeof bits);
+      old[i] = from_memory<T>(element, bits);
+      bits = to_memory<M>(element, combined(op.opcode, old[i], operand[i], desired[i]));
+      std::memcpy(bytes, &bits, sizeof bits);
+    });
+  });
+}
+
+} // namespace nereid::interpreter

@@ -1,0 +1,188 @@
+#include "dsl/interpreter/poison.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "dsl/interpreter/strides.h"
+#include "dsl/ir/format.h"
+
+namespace nereid::interpreter {
+
+using ir::Opcode;
+
+/// Operations through which an overflow stays one. Bit operations are how wrapped numbers are meant to be
+/// used.
+static bool keeps_overflow(Opcode opcode) {
+  switch (opcode) {
+  case Opcode::And:
+  case Opcode::Or:
+  case Opcode::Xor:
+  case Opcode::Shr:
+  case Opcode::MulHi:
+  case Opcode::Not:
+  case Opcode::Bitcast:
+    return false;
+  case Opcode::Fma:
+  case Opcode::Where:
+  case Opcode::Cast:
+  case Opcode::PtrAdd:
+    return true;
+  default: {
+    const ir::OpClass op_class = ir::facts(opcode).op_class;
+    return op_class == ir::OpClass::Unary || op_class == ir::OpClass::Binary ||
+           op_class == ir::OpClass::Shape;
+  }
+  }
+}
+
+static void mark(const ir::Block &block, const ir::Function &function, std::vector<bool> &reaches,
+                 bool &changed) {
+  const auto add = [&](ir::ValueId value) {
+    if (!reaches[value])
+      reaches[value] = changed = true;
+  };
+  for (size_t i = block.ops.size(); i-- > 0;) {
+    const ir::Op &op = block.ops[i];
+    const ir::OpFacts &facts = ir::facts(op.opcode);
+    if (facts.op_class == ir::OpClass::Memory)
+      add(op.operands[0]);
+    for (size_t r = 0; r < op.results.size(); ++r) {
+      if (!reaches[op.results[r]])
+        continue;
+      if (op.opcode == Opcode::For)
+        add(op.operands[3 + r]);
+      for (const ir::Block &inner : op.blocks)
+        add(inner.ops.back().operands[r]);
+      if (keeps_overflow(op.opcode))
+        std::for_each(op.operands.begin(), op.operands.end(), add);
+    }
+    for (const ir::Block &inner : op.blocks) {
+      mark(inner, function, reaches, changed);
+      for (size_t a = 1; op.opcode == Opcode::For && a < inner.arguments.size(); ++a)
+        if (reaches[inner.arguments[a]]) {
+          add(op.operands[2 + a]);
+          add(inner.ops.back().operands[a - 1]);
+        }
+      if (op.opcode == Opcode::For && reaches[inner.arguments[0]])
+        std::for_each(op.operands.begin(), op.operands.begin() + 3, add);
+    }
+  }
+}
+
+std::vector<bool> values_that_reach_addresses(const ir::Function &function) {
+  std::vector<bool> reaches(function.value_types.size());
+  for (bool changed = true; changed;) { // until carried values bring nothing new
+    changed = false;
+    mark(function.body, function, reaches, changed);
+  }
+  return reaches;
+}
+
+void poison_where(Tensor &tensor, size_t count, const std::vector<bool> &where, uint32_t poison) {
+  auto made = tensor.poison ? std::make_shared<Poison>(*tensor.poison) : std::make_shared<Poison>(count);
+  for (size_t i = 0; i < count; ++i)
+    if (where[i])
+      (*made)[i] = std::max((*made)[i], poison);
+  tensor.poison = std::move(made);
+}
+
+namespace {
+
+/// What of a poison survives an operation.
+uint32_t kept(const ir::Op &op, uint32_t poison) {
+  return keeps_overflow(op.opcode) || (poison & division_bit) != 0 ? poison : 0;
+}
+
+/// The greatest poison of an operand among elements that are `group` apart from those of the result.
+uint32_t any_of(const Poison &poison, size_t first, size_t count, size_t step = 1) {
+  uint32_t found = 0;
+  for (size_t i = 0; i < count; ++i)
+    found = std::max(found, poison[first + i * step]);
+  return found & division_bit ? found : 0;
+}
+
+void along_axis(const ir::Op &op, const ir::Shape &shape, const Poison &from, Poison &to) {
+  const AxisView view = along(shape, static_cast<size_t>(op.integer("axis")));
+  for (size_t o = 0; o < view.outer; ++o)
+    for (size_t i = 0; i < view.inner; ++i) {
+      const size_t first = o * view.size * view.inner + i;
+      if (op.opcode != Opcode::CumSum)
+        to[o * view.inner + i] = any_of(from, first, view.size, view.inner);
+      for (size_t k = 0; op.opcode == Opcode::CumSum && k < view.size; ++k)
+        to[first + k * view.inner] = any_of(from, first, k + 1, view.inner);
+    }
+}
+
+/// A row of a and its scales reach a row of the result, a column of b and the scales of b a column.
+void matrix(const Frame &frame, const ir::Op &op, size_t operand, Poison &to) {
+  const ir::Shape &result = frame.out_type(op).shape;
+  const size_t rows = static_cast<size_t>(result[0]), columns = static_cast<size_t>(result[1]);
+  const ir::Shape &shape = frame.in_type(op, operand).shape;
+  const Poison &from = *frame.in(op, operand).poison;
+  // a's scales follow a unless a has none: then operand 1 is b.
+  const bool a_is_scaled =
+      op.opcode == Opcode::DotScaled && ir::facts(*ir::format_named(op.string("format_a"))).scaled;
+  const bool of_a = operand == 0 || (operand == 1 && a_is_scaled);
+  const size_t b_operand = a_is_scaled ? 2 : 1;
+  const size_t length = static_cast<size_t>(shape[1]);
+  const size_t height = static_cast<size_t>(shape[0]);
+  for (size_t m = 0; m < rows; ++m)
+    for (size_t n = 0; n < columns; ++n) {
+      const uint32_t found = of_a                   ? any_of(from, m * length, length)
+                             : operand == b_operand ? any_of(from, n, height, length)
+                                                    : any_of(from, n * length, length);
+      to[m * columns + n] = std::max(to[m * columns + n], found);
+    }
+}
+
+} // namespace
+
+void propagate(Frame &frame, const ir::Op &op) {
+  for (size_t k = 0; k < op.operands.size(); ++k) {
+    const Tensor &operand = frame.in(op, k);
+    if (!operand.poison)
+      continue;
+    const Poison &from = *operand.poison;
+    for (size_t r = 0; r < op.results.size(); ++r) {
+      Tensor &result = frame.values[op.results[r]];
+      const auto n = static_cast<size_t>(frame.out_type(op, r).count());
+      auto made = result.poison ? std::make_shared<Poison>(*result.poison) : std::make_shared<Poison>(n);
+      if (op.opcode == Opcode::Dot || op.opcode == Opcode::DotScaled)
+        matrix(frame, op, k, *made);
+      else if (op.has("axis"))
+        along_axis(op, frame.in_type(op, k).shape, from, *made);
+      else if (op.opcode == Opcode::Quantize)
+        for (size_t i = 0; i < n; ++i) // codes and scales of a group share its poison
+          (*made)[i] = any_of(from, i * from.size() / n / 32 * 32, 32);
+      else
+        for (size_t i = 0; i < n; ++i)
+          (*made)[i] = std::max((*made)[i], kept(op, from[i]));
+      const bool clean = std::all_of(made->begin(), made->end(), [](uint32_t p) { return p == 0; });
+      result.poison = clean ? nullptr : std::move(made);
+    }
+  }
+}
+
+Status observe(const Frame &frame, const ir::Op &op, size_t operand, std::string_view what, bool is_address,
+               const uint8_t *mask) {
+  const Tensor &tensor = frame.in(op, operand);
+  if (!tensor.poison)
+    return {};
+  for (size_t i = 0; i < tensor.poison->size(); ++i) {
+    const uint32_t poison = (*tensor.poison)[i];
+    const bool divided = (poison & division_bit) != 0;
+    if (poison == 0 || (mask != nullptr && mask[i] == 0) || (!divided && !is_address))
+      continue;
+    const SourceLine &place = frame.launch.function.places[(poison & ~division_bit) - 1];
+    const std::string element = Frame::element(frame.in_type(op, operand), i);
+    return frame.error(
+        op,
+        fmt::format("{}{} {} {}{}", divided ? "a division by zero" : "an i32 overflow",
+                    place.known() ? " at " + place.text() : "", what, element.empty() ? "" : "in ", element),
+        divided ? "Guard the divisor, or mask the elements whose divisor is 0" : "Compute the offset in i64");
+  }
+  return {};
+}
+
+} // namespace nereid::interpreter

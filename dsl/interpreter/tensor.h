@@ -1,0 +1,89 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "dsl/ir/type.h"
+
+namespace nereid::interpreter {
+
+/// Why an element has no meaning: 0, or how it came about (poison.h).
+using Poison = std::vector<uint32_t>;
+
+/// The elements of a value in row-major order. Integers are stored as what they are, i1 as bytes 0 and 1, the
+/// three floats as float (bf16 and f16 exactly), pointers as uint64_t. Copies share the elements.
+struct Tensor {
+  std::shared_ptr<std::byte[]> data;
+  size_t bytes = 0;
+  std::shared_ptr<const Poison> poison; ///< null: all elements have a meaning
+
+  template <class T> T *as() { return reinterpret_cast<T *>(data.get()); }
+  template <class T> const T *as() const { return reinterpret_cast<const T *>(data.get()); }
+
+  /// Makes room that no other tensor shares; the elements are undefined.
+  void reset(size_t wanted) {
+    poison.reset();
+    if (bytes == wanted && data.use_count() == 1)
+      return;
+    data = std::make_shared_for_overwrite<std::byte[]>(wanted);
+    bytes = wanted;
+  }
+};
+
+/// Bytes of an element in a Tensor.
+inline unsigned storage_size(const ir::Type &type) {
+  if (type.pointer)
+    return 8;
+  return ir::is_float(type.element) ? 4 : ir::byte_size(type.element);
+}
+
+/// Calls f with a zero of the type that stores the elements.
+template <class F> decltype(auto) with_storage(const ir::Type &type, F f) {
+  if (type.pointer)
+    return f(uint64_t{});
+  switch (type.element) {
+  case ir::Element::I8:
+    return f(int8_t{});
+  case ir::Element::I16:
+    return f(int16_t{});
+  case ir::Element::U16:
+    return f(uint16_t{});
+  case ir::Element::I32:
+    return f(int32_t{});
+  case ir::Element::U32:
+    return f(uint32_t{});
+  case ir::Element::I64:
+    return f(int64_t{});
+  case ir::Element::U64:
+    return f(uint64_t{});
+  case ir::Element::F16:
+  case ir::Element::BF16:
+  case ir::Element::F32:
+    return f(float{});
+  case ir::Element::I1:
+  case ir::Element::U8:
+    break;
+  }
+  return f(uint8_t{});
+}
+
+/// Calls f with a zero of an unsigned integer as wide as the storage, for operations that only move elements.
+template <class F> decltype(auto) with_width(const ir::Type &type, F f) {
+  switch (storage_size(type)) {
+  case 1:
+    return f(uint8_t{});
+  case 2:
+    return f(uint16_t{});
+  case 4:
+    return f(uint32_t{});
+  default:
+    return f(uint64_t{});
+  }
+}
+
+/// Rounds floats to the element type in place, once an operation has computed them in f32.
+void round_to(ir::Element element, float *values, size_t count);
+
+} // namespace nereid::interpreter
