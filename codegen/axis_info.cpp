@@ -43,7 +43,8 @@ AxisAnalysis::AxisAnalysis(const FunctionIndex &index) : index_(index) {
     infos_.push_back(unknown(v));
   for (const ir::Argument &argument : function.arguments) {
     AxisInfo &info = infos_[argument.value];
-    info.divisibility[0] = std::max(info.divisibility[0], power_of_two_in(std::max<int64_t>(1, argument.divisibility)));
+    info.divisibility[0] =
+        std::max(info.divisibility[0], power_of_two_in(std::max<int64_t>(1, argument.divisibility)));
     if (argument.constant) {
       info.constant = argument.constant;
       info.divisibility[0] = power_of_two_in(*argument.constant);
@@ -62,7 +63,8 @@ AxisInfo AxisAnalysis::meet(const AxisInfo &a, const AxisInfo &b) const {
   for (unsigned d = 0; d < a.contiguity.size(); ++d) {
     result.contiguity[d] = std::min(a.contiguity[d], b.contiguity[d]);
     result.constancy[d] = std::min(a.constancy[d], b.constancy[d]);
-    result.divisibility[d] = std::min(a.divisibility_at(d, result.contiguity[d]), b.divisibility_at(d, result.contiguity[d]));
+    result.divisibility[d] =
+        std::min(a.divisibility_at(d, result.contiguity[d]), b.divisibility_at(d, result.contiguity[d]));
   }
   if (a.constant != b.constant)
     result.constant.reset();
@@ -72,7 +74,8 @@ AxisInfo AxisAnalysis::meet(const AxisInfo &a, const AxisInfo &b) const {
 void AxisAnalysis::visit_for(const ir::Op &op) {
   const ir::Block &body = op.blocks.front();
   AxisInfo &index = infos_[body.arguments.front()];
-  index.divisibility[0] = std::min(infos_[op.operands[0]].divisibility_of_all(), infos_[op.operands[2]].divisibility_of_all());
+  index.divisibility[0] =
+      std::min(infos_[op.operands[0]].divisibility_of_all(), infos_[op.operands[2]].divisibility_of_all());
   for (size_t i = 1; i < body.arguments.size(); ++i)
     infos_[body.arguments[i]] = infos_[op.operands[i + 2]];
   for (bool changed = true; changed;) {
@@ -195,8 +198,8 @@ AxisInfo AxisAnalysis::transfer_shape(const ir::Op &op) const {
   unsigned d = to.rank() - 1;
   result.contiguity[d] = std::min(operand.contiguity.back(), power_of_two_in(last));
   result.constancy[d] = std::min(operand.constancy.back(), power_of_two_in(last));
-  result.divisibility[d] =
-      operand.divisibility_at(from.rank() - 1, result.contiguity[d], to.pointer ? ir::byte_size(to.element) : 1);
+  result.divisibility[d] = operand.divisibility_at(from.rank() - 1, result.contiguity[d],
+                                                   to.pointer ? ir::byte_size(to.element) : 1);
   return result;
 }
 
@@ -267,8 +270,9 @@ AxisInfo AxisAnalysis::transfer_compare(const ir::Op &op) const {
     const AxisInfo &rising = left ? a : b;
     const AxisInfo &bound = left ? b : a;
     if ((left || right) && !ir::is_float(index_.function().type(op.operands[0]).element))
-      result.constancy[d] = std::max(result.constancy[d], std::min({rising.contiguity[d], rising.divisibility[d],
-                                                                    bound.constancy[d], bound.divisibility_at(d, 1)}));
+      result.constancy[d] =
+          std::max(result.constancy[d], std::min({rising.contiguity[d], rising.divisibility[d],
+                                                  bound.constancy[d], bound.divisibility_at(d, 1)}));
   }
   return result;
 }

@@ -14,9 +14,18 @@ static bool can_be_recomputed(ir::Opcode opcode) {
   }
 }
 
+void FunctionIndex::note_block(const ir::Block &block) {
+  for (const ir::Op &op : block.ops) {
+    blocks_[&op] = &block;
+    for (const ir::Block &inner : op.blocks)
+      note_block(inner);
+  }
+}
+
 FunctionIndex::FunctionIndex(const ir::Function &function)
     : function_(function), definition_(function.value_types.size()), user_(function.value_types.size()),
       uses_(function.value_types.size()), cheap_(function.value_types.size()) {
+  note_block(function.body);
   for (size_t v = 0; v < function.value_types.size(); ++v)
     cheap_[v] = function.value_types[v].rank() == 0;
   ir::for_each_op(function, [&](const ir::Op &op, unsigned line) {
@@ -25,8 +34,8 @@ FunctionIndex::FunctionIndex(const ir::Function &function)
       ++uses_[operand];
       user_[operand] = &op;
     }
-    bool cheap = can_be_recomputed(op.opcode) &&
-                 std::all_of(op.operands.begin(), op.operands.end(), [&](ir::ValueId v) { return cheap_[v]; });
+    bool cheap = can_be_recomputed(op.opcode) && std::all_of(op.operands.begin(), op.operands.end(),
+                                                             [&](ir::ValueId v) { return cheap_[v]; });
     for (ir::ValueId result : op.results) {
       definition_[result] = &op;
       cheap_[result] = cheap_[result] || cheap;

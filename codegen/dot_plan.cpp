@@ -1,0 +1,186 @@
+#include "codegen/dot_plan.h"
+
+#include <algorithm>
+#include <bit>
+
+#include <fmt/format.h>
+
+namespace nereid::codegen {
+
+namespace {
+
+unsigned log2_of(int64_t size) {
+  return static_cast<unsigned>(std::countr_zero(static_cast<uint64_t>(size)));
+}
+
+/// The columns of a matrix tile under construction; bits that a small tile lacks are copies.
+struct Columns {
+  ir::Shape shape; ///< two dimensions
+  std::array<std::vector<uint64_t>, 3> columns{};
+
+  uint64_t unit(unsigned dim, unsigned bit) const {
+    if (bit >= log2_of(shape[dim]))
+      return 0;
+    return uint64_t(1) << (bit + (dim == 0 ? log2_of(shape[1]) : 0));
+  }
+  bool add_register(unsigned dim, unsigned bit) {
+    if (uint64_t column = unit(dim, bit)) {
+      columns[0].push_back(column);
+      return true;
+    }
+    return false;
+  }
+  void add_lane(unsigned dim, unsigned bit) { columns[1].push_back(unit(dim, bit)); }
+  void add_wave(unsigned dim, unsigned bit) { columns[2].push_back(unit(dim, bit)); }
+  void add_copy_wave() { columns[2].push_back(0); }
+  LinearLayout layout() const { return LinearLayout::from_columns(shape, columns); }
+};
+
+/// Which tile bits of M and N the waves own: the highest, so that a wave's tiles are neighbours.
+struct WaveDeal {
+  unsigned n_bits, m_bits, copies;
+  unsigned n_tile_bits, m_tile_bits;
+};
+
+void add_waves(Columns &tile, const WaveDeal &deal, unsigned size_bits, int m_dim, int n_dim) {
+  for (unsigned i = 0; i < deal.n_bits; ++i)
+    if (n_dim < 0)
+      tile.add_copy_wave();
+    else
+      tile.add_wave(n_dim, size_bits + deal.n_tile_bits - deal.n_bits + i);
+  for (unsigned i = 0; i < deal.m_bits; ++i)
+    if (m_dim < 0)
+      tile.add_copy_wave();
+    else
+      tile.add_wave(m_dim, size_bits + deal.m_tile_bits - deal.m_bits + i);
+  for (unsigned i = 0; i < deal.copies; ++i)
+    tile.add_copy_wave();
+}
+
+DotOperandPlan plan_operand(const MfmaFacts &mfma, const WaveDeal &deal, const ir::Shape &shape,
+                            unsigned row_dim, bool is_a) {
+  unsigned k_dim = 1 - row_dim;
+  unsigned size_bits = mfma.size_bits();
+  DotOperandPlan plan;
+  Columns tile{shape};
+  unsigned k_bit = 0;
+  for (unsigned i = 0; i < mfma.register_bits_below; ++i)
+    plan.element_bits += tile.add_register(k_dim, k_bit++);
+  for (unsigned i = 0; i < size_bits; ++i)
+    tile.add_lane(row_dim, i);
+  for (unsigned i = 0; i < mfma.lane_k_bits(); ++i, ++k_bit) {
+    if (!tile.unit(k_dim, k_bit))
+      plan.padded_lanes |= 1u << (size_bits + i);
+    tile.add_lane(k_dim, k_bit);
+  }
+  for (unsigned i = 0; i < mfma.register_bits_above; ++i)
+    plan.element_bits += tile.add_register(k_dim, k_bit++);
+  while (tile.add_register(k_dim, k_bit))
+    ++k_bit;
+  plan.row_tile_bits = is_a ? deal.m_tile_bits - deal.m_bits : deal.n_tile_bits - deal.n_bits;
+  for (unsigned i = 0; i < plan.row_tile_bits; ++i)
+    tile.add_register(row_dim, size_bits + i);
+  add_waves(tile, deal, size_bits, is_a ? static_cast<int>(row_dim) : -1,
+            is_a ? -1 : static_cast<int>(row_dim));
+  plan.layout = tile.layout();
+  return plan;
+}
+
+LinearLayout scale_layout(const MfmaFacts &mfma, const WaveDeal &deal, const ir::Shape &shape, bool is_a) {
+  Columns tile{shape};
+  for (unsigned i = 0; i < mfma.size_bits(); ++i)
+    tile.add_lane(0, i);
+  unsigned k_bit = 0;
+  for (unsigned i = 0; i < mfma.lane_k_bits(); ++i)
+    tile.add_lane(1, k_bit++);
+  while (tile.add_register(1, k_bit))
+    ++k_bit;
+  unsigned tiles = is_a ? deal.m_tile_bits - deal.m_bits : deal.n_tile_bits - deal.n_bits;
+  for (unsigned i = 0; i < tiles; ++i)
+    tile.add_register(0, mfma.size_bits() + i);
+  add_waves(tile, deal, mfma.size_bits(), is_a ? 0 : -1, is_a ? -1 : 0);
+  return tile.layout();
+}
+
+LinearLayout result_layout(const MfmaFacts &mfma, const WaveDeal &deal, const ir::Shape &shape,
+                           unsigned &result_bits) {
+  Columns tile{shape};
+  unsigned n_bit = 0;
+  for (; n_bit < 2; ++n_bit)
+    result_bits += tile.add_register(1, n_bit);
+  for (unsigned i = 0; i < mfma.size_bits(); ++i)
+    tile.add_lane(0, i);
+  for (unsigned i = mfma.size_bits(); i < 6; ++i)
+    tile.add_lane(1, n_bit++);
+  for (; n_bit < mfma.size_bits(); ++n_bit)
+    result_bits += tile.add_register(1, n_bit);
+  for (unsigned i = 0; i < deal.n_tile_bits - deal.n_bits; ++i)
+    tile.add_register(1, mfma.size_bits() + i);
+  for (unsigned i = 0; i < deal.m_tile_bits - deal.m_bits; ++i)
+    tile.add_register(0, mfma.size_bits() + i);
+  add_waves(tile, deal, mfma.size_bits(), 0, 1);
+  return tile.layout();
+}
+
+Result<const MfmaFacts *> choose_mfma(const ir::Function &function, const ir::Op &op) {
+  ir::Format format;
+  if (op.opcode == ir::Opcode::DotScaled) {
+    ir::Format a = *ir::format_named(op.string("format_a"));
+    ir::Format b = *ir::format_named(op.string("format_b"));
+    if (a != b || !ir::facts(a).scaled)
+      return nereid_error(fmt::format("dot_scaled of {} and {} has no matrix instruction here yet",
+                                      ir::facts(a).name, ir::facts(b).name),
+                          "formats that compile, on both sides alike: " + mfma_formats(), function.place(op));
+    format = a;
+  } else {
+    ir::Element element = function.type(op.operands[0]).element;
+    auto named = ir::format_named(ir::facts(element).name);
+    if (!named)
+      return nereid_error(fmt::format("dot of {} has no matrix instruction here", ir::facts(element).name),
+                          "element types that compile: bf16, f16", function.place(op));
+    format = *named;
+  }
+  const MfmaFacts *facts = find_mfma(format, static_cast<unsigned>(function.options.mfma));
+  if (!facts)
+    return nereid_error(fmt::format("{} of {} has no matrix instruction here yet", ir::facts(op.opcode).name,
+                                    ir::facts(format).name),
+                        "formats that compile: " + mfma_formats(), function.place(op));
+  const ir::Shape &shape = function.type(op.result()).shape;
+  if (std::min(shape[0], shape[1]) < facts->size)
+    facts = find_mfma(format, 16);
+  return facts;
+}
+
+} // namespace
+
+Result<DotPlan> plan_dot(const ir::Function &function, const ir::Op &op) {
+  Result<const MfmaFacts *> mfma = choose_mfma(function, op);
+  if (!mfma)
+    return mfma.error();
+  DotPlan plan;
+  plan.mfma = *mfma;
+  const ir::Shape &shape = function.type(op.result()).shape;
+  unsigned size_bits = plan.mfma->size_bits();
+  unsigned waves = log2_of(function.options.waves);
+  WaveDeal deal;
+  deal.m_tile_bits = std::max(log2_of(shape[0]), size_bits) - size_bits;
+  deal.n_tile_bits = std::max(log2_of(shape[1]), size_bits) - size_bits;
+  deal.n_bits = std::min(waves, deal.n_tile_bits);
+  deal.m_bits = std::min(waves - deal.n_bits, deal.m_tile_bits);
+  deal.copies = waves - deal.n_bits - deal.m_bits;
+
+  bool scaled = op.opcode == ir::Opcode::DotScaled;
+  const ir::Shape &a = function.type(op.operands[0]).shape;
+  const ir::Shape &b = function.type(op.operands[scaled ? 2 : 1]).shape;
+  plan.a = plan_operand(*plan.mfma, deal, a, 0, true);
+  plan.b = plan_operand(*plan.mfma, deal, b, 1, false);
+  if (scaled) {
+    plan.a.scale_layout = scale_layout(*plan.mfma, deal, function.type(op.operands[1]).shape, true);
+    plan.b.scale_layout = scale_layout(*plan.mfma, deal, function.type(op.operands[3]).shape, false);
+  }
+  plan.result = result_layout(*plan.mfma, deal, shape, plan.result_bits);
+  plan.k_instructions = 1u << (std::max(log2_of(a[1]), plan.mfma->chunk_bits()) - plan.mfma->chunk_bits());
+  return plan;
+}
+
+} // namespace nereid::codegen

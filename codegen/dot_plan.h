@@ -1,0 +1,35 @@
+#pragma once
+
+#include "base/result.h"
+#include "codegen/linear_layout.h"
+#include "codegen/mfma_table.h"
+#include "dsl/ir/function.h"
+
+namespace nereid::codegen {
+
+/// One operand of a dot as the matrix instruction wants it. Registers of a lane count, lowest first: the
+/// elements of one instruction (1 << element_bits of them), the instruction's number along K, the tile of
+/// `size` rows.
+struct DotOperandPlan {
+  LinearLayout layout;
+  LinearLayout scale_layout; ///< registers: number along K, tile of rows; unset (rank 0) without a scale
+  unsigned element_bits = 0;
+  unsigned row_tile_bits = 0; ///< tiles of rows that a wave holds
+  unsigned padded_lanes = 0;  ///< lanes with one of these bits set lie beyond K and must be fed zeros
+};
+
+/// How a dot runs: C^T = B^T A^T, so that a lane ends up with neighbours along N, which makes stores wide.
+/// Waves are dealt to the tiles along N, then along M; what is left of them holds copies.
+struct DotPlan {
+  const MfmaFacts *mfma = nullptr;
+  DotOperandPlan a;
+  DotOperandPlan b;
+  LinearLayout result;         ///< registers: those of one instruction, tiles along N, tiles along M
+  unsigned result_bits = 0;    ///< log2 of the instruction's result registers that the tile uses
+  unsigned k_instructions = 1; ///< instructions along K
+};
+
+/// Errors: Nereid's, naming the formats that exist.
+Result<DotPlan> plan_dot(const ir::Function &function, const ir::Op &op);
+
+} // namespace nereid::codegen

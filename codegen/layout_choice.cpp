@@ -1,0 +1,330 @@
+#include "codegen/layout_choice.h"
+
+#include <bit>
+
+#include <fmt/format.h>
+
+#include "codegen/layout_transforms.h"
+#include "codegen/memory_layout.h"
+#include "codegen/operand_layout.h"
+
+namespace nereid::codegen {
+
+bool is_renaming(const FunctionIndex &index, ir::ValueId value) {
+  const ir::Op *op = index.definition(value);
+  return op && ir::facts(op->opcode).op_class == ir::OpClass::Shape;
+}
+
+namespace {
+
+bool is_write(const ir::Op &op) {
+  return ir::facts(op.opcode).op_class == ir::OpClass::Memory &&
+         ir::facts(op.opcode).effect == ir::OpEffect::Effect;
+}
+
+/// Groups of 32 along the last dimension, one a lane at a time.
+LinearLayout group_layout(const ir::Shape &x, int waves) {
+  ir::Shape groups = x;
+  groups.back() /= ir::scale_group;
+  LinearLayout outer = default_layout(groups, waves);
+  std::array<std::vector<uint64_t>, 3> columns = {outer.columns(Space::Register), outer.columns(Space::Lane),
+                                                  outer.columns(Space::Wave)};
+  for (auto &space : columns)
+    for (uint64_t &column : space)
+      column *= ir::scale_group;
+  const uint64_t within[] = {1, 2, 4, 8, 16};
+  columns[0].insert(columns[0].begin(), std::begin(within), std::end(within));
+  return LinearLayout::from_columns(x, columns);
+}
+
+class Propagation {
+public:
+  Propagation(const FunctionIndex &index, const AxisAnalysis &axes)
+      : index_(index), function_(index.function()), axes_(axes) {
+    choice_.homes.resize(function_.value_types.size());
+    ir::for_each_op(function_, [&](const ir::Op &op, unsigned) { ops_.push_back(&op); });
+    for (const ir::Op *op : ops_)
+      link(*op);
+  }
+
+  Result<LayoutChoice> run();
+
+private:
+  Status check_shapes() const;
+  Status pin_dots();
+  void link(const ir::Op &op);
+  void suggest(ir::ValueId value, const LinearLayout &layout);
+  void set_home(ir::ValueId value, const LinearLayout &layout);
+  std::optional<LinearLayout> known(ir::ValueId value) const;
+  void backward(const ir::Op &op);
+  void forward(const ir::Op &op);
+  void settle();
+  void decide_quantize(const ir::Op &op);
+  LinearLayout write_layout(const ir::Op &op) const;
+  LinearLayout coalesced(const ir::Op &op, ir::ValueId pointer) const;
+  const AxisInfo *mask_of(const ir::Op &op) const;
+  bool needs_home(ir::ValueId value) const {
+    return !index_.is_cheap(value) && !is_renaming(index_, value) && !choice_.homes[value];
+  }
+
+  const FunctionIndex &index_;
+  const ir::Function &function_;
+  const AxisAnalysis &axes_;
+  LayoutChoice choice_;
+  std::vector<const ir::Op *> ops_;
+  /// Values that must share a home (a loop's argument and result), and values that should (what is yielded).
+  std::unordered_map<ir::ValueId, std::vector<ir::ValueId>> same_, near_;
+  bool changed_ = false;
+  bool weak_ = false; ///< suggestions come from stores and neighbours, not from dots
+};
+
+void Propagation::link(const ir::Op &op) {
+  if (op.opcode != ir::Opcode::For && op.opcode != ir::Opcode::If)
+    return;
+  for (size_t i = 0; i < op.results.size(); ++i) {
+    for (const ir::Block &block : op.blocks)
+      near_[op.results[i]].push_back(block.ops.back().operands[i]);
+    if (op.opcode == ir::Opcode::For) {
+      ir::ValueId carried = op.blocks[0].arguments[i + 1];
+      same_[op.results[i]].push_back(carried);
+      same_[carried].push_back(op.results[i]);
+      near_[op.results[i]].push_back(op.operands[i + 3]);
+    }
+  }
+}
+
+void Propagation::set_home(ir::ValueId value, const LinearLayout &layout) {
+  choice_.homes[value] = layout;
+  changed_ = true;
+  for (ir::ValueId other : same_[value])
+    if (needs_home(other))
+      set_home(other, layout);
+  for (ir::ValueId other : near_[value])
+    suggest(other, layout);
+}
+
+const AxisInfo *Propagation::mask_of(const ir::Op &op) const {
+  size_t position = op.opcode == ir::Opcode::Load                    ? 1
+                    : op.opcode == ir::Opcode::AtomicCompareExchange ? 3
+                                                                     : 2;
+  return op.operands.size() > position ? &axes_[op.operands[position]] : nullptr;
+}
+
+LinearLayout Propagation::coalesced(const ir::Op &op, ir::ValueId pointer) const {
+  const ir::Type &type = function_.type(pointer);
+  return coalesced_layout(type.shape, axes_[pointer], mask_of(op), ir::byte_size(type.element),
+                          function_.options.waves);
+}
+
+/// A value whose home is open takes the layout; a renaming passes it on to its operands. Loads refuse a
+/// layout in which they would move much less at a time than in their own.
+void Propagation::suggest(ir::ValueId value, const LinearLayout &wanted) {
+  if (index_.is_cheap(value))
+    return;
+  const ir::Op *op = index_.definition(value);
+  if (is_renaming(index_, value)) {
+    for (unsigned i = 0; i < op->operands.size(); ++i)
+      suggest(op->operands[i], operand_layout(function_, *op, i, wanted));
+    return;
+  }
+  if (choice_.homes[value])
+    return;
+  LinearLayout layout = wanted.without_register_copies();
+  if (op && is_write(*op)) {
+    set_home(value, coalesced(*op, op->operands[0]));
+    return;
+  }
+  if (op && ir::facts(op->opcode).op_class == ir::OpClass::Reduce) {
+    if (!weak_) {
+      auto axis = static_cast<unsigned>(op->integer("axis"));
+      suggest(op->operands[0], reduce_operand(layout, axis, function_.type(op->operands[0]).shape[axis]));
+    }
+    return;
+  }
+  if (op && op->opcode == ir::Opcode::Load) {
+    unsigned bytes = ir::byte_size(function_.type(value).element);
+    const AxisInfo &pointer = axes_[op->operands[0]];
+    LinearLayout own = coalesced(*op, op->operands[0]);
+    unsigned got = vector_access(layout, pointer, mask_of(*op), bytes).elements() * bytes;
+    unsigned best = vector_access(own, pointer, mask_of(*op), bytes).elements() * bytes;
+    if (got < 4 && best >= 4 * got)
+      layout = own;
+  }
+  set_home(value, layout);
+}
+
+std::optional<LinearLayout> Propagation::known(ir::ValueId value) const {
+  if (choice_.homes[value])
+    return choice_.homes[value];
+  if (!is_renaming(index_, value))
+    return std::nullopt;
+  const ir::Op &op = *index_.definition(value);
+  std::optional<LinearLayout> operand = known(op.operands[0]);
+  return operand ? result_layout(function_, op, *operand) : std::nullopt;
+}
+
+/// The codes lie as they are wanted if each lane holds whole groups there; else as the groups are anyway.
+void Propagation::decide_quantize(const ir::Op &op) {
+  const ir::Shape &x = function_.type(op.operands[0]).shape;
+  const ir::Shape &codes = function_.type(op.results[0]).shape;
+  std::optional<LinearLayout> layout;
+  if (const auto &wanted = choice_.homes[op.results[0]])
+    layout = quantize_operand_layout(*wanted, x);
+  if (!layout)
+    if (auto operand = known(op.operands[0]))
+      layout = quantize_operand_layout(quantize_codes_layout(*operand, codes), x);
+  if (!layout)
+    layout = group_layout(x, function_.options.waves);
+  choice_.quantize_operands[&op] = *layout;
+  choice_.homes[op.results[0]] = quantize_codes_layout(*layout, codes);
+  choice_.homes[op.results[1]] = quantize_scales_layout(*layout, function_.type(op.results[1]).shape);
+  changed_ = true;
+  suggest(op.operands[0], *layout);
+}
+
+void Propagation::backward(const ir::Op &op) {
+  if (op.opcode == ir::Opcode::Quantize) {
+    if (!choice_.quantize_operands.count(&op) && choice_.homes[op.results[0]])
+      decide_quantize(op);
+    return;
+  }
+  if (op.results.size() != 1 || !choice_.homes[op.result()])
+    return;
+  const LinearLayout home = choice_.home(op.result());
+  bool memory = ir::facts(op.opcode).op_class == ir::OpClass::Memory;
+  if (memory || ir::is_elementwise(op.opcode) || op.opcode == ir::Opcode::CumSum)
+    for (ir::ValueId operand : op.operands)
+      suggest(operand, home);
+}
+
+void Propagation::forward(const ir::Op &op) {
+  if (ir::facts(op.opcode).op_class == ir::OpClass::Reduce && needs_home(op.result())) {
+    if (auto operand = known(op.operands[0]))
+      set_home(op.result(), reduced_layout(*operand, static_cast<unsigned>(op.integer("axis"))));
+    return;
+  }
+  if ((ir::is_elementwise(op.opcode) || op.opcode == ir::Opcode::CumSum) && needs_home(op.result())) {
+    for (ir::ValueId operand : op.operands)
+      if (auto layout = known(operand)) {
+        set_home(op.result(), *layout);
+        return;
+      }
+    return;
+  }
+  for (ir::ValueId result : op.results)
+    if (needs_home(result))
+      for (ir::ValueId value : near_[result])
+        if (auto layout = known(value)) {
+          set_home(result, *layout);
+          break;
+        }
+}
+
+void Propagation::settle() {
+  do {
+    changed_ = false;
+    for (auto op = ops_.rbegin(); op != ops_.rend(); ++op)
+      backward(**op);
+    for (const ir::Op *op : ops_)
+      forward(*op);
+  } while (changed_);
+}
+
+/// A write takes its value as it lies, unless that makes it move single bytes where it could move dwords.
+/// Values of atomics that come back must be owned by one lane each where that is possible.
+LinearLayout Propagation::write_layout(const ir::Op &op) const {
+  const ir::Type &pointer = function_.type(op.operands[0]);
+  LinearLayout own = coalesced(op, op.operands[0]);
+  if (!op.results.empty() || index_.is_cheap(op.operands[1]))
+    return own;
+  std::optional<LinearLayout> layout = known(op.operands[1]);
+  if (!layout)
+    return own;
+  LinearLayout lying = layout->without_register_copies();
+  unsigned bytes = ir::byte_size(pointer.element);
+  unsigned got = vector_access(lying, axes_[op.operands[0]], mask_of(op), bytes).elements() * bytes;
+  unsigned best = vector_access(own, axes_[op.operands[0]], mask_of(op), bytes).elements() * bytes;
+  return got < 4 && best >= 4 * got ? own : lying;
+}
+
+Status Propagation::check_shapes() const {
+  if (!std::has_single_bit(static_cast<unsigned>(function_.options.waves)))
+    return nereid_error(fmt::format("{} waves do not compile yet", function_.options.waves),
+                        "use 1, 2, 4, 8 or 16 waves");
+  for (const ir::Op *op : ops_)
+    for (ir::ValueId result : op->results)
+      for (size_t d = 0; d < function_.type(result).rank(); ++d)
+        if (!std::has_single_bit(static_cast<uint64_t>(function_.type(result).shape[d])))
+          return nereid_error(
+              fmt::format("dimension {} of a tile {} is not a power of two, which does not compile yet", d,
+                          function_.type(result).text()),
+              "use the interpreter, or a power of two", function_.place(*op));
+  return {};
+}
+
+Status Propagation::pin_dots() {
+  for (const ir::Op *op : ops_) {
+    if (op->opcode != ir::Opcode::Dot && op->opcode != ir::Opcode::DotScaled)
+      continue;
+    Result<DotPlan> plan = plan_dot(function_, *op);
+    if (!plan)
+      return plan.error();
+    set_home(op->result(), plan->result);
+    choice_.dots.emplace(op, std::move(*plan));
+  }
+  for (const ir::Op *op : ops_)
+    if (auto dot = choice_.dots.find(op); dot != choice_.dots.end()) {
+      bool scaled = op->opcode == ir::Opcode::DotScaled;
+      suggest(op->operands[0], dot->second.a.layout);
+      suggest(op->operands[scaled ? 2 : 1], dot->second.b.layout);
+      if (scaled) {
+        suggest(op->operands[1], dot->second.a.scale_layout);
+        suggest(op->operands[3], dot->second.b.scale_layout);
+      }
+    }
+  return {};
+}
+
+Result<LayoutChoice> Propagation::run() {
+  if (Status shapes = check_shapes(); !shapes)
+    return shapes.error();
+  if (Status dots = pin_dots(); !dots)
+    return dots.error();
+  settle();
+  weak_ = true;
+  for (auto op = ops_.rbegin(); op != ops_.rend(); ++op)
+    if (is_write(**op) && function_.type((*op)->operands[0]).rank() != 0) {
+      LinearLayout layout = known((*op)->operands[1]).value_or(coalesced(**op, (*op)->operands[0]));
+      for (ir::ValueId operand : (*op)->operands)
+        suggest(operand, layout);
+    }
+  settle();
+  for (const ir::Op *op : ops_) {
+    bool memory = op->opcode == ir::Opcode::Load || (is_write(*op) && !op->results.empty());
+    if (memory && needs_home(op->result()))
+      set_home(op->result(), coalesced(*op, op->operands[0]));
+    else if (op->opcode == ir::Opcode::Quantize && !choice_.quantize_operands.count(op))
+      decide_quantize(*op);
+    else
+      continue;
+    settle();
+  }
+  for (const ir::Op *op : ops_) {
+    for (ir::ValueId result : op->results)
+      if (needs_home(result))
+        set_home(result, default_layout(function_.type(result).shape, function_.options.waves));
+    settle();
+  }
+  for (const ir::Op *op : ops_)
+    if (is_write(*op))
+      choice_.writes.emplace(op, write_layout(*op));
+  return std::move(choice_);
+}
+
+} // namespace
+
+Result<LayoutChoice> choose_layouts(const FunctionIndex &index, const AxisAnalysis &axes) {
+  return Propagation(index, axes).run();
+}
+
+} // namespace nereid::codegen

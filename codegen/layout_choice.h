@@ -1,0 +1,35 @@
+#pragma once
+
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "base/result.h"
+#include "codegen/axis_info.h"
+#include "codegen/dot_plan.h"
+#include "codegen/linear_layout.h"
+
+namespace nereid::codegen {
+
+/// Where each value lives. Scalars, cheap values and results of shape operations have no home: they are made
+/// in whichever layout they are wanted.
+struct LayoutChoice {
+  std::vector<std::optional<LinearLayout>> homes; ///< by ValueId
+  std::unordered_map<const ir::Op *, DotPlan> dots;
+  std::unordered_map<const ir::Op *, LinearLayout> quantize_operands;
+  std::unordered_map<const ir::Op *, LinearLayout>
+      writes; ///< in which stores and atomics want their operands
+
+  const LinearLayout &home(ir::ValueId value) const { return *homes[value]; }
+};
+
+/// Layouts flow backwards from the operands of dots (whose own results are fixed), forwards from those
+/// results through what they are combined with, then backwards from stores; loads that nobody wanted in a
+/// particular layout get the coalesced one; the rest follows its operands. Errors: Nereid's, for dimensions
+/// that are no powers of two and for dots without an instruction.
+Result<LayoutChoice> choose_layouts(const FunctionIndex &index, const AxisAnalysis &axes);
+
+/// A value made by broadcast, expand_dims, reshape, permute, split or join: only registers get other names.
+bool is_renaming(const FunctionIndex &index, ir::ValueId value);
+
+} // namespace nereid::codegen

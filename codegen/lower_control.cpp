@@ -1,0 +1,160 @@
+#include <llvm/IR/IntrinsicsAMDGPU.h>
+
+#include "codegen/lowering.h"
+
+namespace nereid::codegen {
+
+llvm::BasicBlock *Lowering::new_block(const char *name) {
+  return llvm::BasicBlock::Create(context_, name, kernel_);
+}
+
+/// What crosses an edge: narrow elements go as dwords, so that the phis hold registers.
+Registers Lowering::edge_values(ir::ValueId value, const LinearLayout &layout) {
+  Registers registers = get(value, layout);
+  unsigned bits = edge_bits(value, layout);
+  return bits == 0 ? registers : pack(registers, bits);
+}
+
+unsigned Lowering::edge_bits(ir::ValueId value, const LinearLayout &layout) const {
+  const ir::Type &t = type(value);
+  unsigned bits = ir::facts(t.element).bits;
+  bool packs = !t.pointer && (bits == 8 || bits == 16) && layout.registers() % (32 / bits) == 0;
+  return packs ? bits : 0;
+}
+
+void Lowering::define_from_edge(ir::ValueId value, const LinearLayout &layout, const Registers &crossed) {
+  if (edge_bits(value, layout) == 0)
+    return define(value, layout, crossed);
+  Registers registers;
+  for (llvm::Value *dword : crossed) {
+    Registers elements = unpack(dword, llvm_type(context_, type(value)), 32 / edge_bits(value, layout));
+    registers.insert(registers.end(), elements.begin(), elements.end());
+  }
+  define(value, layout, registers);
+}
+
+/// Accesses of a loop's body may follow those of its next round.
+void Lowering::expect_accesses(const ir::Block &block) {
+  constexpr ir::ValueId no_pointer = ~ir::ValueId(0);
+  for (const ir::Op &op : block.ops) {
+    for (const ir::Block &inner : op.blocks)
+      expect_accesses(inner);
+    if (ir::facts(op.opcode).op_class == ir::OpClass::Memory)
+      accesses_.push_back({root(op.operands[0]), no_pointer,
+                           ir::facts(op.opcode).effect == ir::OpEffect::Effect, LinearLayout()});
+  }
+}
+
+/// The test stands at the end of the body, and once before it: a loop that runs knows that it does.
+void Lowering::lower_for(const ir::Op &op) {
+  const ir::Block &body = op.blocks.front();
+  llvm::Value *first = scalar(op.operands[0]), *last = scalar(op.operands[1]), *step = scalar(op.operands[2]);
+  size_t count = op.results.size();
+  std::vector<Registers> initial;
+  for (size_t i = 0; i < count; ++i)
+    initial.push_back(edge_values(op.operands[i + 3], natural_layout(op.results[i])));
+  llvm::Value *runs = builder_.CreateICmpSLT(first, last);
+  llvm::BasicBlock *before = builder_.GetInsertBlock();
+  llvm::BasicBlock *loop = new_block("loop");
+  llvm::BasicBlock *done = new_block("done");
+  builder_.CreateCondBr(runs, loop, done);
+
+  builder_.SetInsertPoint(loop);
+  llvm::PHINode *index = builder_.CreatePHI(first->getType(), 2);
+  index->addIncoming(first, before);
+  std::vector<std::vector<llvm::PHINode *>> carried(count);
+  for (size_t i = 0; i < count; ++i)
+    for (llvm::Value *value : initial[i]) {
+      carried[i].push_back(builder_.CreatePHI(value->getType(), 2));
+      carried[i].back()->addIncoming(value, before);
+    }
+  made_.emplace_back();
+  define_scalar(body.arguments[0], index);
+  for (size_t i = 0; i < count; ++i)
+    define_from_edge(body.arguments[i + 1], natural_layout(op.results[i]),
+                     Registers(carried[i].begin(), carried[i].end()));
+  expect_accesses(body);
+  lower_block(body);
+  set_line(op);
+  std::vector<Registers> next;
+  for (size_t i = 0; i < count; ++i)
+    next.push_back(edge_values(body.ops.back().operands[i], natural_layout(op.results[i])));
+  made_.pop_back();
+  // index < last here, so that the distance is exact as an unsigned number, and a step past the largest
+  // integer is not taken.
+  llvm::Value *more = builder_.CreateICmpUGT(builder_.CreateSub(last, index), step);
+  llvm::Value *following = builder_.CreateAdd(index, step);
+  llvm::BasicBlock *end = builder_.GetInsertBlock();
+  builder_.CreateCondBr(more, loop, done);
+  index->addIncoming(following, end);
+  for (size_t i = 0; i < count; ++i)
+    for (size_t r = 0; r < carried[i].size(); ++r)
+      carried[i][r]->addIncoming(next[i][r], end);
+
+  builder_.SetInsertPoint(done);
+  for (size_t i = 0; i < count; ++i) {
+    Registers results;
+    for (size_t r = 0; r < carried[i].size(); ++r) {
+      llvm::PHINode *phi = builder_.CreatePHI(carried[i][r]->getType(), 2);
+      phi->addIncoming(initial[i][r], before);
+      phi->addIncoming(next[i][r], end);
+      results.push_back(phi);
+    }
+    define_from_edge(op.results[i], natural_layout(op.results[i]), results);
+  }
+}
+
+void Lowering::lower_if(const ir::Op &op) {
+  llvm::Value *condition = scalar(op.operands[0]);
+  llvm::BasicBlock *done = new_block("merged");
+  llvm::BasicBlock *starts[2] = {new_block("then"), new_block("otherwise")};
+  llvm::BasicBlock *ends[2];
+  std::vector<Registers> values[2];
+  builder_.CreateCondBr(condition, starts[0], starts[1]);
+  std::vector<Access> before = accesses_, after;
+  for (int side = 0; side < 2; ++side) {
+    builder_.SetInsertPoint(starts[side]);
+    accesses_ = before;
+    made_.emplace_back();
+    lower_block(op.blocks[side]);
+    set_line(op);
+    for (size_t i = 0; i < op.results.size(); ++i)
+      values[side].push_back(
+          edge_values(op.blocks[side].ops.back().operands[i], natural_layout(op.results[i])));
+    made_.pop_back();
+    after.insert(after.end(), accesses_.begin(), accesses_.end());
+    ends[side] = builder_.GetInsertBlock();
+    builder_.CreateBr(done);
+  }
+  accesses_ = std::move(after);
+  builder_.SetInsertPoint(done);
+  for (size_t i = 0; i < op.results.size(); ++i) {
+    Registers merged;
+    for (size_t r = 0; r < values[0][i].size(); ++r) {
+      llvm::PHINode *phi = builder_.CreatePHI(values[0][i][r]->getType(), 2);
+      for (int side = 0; side < 2; ++side)
+        phi->addIncoming(values[side][i][r], ends[side]);
+      merged.push_back(phi);
+    }
+    define_from_edge(op.results[i], natural_layout(op.results[i]), merged);
+  }
+}
+
+void Lowering::lower_statement(const ir::Op &op) {
+  if (op.opcode == ir::Opcode::DevicePrint)
+    return fail(op, "device_print does not compile yet", "run the kernel in the interpreter");
+  ir::ValueId value = op.operands[0];
+  if (op.opcode == ir::Opcode::Assume) {
+    builder_.CreateAssumption(scalar(value));
+    return;
+  }
+  llvm::Value *good = builder_.getTrue();
+  for (llvm::Value *element : get(value, natural_layout(value)))
+    good = builder_.CreateAnd(good, element);
+  guarded(builder_.CreateNot(good), {}, [&] {
+    builder_.CreateIntrinsic(llvm::Intrinsic::trap, {});
+    return Registers();
+  });
+}
+
+} // namespace nereid::codegen

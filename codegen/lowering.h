@@ -1,0 +1,202 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include <llvm/IR/DIBuilder.h>
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/Module.h>
+
+#include "base/result.h"
+#include "codegen/axis_info.h"
+#include "codegen/convert_plan.h"
+#include "codegen/layout_choice.h"
+#include "codegen/memory_layout.h"
+
+namespace nereid::codegen {
+
+/// The elements that a lane holds of a tile, by register number of its layout.
+using Registers = std::vector<llvm::Value *>;
+
+struct Tile {
+  LinearLayout layout;
+  Registers registers;
+};
+
+/// The LLVM type of one element (an i1 is an i1), or of a global pointer.
+llvm::Type *llvm_type(llvm::LLVMContext &context, const ir::Type &type);
+llvm::Type *llvm_type(llvm::LLVMContext &context, ir::Element element);
+
+/// Turns one function into one kernel. Values are asked for in a layout (`get`); cheap values are made on
+/// demand, others are converted from their home. Members are grouped by the file that implements them.
+class Lowering {
+public:
+  Lowering(const FunctionIndex &index, const AxisAnalysis &axes, const LayoutChoice &layouts,
+           llvm::Module &module);
+  Status run();
+
+private:
+  // --- lower.cpp: the walk over operations, values in layouts ---
+  void lower_block(const ir::Block &block);
+  void lower_op(const ir::Op &op);
+  void set_line(const ir::Op &op);
+  /// Sticky: the first error wins, and lowering goes on with poison until the operation is done.
+  void fail(const ir::Op &op, std::string message, std::string remedy = {});
+  void fail(Error error);
+  const ir::Type &type(ir::ValueId value) const { return function_.type(value); }
+  llvm::Value *scalar(ir::ValueId value);
+  Registers get(ir::ValueId value, const LinearLayout &layout);
+  Registers make(ir::ValueId value, const LinearLayout &layout);
+  void define(ir::ValueId value, LinearLayout layout, Registers registers);
+  void define_scalar(ir::ValueId value, llvm::Value *scalar);
+  /// The layout in which a value can be had without moving it.
+  LinearLayout natural_layout(ir::ValueId value) const;
+  /// As natural_layout, and through renamings; copies among registers left out.
+  LinearLayout operand_home(ir::ValueId value) const;
+  /// The result of a pure operation, number `result`, in a layout.
+  Registers compute(const ir::Op &op, unsigned result, const LinearLayout &layout);
+  const LinearLayout &scalars() const { return scalar_layout_; }
+
+  // --- lower_positions.cpp: who am I ---
+  /// The part of the flat coordinates that lane and wave give; registers add theirs by xor.
+  llvm::Value *flat_of_thread(const LinearLayout &layout);
+  llvm::Value *linear(llvm::Value *bits, const std::vector<uint64_t> &columns, llvm::Value *sum);
+  static uint64_t flat_of_register(const LinearLayout &layout, uint32_t reg);
+  /// True in the one thread that owns what it holds of a layout; null when all do.
+  llvm::Value *owner_condition(const LinearLayout &layout);
+  llvm::Value *test_bits(llvm::Value *value, uint32_t mask);
+
+  // --- lower_shape.cpp ---
+  Registers compute_shape(const ir::Op &op, unsigned result, const LinearLayout &layout);
+  Registers compute_arange(const ir::Op &op, const LinearLayout &layout);
+
+  // --- lower_elementwise.cpp, lower_casts.cpp ---
+  llvm::Value *elementwise(const ir::Op &op, const Registers &operands);
+  llvm::Value *binary(const ir::Op &op, ir::Element element, llvm::Value *a, llvm::Value *b);
+  llvm::Value *integer_binary(const ir::Op &op, ir::Element element, llvm::Value *a, llvm::Value *b);
+  llvm::Value *float_binary(ir::Opcode opcode, llvm::Value *a, llvm::Value *b);
+  llvm::Value *compare(ir::Opcode opcode, ir::Element element, llvm::Value *a, llvm::Value *b);
+  llvm::Value *unary(const ir::Op &op, ir::Element element, llvm::Value *a);
+  llvm::Value *cast(llvm::Value *value, ir::Element from, ir::Element to);
+  llvm::Value *widen(llvm::Value *value);                       ///< bf16, f16 to f32
+  llvm::Value *narrow(llvm::Value *value, ir::Element element); ///< f32 to bf16, f16
+  llvm::Value *cvt_scaled(const ir::Op &op, const Registers &operands);
+  llvm::Value *inline_asm(const ir::Op &op, const Registers &operands);
+
+  // --- lower_packing.cpp: elements in dwords ---
+  /// An element that was cut out of a dword is remembered with its place there, so that packing it again, or
+  /// selecting it by an instruction's byte select, needs no code.
+  struct Piece {
+    llvm::Value *dword;
+    unsigned bit;
+  };
+  Registers unpack(llvm::Value *vector, llvm::Type *element, unsigned count);
+  Registers pack(const Registers &elements, unsigned element_bits);
+  llvm::Value *to_bits(llvm::Value *value);
+  llvm::Value *from_bits(llvm::Value *bits, llvm::Type *type);
+  llvm::Value *dwords_to_vector(const Registers &dwords);
+
+  // --- lower_memory.cpp, lower_atomic.cpp ---
+  void lower_load(const ir::Op &op);
+  void lower_store(const ir::Op &op);
+  void lower_atomic(const ir::Op &op);
+  llvm::Value *atomic_of(const ir::Op &op, llvm::Value *pointer, llvm::Value *value, llvm::Value *desired);
+  void atomic_fence(const ir::Op &op, bool before);
+  Registers share_old_values(const Registers &old, const LinearLayout &layout, llvm::Value *owner);
+  llvm::Value *load_vector(const ir::Op &op, llvm::Value *pointer, ir::Element element, unsigned count,
+                           llvm::Align align);
+  llvm::Align access_alignment(ir::ValueId pointer, unsigned elements) const;
+  /// Runs `body` where `condition` holds; `body` gives values, which are merged with `otherwise`.
+  Registers guarded(llvm::Value *condition, const Registers &otherwise,
+                    const std::function<Registers()> &body);
+  /// A barrier where other waves' accesses to the same memory must be over first.
+  void order_accesses(const ir::Op &op);
+  std::optional<ir::ValueId> root(ir::ValueId pointer) const;
+
+  // --- lower_convert.cpp, lower_lds.cpp: between layouts ---
+  Registers convert(const Registers &registers, const LinearLayout &from, const LinearLayout &to);
+  Registers emit(const RenameStep &step, const Registers &old);
+  Registers emit(const SelectStep &step, const Registers &old);
+  Registers emit(const ShuffleStep &step, const Registers &old);
+  Registers emit(const SwapStep &step, const Registers &old);
+  Registers emit(const LdsStep &step, const Registers &old);
+  Registers swap_dwords(const SwapStep &step, const Registers &dwords, unsigned reg_bit);
+  Registers by_packed_dwords(const Registers &old, unsigned pack_bits,
+                             const std::function<Registers(const Registers &, unsigned)> &move);
+  llvm::Value *thread_offset(const std::vector<uint32_t> &lane_columns,
+                             const std::vector<uint32_t> &wave_columns);
+  llvm::Value *lds_address(const LdsSide &side, const LdsAccess &access, llvm::Value *thread, unsigned bytes,
+                           llvm::Value *base);
+  llvm::Value *lds(unsigned bytes);
+  void barrier();
+  llvm::Value *shuffle_xor(llvm::Value *value, unsigned lane_bit);
+  llvm::Value *uniform(llvm::Value *value); ///< the same in all lanes: into scalar registers
+  llvm::Value *by_dwords(llvm::Value *value, const std::function<llvm::Value *(llvm::Value *)> &move);
+
+  // --- lower_reduce.cpp ---
+  /// What is reduced of one element: its value, and for argmax its index.
+  using Part = Registers;
+  void lower_reduce(const ir::Op &op);
+  Part combine(const ir::Op &op, const Part &a, const Part &b);
+  Part reduce_lanes(const ir::Op &op, Part part, uint32_t lanes);
+  std::vector<Part> reduce_waves(const ir::Op &op, std::vector<Part> parts, const LinearLayout &layout,
+                                 uint32_t waves);
+  std::vector<Part> parts_of(const ir::Op &op, const LinearLayout &layout, unsigned axis);
+
+  // --- lower_dot.cpp, lower_quantize.cpp ---
+  struct Fragments; ///< the operand registers of all instructions of a dot's side
+  void lower_dot(const ir::Op &op, ir::ValueId result, std::optional<ir::ValueId> addend);
+  bool is_folded_dot(const ir::Op &op) const;
+  Fragments fragments(const ir::Op &op, ir::ValueId value, std::optional<ir::ValueId> scale,
+                      const DotOperandPlan &plan, const DotPlan &dot);
+  llvm::Value *mfma(const DotPlan &plan, const Fragments &b, const Fragments &a, unsigned n_tile,
+                    unsigned m_tile, unsigned k, llvm::Value *accumulator);
+  void lower_quantize(const ir::Op &op);
+  llvm::Value *group_scale(const ir::Op &op, const Registers &group);
+  void convert_group(const Registers &group, llvm::Value *scale, Registers &codes, size_t first_code);
+
+  // --- lower_control.cpp ---
+  void lower_for(const ir::Op &op);
+  void lower_if(const ir::Op &op);
+  Registers edge_values(ir::ValueId value, const LinearLayout &layout);
+  unsigned edge_bits(ir::ValueId value, const LinearLayout &layout) const;
+  void define_from_edge(ir::ValueId value, const LinearLayout &layout, const Registers &crossed);
+  void expect_accesses(const ir::Block &block);
+  void lower_statement(const ir::Op &op);
+  llvm::BasicBlock *new_block(const char *name);
+
+  const FunctionIndex &index_;
+  const ir::Function &function_;
+  const AxisAnalysis &axes_;
+  const LayoutChoice &layouts_;
+  llvm::Module &module_;
+  llvm::LLVMContext &context_;
+  llvm::IRBuilder<> builder_;
+  llvm::DIBuilder debug_;
+  llvm::DISubprogram *subprogram_ = nullptr;
+  llvm::Function *kernel_ = nullptr;
+  llvm::Value *lane_ = nullptr; ///< 0..63
+  llvm::Value *wave_ = nullptr; ///< uniform
+  LinearLayout scalar_layout_;
+  std::unordered_map<ir::ValueId, Tile> homes_;
+  /// Values already made in some layout, by region: what a region made is gone when it ends.
+  std::vector<std::unordered_map<ir::ValueId, std::vector<Tile>>> made_;
+  std::unordered_map<llvm::Value *, Piece> pieces_;
+  std::optional<Error> error_;
+
+  llvm::GlobalVariable *lds_ = nullptr;
+  unsigned lds_bytes_ = 0;
+  /// Accesses since the last barrier, for order_accesses.
+  struct Access {
+    std::optional<ir::ValueId> root;
+    ir::ValueId pointer;
+    bool writes;
+    LinearLayout layout;
+  };
+  std::vector<Access> accesses_;
+};
+
+} // namespace nereid::codegen

@@ -1,0 +1,174 @@
+#include "codegen/operand_layout.h"
+
+#include <algorithm>
+#include <functional>
+
+namespace nereid::codegen {
+
+namespace {
+
+using Columns = std::array<std::vector<uint64_t>, 3>;
+
+LinearLayout map_columns(const LinearLayout &layout, const ir::Shape &shape,
+                         const std::function<uint64_t(uint64_t)> &map) {
+  Columns columns;
+  for (Space space : all_spaces)
+    for (uint64_t column : layout.columns(space))
+      columns[static_cast<unsigned>(space)].push_back(map(column));
+  return LinearLayout::from_columns(shape, columns);
+}
+
+LinearLayout with_lowest_register(const LinearLayout &layout, const ir::Shape &shape) {
+  LinearLayout shifted = map_columns(layout, shape, [](uint64_t c) { return c << 1; });
+  Columns columns = {shifted.columns(Space::Register), shifted.columns(Space::Lane),
+                     shifted.columns(Space::Wave)};
+  columns[0].insert(columns[0].begin(), 1);
+  return LinearLayout::from_columns(shape, columns);
+}
+
+unsigned bits_of(int64_t size) { return Dimension::of(size).bits; }
+
+/// A flat column of `from`'s shape taken apart and put together for dimensions `order` of it.
+uint64_t permute_flat(uint64_t column, const ir::Shape &from, const std::vector<int64_t> &order) {
+  std::vector<uint64_t> coordinates(from.size());
+  for (size_t d = from.size(); d-- > 0;) {
+    coordinates[d] = column & ((uint64_t(1) << bits_of(from[d])) - 1);
+    column >>= bits_of(from[d]);
+  }
+  uint64_t result = 0;
+  for (int64_t d : order)
+    result = result << bits_of(from[d]) | coordinates[d];
+  return result;
+}
+
+std::vector<int64_t> inverse(const std::vector<int64_t> &order) {
+  std::vector<int64_t> result(order.size());
+  for (size_t i = 0; i < order.size(); ++i)
+    result[order[i]] = static_cast<int64_t>(i);
+  return result;
+}
+
+/// The bits of the dimensions in which the operand has size 1 are dropped.
+uint64_t broadcast_flat(uint64_t column, const ir::Shape &result, const ir::Shape &operand) {
+  uint64_t kept = 0;
+  unsigned at = 0;
+  for (size_t d = result.size(); d-- > 0;) {
+    unsigned bits = bits_of(result[d]);
+    uint64_t coordinate = column & ((uint64_t(1) << bits) - 1);
+    column >>= bits;
+    if (operand[d] == result[d]) {
+      kept |= coordinate << at;
+      at += bits;
+    }
+  }
+  return kept;
+}
+
+LinearLayout without_low_registers(const LinearLayout &layout, const ir::Shape &shape, unsigned low_bits) {
+  Columns columns;
+  for (Space space : all_spaces)
+    for (uint64_t column : layout.columns(space))
+      if (space != Space::Register || column >> low_bits != 0)
+        columns[static_cast<unsigned>(space)].push_back(column >> low_bits);
+  return LinearLayout::from_columns(shape, columns);
+}
+
+} // namespace
+
+LinearLayout operand_layout(const ir::Function &function, const ir::Op &op, unsigned operand,
+                            const LinearLayout &layout) {
+  const ir::Shape &from = function.type(op.operands[operand]).shape;
+  const ir::Shape &to = function.type(op.results[0]).shape;
+  if (from.empty())
+    return map_columns(layout, from, [](uint64_t) { return 0; });
+  switch (op.opcode) {
+  case ir::Opcode::Broadcast:
+    return map_columns(layout, from, [&](uint64_t c) { return broadcast_flat(c, to, from); });
+  case ir::Opcode::ExpandDims:
+  case ir::Opcode::Reshape:
+    return map_columns(layout, from, [](uint64_t c) { return c; });
+  case ir::Opcode::Permute: {
+    std::vector<int64_t> back = inverse(op.integers("order"));
+    return map_columns(layout, from, [&](uint64_t c) { return permute_flat(c, to, back); });
+  }
+  case ir::Opcode::Split:
+    return with_lowest_register(layout, from);
+  case ir::Opcode::Join:
+    return map_columns(layout, from, [](uint64_t c) { return c >> 1; });
+  default:
+    return layout;
+  }
+}
+
+std::optional<LinearLayout> result_layout(const ir::Function &function, const ir::Op &op,
+                                          const LinearLayout &layout) {
+  const ir::Shape &from = function.type(op.operands[0]).shape;
+  const ir::Shape &to = function.type(op.results[0]).shape;
+  switch (op.opcode) {
+  case ir::Opcode::Broadcast:
+    return std::nullopt;
+  case ir::Opcode::ExpandDims:
+  case ir::Opcode::Reshape:
+    return map_columns(layout, to, [](uint64_t c) { return c; });
+  case ir::Opcode::Permute:
+    return map_columns(layout, to, [&](uint64_t c) { return permute_flat(c, from, op.integers("order")); });
+  case ir::Opcode::Split:
+    return without_low_registers(layout, to, 1);
+  case ir::Opcode::Join:
+    return with_lowest_register(layout, to);
+  default:
+    return layout;
+  }
+}
+
+std::optional<LinearLayout> quantize_operand_layout(const LinearLayout &codes, const ir::Shape &x) {
+  const std::vector<uint64_t> &registers = codes.columns(Space::Register);
+  for (unsigned bit = 0; bit < 4; ++bit)
+    if (std::find(registers.begin(), registers.end(), uint64_t(1) << bit) == registers.end())
+      return std::nullopt;
+  return with_lowest_register(codes, x);
+}
+
+LinearLayout quantize_codes_layout(const LinearLayout &x, const ir::Shape &codes) {
+  return without_low_registers(x, codes, 1);
+}
+
+LinearLayout quantize_scales_layout(const LinearLayout &x, const ir::Shape &scales) {
+  return without_low_registers(x, scales, 5);
+}
+
+std::optional<AxisBits> axis_bits(const LinearLayout &layout, unsigned axis) {
+  uint64_t axis_mask = ((uint64_t(1) << layout.dim(axis).bits) - 1) << layout.first_bit(axis);
+  AxisBits result;
+  uint64_t seen = 0;
+  for (Space space : all_spaces)
+    for (unsigned bit = 0; bit < layout.bits(space); ++bit) {
+      uint64_t column = layout.column(space, bit);
+      if ((column & axis_mask) == 0)
+        continue;
+      if ((column & ~axis_mask) != 0 || (column & (column - 1)) != 0 || (seen & column) != 0)
+        return std::nullopt;
+      seen |= column;
+      uint32_t &bits = space == Space::Register ? result.registers
+                       : space == Space::Lane   ? result.lanes
+                                                : result.waves;
+      bits |= 1u << bit;
+    }
+  return result;
+}
+
+LinearLayout reduced_layout(const LinearLayout &layout, unsigned axis) {
+  unsigned first = layout.first_bit(axis), bits = layout.dim(axis).bits;
+  uint64_t low = (uint64_t(1) << first) - 1;
+  uint64_t axis_mask = ((uint64_t(1) << bits) - 1) << first;
+  ir::Shape shape = layout.shape();
+  shape.erase(shape.begin() + axis);
+  Columns columns;
+  for (Space space : all_spaces)
+    for (uint64_t column : layout.columns(space))
+      if (space != Space::Register || (column & axis_mask) == 0)
+        columns[static_cast<unsigned>(space)].push_back((column & low) | (column >> (first + bits) << first));
+  return LinearLayout::from_columns(shape, columns);
+}
+
+} // namespace nereid::codegen
