@@ -110,8 +110,9 @@ class Condition {
 public:
   template <std::same_as<bool> B>
   Condition(B known, Where where = Where::current()) : known_(known), where_(where) {}
-  Condition(const Tile<i1> &tile, Where where = Where::current()) : id_(tile.id()), where_(where) {}
-  Condition(const Var<Tile<i1>> &var, Where where = Where::current()) : id_(var.get().id()), where_(where) {}
+  Condition(const Tile<i1> &tile, Where where = Where::current()) : id_(tile.id(where)), where_(where) {}
+  Condition(const Var<Tile<i1>> &var, Where where = Where::current())
+      : id_(var.get().id(where)), where_(where) {}
   std::optional<bool> known() const { return known_; }
   ir::ValueId id() const { return id_; }
   Where where() const { return where_; }

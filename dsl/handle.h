@@ -33,6 +33,11 @@ public:
   int64_t size(unsigned axis) const { return shape().at(axis); }
   /// Its id for an operation to be made now; checks that it belongs to the current trace.
   ir::ValueId id() const;
+  /// The same, with the place of an error.
+  ir::ValueId id(std::source_location where) const {
+    detail::at(where);
+    return id();
+  }
 
 protected:
   explicit Value(ir::ValueId id) : trace_(detail::tracer().serial()), id_(id) {}
@@ -48,6 +53,11 @@ private:
 namespace detail {
 
 template <class> inline constexpr bool never = false;
+
+/// The result of an operation, to make a handle of.
+struct Made {
+  ir::ValueId id;
+};
 
 /// A C++ scalar that may stand for a tile of T: bool for i1, integers for integers, any number for floats.
 template <class C, class T>
@@ -76,8 +86,9 @@ template <class C> ir::ValueId constant_of(Where where, ir::Element element, C v
 /// An operand of an operation on tiles of T: a tile, a Var of one, or a C++ constant, with the user's place.
 template <ElementType T> class Operand {
 public:
-  Operand(const Tile<T> &tile, Where where = Where::current()) : id_(tile.id()), where_(where) {}
-  Operand(const Var<Tile<T>> &var, Where where = Where::current()) : id_(var.get().id()), where_(where) {}
+  Operand(const Tile<T> &tile, Where where = Where::current()) : id_(tile.id(where)), where_(where) {}
+  Operand(const Var<Tile<T>> &var, Where where = Where::current())
+      : id_(var.get().id(where)), where_(where) {}
   template <ConstantFor<T> C>
   Operand(C value, Where where = Where::current())
       : id_(constant_of(where, element_of<T>, value)), where_(where) {}
@@ -95,10 +106,10 @@ class Offset {
 public:
   template <class T>
     requires(std::same_as<T, i32> || std::same_as<T, i64>)
-  Offset(const Tile<T> &tile, Where where = Where::current()) : id_(tile.id()), where_(where) {}
+  Offset(const Tile<T> &tile, Where where = Where::current()) : id_(tile.id(where)), where_(where) {}
   template <class T>
     requires(std::same_as<T, i32> || std::same_as<T, i64>)
-  Offset(const Var<Tile<T>> &var, Where where = Where::current()) : id_(var.get().id()), where_(where) {}
+  Offset(const Var<Tile<T>> &var, Where where = Where::current()) : id_(var.get().id(where)), where_(where) {}
   template <std::integral C>
   Offset(C value, Where where = Where::current())
       : id_(constant_of(where, element_for(value), value)), where_(where) {}
@@ -132,7 +143,7 @@ public:
   template <detail::ConstantFor<T> C>
   Tile(C value, std::source_location where = std::source_location::current())
       : Value(detail::constant_of(where, element_of<T>, value)) {}
-  Tile(ir::ValueId id, int) : Value(id) {}
+  explicit Tile(detail::Made made) : Value(made.id) {}
 
   /// A Tile, Int or Long is a value: hold what changes in a Var.
   Use_Var_for_a_value_that_changes &operator=(const Tile &) = delete;
@@ -249,7 +260,7 @@ public:
 
 namespace detail {
 
-template <ElementType T> Tile<T> make(ir::ValueId id) { return Tile<T>(id, 0); }
+template <ElementType T> Tile<T> make(ir::ValueId id) { return Tile<T>(Made{id}); }
 
 template <ElementType T> Tile<T> unary(ir::Opcode opcode, const Operand<T> &a) {
   return make<T>(at(a.where()).unary(opcode, a.id()));
@@ -264,8 +275,12 @@ template <ElementType T> Tile<i1> compare(ir::Opcode opcode, const Operand<T> &a
 /// A pointer operand with the user's place.
 template <class T> class PtrOperand {
 public:
-  PtrOperand(const Ptr<T> &pointer, Where where = Where::current()) : id_(pointer.id()), where_(where) {}
-  PtrOperand(const Var<Ptr<T>> &var, Where where = Where::current()) : id_(var.get().id()), where_(where) {}
+  PtrOperand(const Ptr<T> &pointer, Where where = Where::current()) : id_(pointer.id(where)), where_(where) {}
+  PtrOperand(const Ptr<std::remove_const_t<T>> &pointer, Where where = Where::current())
+    requires std::is_const_v<T>
+      : id_(pointer.id(where)), where_(where) {}
+  PtrOperand(const Var<Ptr<T>> &var, Where where = Where::current())
+      : id_(var.get().id(where)), where_(where) {}
   ir::ValueId id() const { return id_; }
   Where where() const { return where_; }
 
@@ -282,7 +297,7 @@ public:
   static_assert(ElementType<element_type>, "Ptr wants an element type: i1, i8, ..., u64, f16, bf16, f32");
 
   Ptr(const Ptr &) = default;
-  Ptr(ir::ValueId id, int) : Value(id) {}
+  explicit Ptr(detail::Made made) : Value(made.id) {}
   /// A pointer that may be written through also serves to read.
   Ptr(const Ptr<element_type> &other)
     requires std::is_const_v<T>
@@ -293,10 +308,10 @@ public:
 
   /// The offset counts elements; shapes broadcast.
   friend Ptr operator+(const detail::PtrOperand<T> &pointer, const detail::Offset &offset) {
-    return Ptr(detail::at(pointer.where()).ptr_add(pointer.id(), offset.id()), 0);
+    return Ptr(detail::Made{detail::at(pointer.where()).ptr_add(pointer.id(), offset.id())});
   }
   friend Ptr operator+(const detail::Offset &offset, const detail::PtrOperand<T> &pointer) {
-    return Ptr(detail::at(pointer.where()).ptr_add(pointer.id(), offset.id()), 0);
+    return Ptr(detail::Made{detail::at(pointer.where()).ptr_add(pointer.id(), offset.id())});
   }
 };
 

@@ -25,6 +25,22 @@ private:
   unsigned slot_;
 };
 
+/// The element type that a C++ number has in a Var.
+template <class C> struct ElementFor {
+  using type = f32;
+};
+template <std::same_as<bool> C> struct ElementFor<C> {
+  using type = i1;
+};
+template <std::signed_integral C> struct ElementFor<C> {
+  using type = std::conditional_t<sizeof(C) == 8, i64, i32>;
+};
+template <std::unsigned_integral C>
+  requires(!std::same_as<C, bool>)
+struct ElementFor<C> {
+  using type = std::conditional_t<sizeof(C) == 8, u64, u32>;
+};
+
 } // namespace detail
 
 /// The one mutable thing: holds a tile, an integer or a pointer. A Var that is assigned inside a range loop
@@ -133,7 +149,7 @@ public:
   Var(const Ptr<T> &pointer) : state_(pointer.id()) {}
   Var(const Var &) = default;
 
-  Ptr<T> get() const { return Ptr<T>(state_.value(), 0); }
+  Ptr<T> get() const { return Ptr<T>(detail::Made{state_.value()}); }
   operator Ptr<T>() const { return get(); }
   const ir::Type &type() const { return state_.type(); }
   const Shape &shape() const { return type().shape; }
@@ -174,7 +190,8 @@ public:
 template <ElementType T> Var(const Tile<T> &) -> Var<Tile<T>>;
 template <class T> Var(const Ptr<T> &) -> Var<Ptr<T>>;
 template <ElementType T> Var(const Var<Tile<T>> &) -> Var<Tile<T>>;
-template <std::integral C> Var(C) -> Var<Tile<std::conditional_t<std::same_as<C, bool>, i1, C>>>;
-template <std::floating_point C> Var(C) -> Var<Tile<f32>>;
+template <class C>
+  requires std::is_arithmetic_v<C>
+Var(C) -> Var<Tile<typename detail::ElementFor<C>::type>>;
 
 } // namespace nereid

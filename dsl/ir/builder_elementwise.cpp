@@ -67,7 +67,7 @@ ValueId Builder::integer(Element element, int64_t value, Shape shape) {
   uint64_t bits = integer_bits(element, value);
   if (integer_value(element, bits) != value || (element == Element::U64 && value < 0))
     fail(fmt::format("the constant {} does not fit {}", value, facts(element).name),
-         fmt::format("Use a tile of a wider element, or write the constant as a {}", facts(element).name));
+         fmt::format("Convert the tile to a wider element, or the constant: {}(...)", facts(element).name));
   return constant(Type::tile(element, std::move(shape)), bits);
 }
 

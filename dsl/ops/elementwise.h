@@ -52,7 +52,7 @@ NEREID_BINARY(mulhi, IntegerElement, MulHi)
 template <detail::NumericTile X, class L, class H>
   requires detail::OneElement<X, L, H>
 Tile<detail::ElementOf<X>> clamp(const X &x, const L &low, const H &high, Where where = Where::current()) {
-  return min(max(x, low, where), high, where);
+  return nereid::min(nereid::max(x, low, where), high, where);
 }
 
 /// a * b + c with one rounding.
@@ -96,7 +96,8 @@ Tile<detail::CommonElement<A, B>> cdiv(const A &a, const B &b, Where where = Whe
   using T = detail::CommonElement<A, B>;
   detail::Operand<T> x(a, where), y(b, where), one(T(1), where);
   ir::Builder &builder = detail::at(where);
-  ir::ValueId up = builder.binary(ir::Opcode::Sub, builder.binary(ir::Opcode::Add, x.id(), y.id()), one.id());
+  ir::ValueId most = builder.binary(ir::Opcode::Sub, y.id(), one.id());
+  ir::ValueId up = builder.binary(ir::Opcode::Add, x.id(), most);
   return detail::make<T>(builder.binary(ir::Opcode::Div, up, y.id()));
 }
 
