@@ -68,7 +68,7 @@ std::byte *locate(Frame &frame, uint64_t address, unsigned size) {
       return nullptr;
     last = found;
   }
-  return address % size == 0 ? last->data + (address - last->address) : nullptr;
+  return (address & (size - 1)) == 0 ? last->data + (address - last->address) : nullptr;
 }
 
 Error access_error(Frame &frame, const ir::Op &op, size_t index, uint64_t address, unsigned size) {
