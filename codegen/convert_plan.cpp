@@ -165,15 +165,12 @@ uint32_t LdsSide::offset(const LdsAccess &access, uint32_t lane, uint32_t wave) 
   return at;
 }
 
-bool LdsSide::immediate_offsets() const {
-  uint32_t variable = 0, fixed = 0;
-  for (uint32_t column : lane_columns)
-    variable |= column;
-  for (uint32_t column : wave_columns)
-    variable |= column;
-  for (const LdsAccess &access : accesses)
-    fixed |= access.xor_offset;
-  return (variable & fixed) == 0;
+uint32_t LdsSide::thread_bits() const {
+  uint32_t bits = 0;
+  for (const std::vector<uint32_t> *columns : {&lane_columns, &wave_columns})
+    for (uint32_t column : *columns)
+      bits |= column;
+  return bits;
 }
 
 const char *kind_name(ConversionKind kind) {

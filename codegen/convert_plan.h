@@ -73,8 +73,9 @@ struct LdsSide {
 
   /// Element offset of an access.
   uint32_t offset(const LdsAccess &access, uint32_t lane, uint32_t wave) const;
-  /// No access's xor_offset shares a bit with a lane or wave column: it can be added as an immediate.
-  bool immediate_offsets() const;
+  /// The offset bits that lane and wave columns reach. Only these of an access's xor_offset need an xor; the
+  /// rest can be added, as an immediate.
+  uint32_t thread_bits() const;
 };
 
 /// For each pass: writes, barrier, reads (and a barrier before the next pass writes). new[r] is what `read`

@@ -208,6 +208,25 @@ TEST(LdsSwizzle, RandomTilesMeetNoBankTwice) {
   EXPECT_GT(checked, 50u);
 }
 
+TEST(LdsSwizzle, OffsetsSplitIntoXorAndImmediate) {
+  RandomLayouts random(63);
+  for (int trial = 0; trial < 10; ++trial) {
+    const ir::Shape shape = random.shape(2, 11, true);
+    ConversionPlan plan = check_conversion(random.layout(shape, 6, 1, 0), random.layout(shape, 6, 1, 0), 16);
+    const LdsStep *step = lds_step(plan);
+    if (!step)
+      continue;
+    for (const LdsSide *side : {&step->write, &step->read})
+      for (const LdsAccess &access : side->accesses)
+        for (uint32_t lane = 0; lane < 64; ++lane) {
+          LdsAccess varying;
+          varying.xor_offset = access.xor_offset & side->thread_bits();
+          const uint32_t immediate = (access.xor_offset & ~side->thread_bits()) + access.add_offset;
+          EXPECT_EQ(side->offset(access, lane, 1), side->offset(varying, lane, 1) + immediate);
+        }
+  }
+}
+
 TEST(LdsSwizzle, ClocksInThePlanAreThoseOfEveryAccess) {
   RandomLayouts random(62);
   for (int trial = 0; trial < 20; ++trial) {
