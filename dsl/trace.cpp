@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "dsl/ir/canonical.h"
+#include "dsl/ir/load_order.h"
 #include "dsl/ir/verifier.h"
 #include "dsl/tracer.h"
 
@@ -123,6 +124,7 @@ Result<ir::Function> trace(std::string name, const std::vector<ParameterType> &p
     return left_by(tracer, name, "of a type unknown to Nereid");
   }
   ir::Function function = tracer.builder().finish();
+  ir::order_loads(function, tracer.load_expressions());
   if (Status status = ir::verify(function); !status)
     return status.error();
   return ir::canonicalize(function);

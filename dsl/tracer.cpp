@@ -80,4 +80,21 @@ Effect::~Effect() {
     std::erase(current_tracer->effects_, this);
 }
 
+ir::ValueId Read::note(ir::ValueId load) const {
+  Tracer &tracer = *current_tracer;
+  trace_ = tracer.serial();
+  region_ = tracer.builder().region();
+  auto same = std::find_if(tracer.reads_.begin(), tracer.reads_.end(),
+                           [&](const Read *other) { return other->region_ == region_; });
+  expression_ = same != tracer.reads_.end() ? (*same)->expression_ : tracer.next_expression_++;
+  tracer.reads_.push_back(this);
+  tracer.load_expressions_[load] = expression_;
+  return load;
+}
+
+Read::~Read() {
+  if (current_tracer != nullptr && current_tracer->serial() == trace_)
+    std::erase(current_tracer->reads_, this);
+}
+
 } // namespace nereid::detail

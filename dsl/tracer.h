@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <source_location>
 #include <vector>
@@ -11,6 +12,7 @@ namespace nereid::detail {
 
 using Where = std::source_location;
 class Effect;
+class Read;
 
 /// What one trace knows beside the function under construction: the live Vars, open effects of the current
 /// full-expression, and an error that could not be thrown where it arose. One per thread is current.
@@ -39,11 +41,15 @@ public:
   void defer(Error error);
   void check_deferred() const;
 
+  /// A number for the C++ expression of each load, by the load's result.
+  const std::map<ir::ValueId, unsigned> &load_expressions() const { return load_expressions_; }
+
   /// `stages` of loops that do not say otherwise.
   int default_stages = 1;
 
 private:
   friend class Effect;
+  friend class Read;
   struct VarSlot {
     ir::ValueId value;
     bool alive;
@@ -53,6 +59,9 @@ private:
   Tracer *outer_;
   std::vector<VarSlot> vars_;
   std::vector<const Effect *> effects_; ///< emitted in full-expressions that have not ended
+  std::vector<const Read *> reads_;     ///< the same for loads
+  std::map<ir::ValueId, unsigned> load_expressions_;
+  unsigned next_expression_ = 0;
   std::optional<Error> deferred_;
 };
 
@@ -78,6 +87,27 @@ private:
   Where where_;
   mutable uint64_t trace_ = 0;
   mutable unsigned region_ = 0;
+};
+
+/// The default argument of a load. It lives until the end of the caller's full-expression and so tells which
+/// loads stand in one.
+class Read {
+public:
+  explicit Read(Where where) : where_(where) {}
+  ~Read();
+  Read(const Read &) = delete;
+  Read &operator=(const Read &) = delete;
+
+  /// at() for the load's place.
+  ir::Builder &emit() const { return at(where_); }
+  /// To be called with the load's result, which it returns.
+  ir::ValueId note(ir::ValueId load) const;
+
+private:
+  Where where_;
+  mutable uint64_t trace_ = 0;
+  mutable unsigned region_ = 0;
+  mutable unsigned expression_ = 0;
 };
 
 } // namespace nereid::detail

@@ -25,24 +25,24 @@ using Truth = Operand<i1>;
 
 template <detail::PtrLike P>
 Tile<detail::ElementOf<P>> load(const P &pointer, Cache cache = Cache::Default,
-                                Where where = Where::current()) {
+                                const detail::Read &read = detail::Read(Where::current())) {
   return detail::make<detail::ElementOf<P>>(
-      detail::at(where).load(detail::id_of(pointer), {}, {}, detail::name_of(cache)));
+      read.note(read.emit().load(detail::id_of(pointer), {}, {}, detail::name_of(cache))));
 }
 /// Elements that the mask removes are 0.
 template <detail::PtrLike P>
 Tile<detail::ElementOf<P>> load(const P &pointer, const detail::Truth &mask, Cache cache = Cache::Default,
-                                Where where = Where::current()) {
+                                const detail::Read &read = detail::Read(Where::current())) {
   return detail::make<detail::ElementOf<P>>(
-      detail::at(where).load(detail::id_of(pointer), mask.id(), {}, detail::name_of(cache)));
+      read.note(read.emit().load(detail::id_of(pointer), mask.id(), {}, detail::name_of(cache))));
 }
 /// Elements that the mask removes are those of `other`.
 template <detail::PtrLike P>
-Tile<detail::ElementOf<P>> load(const P &pointer, const detail::Truth &mask,
-                                const detail::Operand<detail::ElementOf<P>> &other,
-                                Cache cache = Cache::Default, Where where = Where::current()) {
+Tile<detail::ElementOf<P>>
+load(const P &pointer, const detail::Truth &mask, const detail::Operand<detail::ElementOf<P>> &other,
+     Cache cache = Cache::Default, const detail::Read &read = detail::Read(Where::current())) {
   return detail::make<detail::ElementOf<P>>(
-      detail::at(where).load(detail::id_of(pointer), mask.id(), other.id(), detail::name_of(cache)));
+      read.note(read.emit().load(detail::id_of(pointer), mask.id(), other.id(), detail::name_of(cache))));
 }
 
 /// The value is broadcast to the shape of the pointers.

@@ -48,6 +48,32 @@ TEST(TraceKernels, VectorAdd) {
 )");
 }
 
+TEST(TraceKernels, LoadsOfOneExpressionAreInTheOrderOfDataFlow) {
+  // A C++ compiler may run either load of an expression first.
+  EXPECT_EQ(body_of([](const Inputs &in) {
+              Tile<f32> late = load(in.p + 4);
+              store(in.p, load(in.p + 1) - load(in.p + 2) * load(in.p + load(in.q)));
+              store(in.p, late);
+            }),
+            R"(  %7 = constant {bits = 4} : i32
+  %8 = ptr_add %0, %7 : ptr<f32>
+  %9 = load %8 : f32
+  %10 = constant {bits = 1} : i32
+  %11 = ptr_add %0, %10 : ptr<f32>
+  %12 = load %11 : f32
+  %13 = constant {bits = 2} : i32
+  %14 = ptr_add %0, %13 : ptr<f32>
+  %15 = load %14 : f32
+  %16 = load %1 : i32
+  %17 = ptr_add %0, %16 : ptr<f32>
+  %18 = load %17 : f32
+  %19 = mul %15, %18 : f32
+  %20 = sub %12, %19 : f32
+  store %0, %20
+  store %0, %9
+)");
+}
+
 TEST(TraceKernels, PlacesAreTheUsersLines) {
   Result<ir::Function> f = trace("add", add, AddConfig{});
   ASSERT_TRUE(f.ok());
