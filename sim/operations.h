@@ -25,11 +25,14 @@ std::vector<Operation> global_memory_operations();
 std::vector<Operation> buffer_memory_operations();
 
 inline constexpr std::vector<Operation> (*operation_families[])() = {
-    scalar_alu_operations,     scalar_control_operations, scalar_memory_operations,
-    vector_integer_operations, vector_float_operations,
-
-    vector_compare_operations, global_memory_operations,
-
+    scalar_alu_operations,     scalar_control_operations,
+    scalar_memory_operations,  vector_integer_operations,
+    vector_float_operations,   vector_half_operations,
+    vector_packed_operations,  vector_double_operations,
+    vector_convert_operations, vector_scaled_convert_operations,
+    vector_compare_operations, cross_lane_operations,
+    matrix_operations,         lds_operations,
+    global_memory_operations,  buffer_memory_operations,
 };
 
 } // namespace nereid::sim

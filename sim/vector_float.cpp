@@ -204,8 +204,9 @@ void rows_packed(std::vector<Operation> &rows) {
   constexpr OperandType type = OperandType::PackedFloat32;
   rows.push_back(
       custom_operation("v_pk_fma_f32", Category::Valu, packed_fused_multiply_add, type, type, type, type));
-  // The low result takes a half of the first source, the high one a half of the second.
-  rows.push_back(vector_operation<[](PackedFloat a, PackedFloat b) { return PackedFloat{a.low, b.high}; }>(
+  // The low result takes the half of the first source that its op_sel bit names, the high one that of the
+  // second.
+  rows.push_back(vector_operation<[](PackedFloat a, PackedFloat b) { return PackedFloat{a.low, b.low}; }>(
       "v_pk_mov_b32", Operation::IgnoresMode));
 }
 

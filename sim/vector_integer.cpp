@@ -77,13 +77,6 @@ WithMask<u32> add_carry(u32 a, u32 b, u32 carry) {
 }
 WithMask<u32> subtract_borrow(u32 a, u32 b, u32 borrow) { return {a - b - borrow, u64{b} + borrow > a}; }
 
-template <class T> i32 dot_bytes(u32 a, u32 b) {
-  i32 sum = 0;
-  for (unsigned k = 0; k < 4; ++k)
-    sum += i32{static_cast<T>(a >> 8 * k)} * i32{static_cast<T>(b >> 8 * k)};
-  return sum;
-}
-
 u32 clamp_byte(i32 value, i32 low, i32 high) { return static_cast<u32>(std::clamp(value, low, high)) & 0xFF; }
 
 constexpr unsigned preserve = Operation::PreservesHigh;
@@ -285,22 +278,6 @@ void rows_16(std::vector<Operation> &rows) {
       });
 }
 
-void rows_dot(std::vector<Operation> &rows) {
-  rows.insert(rows.end(),
-              {
-                  saturating_operation<[](u32 a, u32 b, u32 c) { return u32(dot_bytes<int8_t>(a, b)) + c; },
-                                       [](u32 a, u32 b, i32 c) {
-                                         return saturate<i32>(i64{dot_bytes<int8_t>(a, b)} + c);
-                                       }>("v_dot4_i32_i8"),
-                  saturating_operation<[](u32 a, u32 b, u32 c) { return u32(dot_bytes<u8>(a, b)) + c; },
-                                       [](u32 a, u32 b, u32 c) {
-                                         return saturate<u32>(i64{dot_bytes<u8>(a, b)} + c);
-                                       }>("v_dot4_u32_u8"),
-                  vector_operation<[](u32 a, u32 b, u32 c) { return u32(dot_bytes<int8_t>(a, b)) + c; }>(
-                      "v_dot4c_i32_i8", Operation::Accumulates),
-              });
-}
-
 /// The truth table of v_bitop3 is spread over ABS (bits 5:3), op_sel (7:6 and 2:0 by the encoding).
 template <class T> void bit_operation(Wave &wave, const Instruction &instruction) {
   OperandBuffers buffers[3];
@@ -334,7 +311,6 @@ std::vector<Operation> vector_integer_operations() {
   rows_carry(rows);
   rows_64(rows);
   rows_16(rows);
-  rows_dot(rows);
   rows.push_back(custom_operation("v_bitop3_b32", Category::Valu, bit_operation<u32>, OperandType::Bits32,
                                   OperandType::Bits32, OperandType::Bits32, OperandType::Bits32,
                                   Operation::TruthTable));

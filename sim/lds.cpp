@@ -1,0 +1,370 @@
+// DS: LDS reads, writes and atomics, and the lane permutations of the LDS unit.
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "sim/operations.h"
+#include "sim/vector_memory.h"
+
+namespace nereid::sim {
+
+namespace {
+
+constexpr Access reads[] = {
+    {"u8", 1, 1, false, false, false},     {"i8", 1, 1, true, false, false},
+    {"u16", 2, 1, false, false, false},    {"i16", 2, 1, true, false, false},
+    {"b32", 4, 1, false, false, false},    {"b64", 8, 2, false, false, false},
+    {"b96", 12, 3, false, false, false},   {"b128", 16, 4, false, false, false},
+    {"u8_d16", 1, 1, false, true, false},  {"u8_d16_hi", 1, 1, false, true, true},
+    {"i8_d16", 1, 1, true, true, false},   {"i8_d16_hi", 1, 1, true, true, true},
+    {"u16_d16", 2, 1, false, true, false}, {"u16_d16_hi", 2, 1, false, true, true},
+};
+constexpr Access writes[] = {
+    {"b8", 1, 1, false, false, false},      {"b16", 2, 1, false, false, false},
+    {"b32", 4, 1, false, false, false},     {"b64", 8, 2, false, false, false},
+    {"b96", 12, 3, false, false, false},    {"b128", 16, 4, false, false, false},
+    {"b8_d16_hi", 1, 1, false, true, true}, {"b16_d16_hi", 2, 1, false, true, true},
+};
+
+/// Calls F(lane, LDS address) for active lanes until one faults.
+template <class F> void each_lane(Wave &wave, const Instruction &instruction, F function) {
+  const uint32_t *address = wave.vgpr[instruction.address_register].word;
+  uint64_t exec = wave.exec();
+  for (unsigned lane = 0; lane < lane_count; ++lane)
+    if (exec >> lane & 1 && !function(lane, uint64_t{address[lane]}))
+      return;
+}
+
+void read(Wave &wave, const Instruction &instruction) {
+  const Access &access = reads[instruction.operation->detail];
+  each_lane(wave, instruction, [&](unsigned lane, uint64_t address) {
+    const std::byte *from = lds_bytes(wave, address + static_cast<uint32_t>(instruction.immediate),
+                                      access.bytes, static_cast<int>(lane), "LDS read");
+    if (from)
+      put_loaded(wave, instruction.destination, lane, access, from);
+    return from != nullptr;
+  });
+}
+
+void write(Wave &wave, const Instruction &instruction) {
+  const Access &access = writes[instruction.operation->detail];
+  each_lane(wave, instruction, [&](unsigned lane, uint64_t address) {
+    std::byte *to = lds_bytes(wave, address + static_cast<uint32_t>(instruction.immediate), access.bytes,
+                              static_cast<int>(lane), "LDS write");
+    if (to)
+      take_stored(wave, instruction.data, lane, access, to);
+    return to != nullptr;
+  });
+}
+
+/// Two elements of `Words` words at offsets counted in elements, or in 64 elements.
+template <unsigned Words, unsigned Step> void read_two(Wave &wave, const Instruction &instruction) {
+  constexpr Access access{"", 4 * Words, Words, false, false, false};
+  each_lane(wave, instruction, [&](unsigned lane, uint64_t address) {
+    // Both are read before a register is written: the address register may be among them.
+    std::byte bytes[2][4 * Words];
+    for (unsigned k = 0; k < 2; ++k) {
+      uint64_t offset = uint64_t{k ? instruction.offset1 : instruction.offset0} * Step * 4 * Words;
+      const std::byte *from =
+          lds_bytes(wave, address + offset, 4 * Words, static_cast<int>(lane), "LDS read");
+      if (!from)
+        return false;
+      std::memcpy(bytes[k], from, 4 * Words);
+    }
+    put_loaded(wave, instruction.destination, lane, access, bytes[0]);
+    put_loaded(wave, instruction.destination + Words, lane, access, bytes[1]);
+    return true;
+  });
+}
+
+template <unsigned Words, unsigned Step> void write_two(Wave &wave, const Instruction &instruction) {
+  constexpr Access access{"", 4 * Words, Words, false, false, false};
+  each_lane(wave, instruction, [&](unsigned lane, uint64_t address) {
+    for (unsigned k = 0; k < 2; ++k) {
+      uint64_t offset = uint64_t{k ? instruction.offset1 : instruction.offset0} * Step * 4 * Words;
+      std::byte *to = lds_bytes(wave, address + offset, 4 * Words, static_cast<int>(lane), "LDS write");
+      if (!to)
+        return false;
+      take_stored(wave, k ? instruction.data2 : instruction.data, lane, access, to);
+    }
+    return true;
+  });
+}
+
+/// LDS atomics: the new value from the old one and two operands.
+struct LdsAtomic {
+  const char *name; ///< with {} where _rtn goes
+  uint8_t bytes;
+  uint64_t (*apply)(uint64_t old, uint64_t data, uint64_t data2);
+};
+
+using u32 = uint32_t;
+using i32 = int32_t;
+using u64 = uint64_t;
+using i64 = int64_t;
+
+template <class T, auto F> uint64_t integer(uint64_t old, uint64_t data, uint64_t) {
+  return static_cast<std::make_unsigned_t<T>>(F(static_cast<T>(old), static_cast<T>(data)));
+}
+template <class T, auto F> uint64_t real(uint64_t old, uint64_t data, uint64_t) {
+  using Bits = std::conditional_t<sizeof(T) == 8, u64, u32>;
+  return std::bit_cast<Bits>(
+      F(std::bit_cast<T>(static_cast<Bits>(old)), std::bit_cast<T>(static_cast<Bits>(data))));
+}
+template <class T> uint64_t compare_store(uint64_t old, uint64_t expected, uint64_t value) {
+  if constexpr (std::is_floating_point_v<T>) {
+    using Bits = std::conditional_t<sizeof(T) == 8, u64, u32>;
+    return std::bit_cast<T>(static_cast<Bits>(old)) == std::bit_cast<T>(static_cast<Bits>(expected)) ? value
+                                                                                                     : old;
+  }
+  return old == expected ? value : old;
+}
+uint64_t masked_or(uint64_t old, uint64_t mask, uint64_t value) { return (old & ~mask) | value; }
+uint64_t wrap(uint64_t old, uint64_t data, uint64_t data2) {
+  return static_cast<u32>(old >= data ? old - data : old + data2);
+}
+template <bool Bfloat> uint64_t add_pair(uint64_t old, uint64_t data, uint64_t) {
+  uint64_t result = 0;
+  for (unsigned shift : {0u, 16u}) {
+    u32 a = old >> shift & 0xFFFF, b = data >> shift & 0xFFFF;
+    u32 sum = Bfloat ? float_to_bfloat(bfloat_to_float(a) + bfloat_to_float(b))
+                     : float_to_half(half_to_float(a) + half_to_float(b));
+    result |= u64{sum} << shift;
+  }
+  return result;
+}
+
+template <class T> T increment(T old, T limit) { return old >= limit ? 0 : old + 1; }
+template <class T> T decrement(T old, T limit) { return old == 0 || old > limit ? limit : old - 1; }
+
+constexpr LdsAtomic atomics[] = {
+    {"add{}_u32", 4, integer<u32, [](u32 a, u32 b) { return a + b; }>},
+    {"sub{}_u32", 4, integer<u32, [](u32 a, u32 b) { return a - b; }>},
+    {"rsub{}_u32", 4, integer<u32, [](u32 a, u32 b) { return b - a; }>},
+    {"inc{}_u32", 4, integer<u32, increment<u32>>},
+    {"dec{}_u32", 4, integer<u32, decrement<u32>>},
+    {"min{}_i32", 4, integer<i32, [](i32 a, i32 b) { return std::min(a, b); }>},
+    {"max{}_i32", 4, integer<i32, [](i32 a, i32 b) { return std::max(a, b); }>},
+    {"min{}_u32", 4, integer<u32, [](u32 a, u32 b) { return std::min(a, b); }>},
+    {"max{}_u32", 4, integer<u32, [](u32 a, u32 b) { return std::max(a, b); }>},
+    {"and{}_b32", 4, integer<u32, [](u32 a, u32 b) { return a & b; }>},
+    {"or{}_b32", 4, integer<u32, [](u32 a, u32 b) { return a | b; }>},
+    {"xor{}_b32", 4, integer<u32, [](u32 a, u32 b) { return a ^ b; }>},
+    {"wrxchg{}_b32", 4, integer<u32, [](u32, u32 b) { return b; }>},
+    {"mskor{}_b32", 4, masked_or},
+    {"cmpst{}_b32", 4, compare_store<u32>},
+    {"cmpst{}_f32", 4, compare_store<float>},
+    {"wrap{}_b32", 4, wrap},
+    {"add{}_f32", 4, real<float, [](float a, float b) { return a + b; }>},
+    {"min{}_f32", 4, real<float, [](float a, float b) { return std::fmin(a, b); }>},
+    {"max{}_f32", 4, real<float, [](float a, float b) { return std::fmax(a, b); }>},
+    {"pk_add{}_f16", 4, add_pair<false>},
+    {"pk_add{}_bf16", 4, add_pair<true>},
+    {"add{}_u64", 8, integer<u64, [](u64 a, u64 b) { return a + b; }>},
+    {"sub{}_u64", 8, integer<u64, [](u64 a, u64 b) { return a - b; }>},
+    {"rsub{}_u64", 8, integer<u64, [](u64 a, u64 b) { return b - a; }>},
+    {"inc{}_u64", 8, integer<u64, increment<u64>>},
+    {"dec{}_u64", 8, integer<u64, decrement<u64>>},
+    {"min{}_i64", 8, integer<i64, [](i64 a, i64 b) { return std::min(a, b); }>},
+    {"max{}_i64", 8, integer<i64, [](i64 a, i64 b) { return std::max(a, b); }>},
+    {"min{}_u64", 8, integer<u64, [](u64 a, u64 b) { return std::min(a, b); }>},
+    {"max{}_u64", 8, integer<u64, [](u64 a, u64 b) { return std::max(a, b); }>},
+    {"and{}_b64", 8, integer<u64, [](u64 a, u64 b) { return a & b; }>},
+    {"or{}_b64", 8, integer<u64, [](u64 a, u64 b) { return a | b; }>},
+    {"xor{}_b64", 8, integer<u64, [](u64 a, u64 b) { return a ^ b; }>},
+    {"wrxchg{}_b64", 8, integer<u64, [](u64, u64 b) { return b; }>},
+    {"mskor{}_b64", 8, masked_or},
+    {"cmpst{}_b64", 8, compare_store<u64>},
+    {"cmpst{}_f64", 8, compare_store<double>},
+    {"add{}_f64", 8, real<double, [](double a, double b) { return a + b; }>},
+    {"min{}_f64", 8, real<double, [](double a, double b) { return std::fmin(a, b); }>},
+    {"max{}_f64", 8, real<double, [](double a, double b) { return std::fmax(a, b); }>},
+};
+
+template <bool Returns> void atomic(Wave &wave, const Instruction &instruction) {
+  const LdsAtomic &operation = atomics[instruction.operation->detail];
+  unsigned bytes = operation.bytes;
+  auto operand = [&](unsigned first, unsigned lane) {
+    uint64_t value = wave.vgpr[first].word[lane];
+    return bytes == 8 ? value | uint64_t{wave.vgpr[first + 1].word[lane]} << 32 : value;
+  };
+  each_lane(wave, instruction, [&](unsigned lane, uint64_t address) {
+    uint64_t at = address + static_cast<uint32_t>(instruction.immediate);
+    if (at % bytes) {
+      wave.raise(FaultKind::Misaligned, static_cast<int>(lane),
+                 fmt::format("LDS atomic of {} bytes at {:#x}", bytes, at));
+      return false;
+    }
+    std::byte *place = lds_bytes(wave, at, bytes, static_cast<int>(lane), "LDS atomic");
+    if (!place)
+      return false;
+    uint64_t old = 0;
+    std::memcpy(&old, place, bytes);
+    uint64_t changed =
+        operation.apply(old, operand(instruction.data, lane), operand(instruction.data2, lane));
+    std::memcpy(place, &changed, bytes);
+    if constexpr (Returns) {
+      wave.vgpr[instruction.destination].word[lane] = static_cast<uint32_t>(old);
+      if (bytes == 8)
+        wave.vgpr[instruction.destination + 1].word[lane] = static_cast<uint32_t>(old >> 32);
+    }
+    return true;
+  });
+}
+
+/// Stores the words of active lanes.
+void store_lanes(Wave &wave, const Instruction &instruction, const Lanes &result) {
+  uint32_t *to = wave.vgpr[instruction.destination].word;
+  for (unsigned lane = 0; lane < lane_count; ++lane)
+    if (wave.exec_mask.word[lane])
+      to[lane] = result.word[lane];
+}
+
+/// Pull: each lane names the lane it reads, as a byte address; inactive lanes read as 0.
+void permute_backward(Wave &wave, const Instruction &instruction) {
+  const uint32_t *address = wave.vgpr[instruction.address_register].word;
+  const uint32_t *data = wave.vgpr[instruction.data].word;
+  Lanes result;
+  for (unsigned lane = 0; lane < lane_count; ++lane) {
+    unsigned from = (address[lane] + static_cast<uint32_t>(instruction.immediate)) / 4 % lane_count;
+    result.word[lane] = data[from] & wave.exec_mask.word[from];
+  }
+  store_lanes(wave, instruction, result);
+}
+
+/// Push: each active lane names the lane it writes; the highest one wins, lanes without a writer get 0.
+void permute_forward(Wave &wave, const Instruction &instruction) {
+  const uint32_t *address = wave.vgpr[instruction.address_register].word;
+  const uint32_t *data = wave.vgpr[instruction.data].word;
+  Lanes result{};
+  for (unsigned lane = 0; lane < lane_count; ++lane)
+    if (wave.exec_mask.word[lane])
+      result.word[(address[lane] + static_cast<uint32_t>(instruction.immediate)) / 4 % lane_count] =
+          data[lane];
+  store_lanes(wave, instruction, result);
+}
+
+void swizzle(Wave &wave, const Instruction &instruction) {
+  uint32_t offset = static_cast<uint32_t>(instruction.immediate);
+  if (offset >= 0xE000)
+    return wave.raise(FaultKind::Unsupported, -1, "the FFT mode of ds_swizzle is not simulated");
+  const uint32_t *data = wave.vgpr[instruction.address_register].word;
+  Lanes result;
+  for (unsigned lane = 0; lane < lane_count; ++lane) {
+    unsigned from;
+    if (offset >= 0xC000) { // rotate in groups of 32 by bits 9:5, direction in bit 10, lanes of mask 4:0 stay
+      unsigned rotate = offset >> 5 & 31, keep = offset & 31, place = lane & 31;
+      unsigned moved = offset >> 10 & 1 ? place - rotate : place + rotate;
+      from = (lane & 32) | (place & keep) | (moved & 31 & ~keep);
+    } else if (offset & 0x8000)
+      from = (lane & ~3u) | (offset >> 2 * (lane & 3) & 3);
+    else
+      from = (lane & 32) | ((((lane & 31) & (offset & 31)) | (offset >> 5 & 31)) ^ (offset >> 10 & 31));
+    result.word[lane] = data[from] & wave.exec_mask.word[from];
+  }
+  store_lanes(wave, instruction, result);
+}
+
+/// Transposing reads: 16 lanes read a string of elements of `Bits` bits; lane t gets elements t, 16 + t, 32 +
+/// t, ...
+template <unsigned Bits> void read_transposed(Wave &wave, const Instruction &instruction) {
+  constexpr unsigned lane_bits = Bits == 6 ? 96 : 64, elements = lane_bits / Bits, words = lane_bits / 32;
+  if (wave.exec() != ~uint64_t{0})
+    return wave.raise(FaultKind::Hazard, -1, "a transposing LDS read needs all lanes active");
+  std::byte bytes[lane_count][16] = {};
+  bool complete = true;
+  each_lane(wave, instruction, [&](unsigned lane, uint64_t address) {
+    uint64_t at = address + static_cast<uint32_t>(instruction.immediate);
+    unsigned align = Bits == 6 ? 16 : 8;
+    const std::byte *from = nullptr;
+    if (at % align)
+      wave.raise(FaultKind::Misaligned, static_cast<int>(lane),
+                 fmt::format("transposing LDS read at {:#x}, which is no multiple of {}", at, align));
+    else
+      from = lds_bytes(wave, at, lane_bits / 8, static_cast<int>(lane), "LDS read");
+    complete = from != nullptr;
+    if (from)
+      std::memcpy(bytes[lane], from, lane_bits / 8);
+    return complete;
+  });
+  if (!complete)
+    return;
+  auto element = [&](unsigned group, unsigned index) {
+    unsigned lane = 16 * group + index / elements, bit = index % elements * Bits;
+    uint32_t window;
+    std::memcpy(&window, bytes[lane] + bit / 8, 4);
+    return window >> bit % 8 & ((1u << Bits) - 1);
+  };
+  for (unsigned lane = 0; lane < lane_count; ++lane) {
+    uint32_t result[words + 1] = {};
+    for (unsigned n = 0; n < elements; ++n) {
+      uint64_t value = uint64_t{element(lane / 16, 16 * n + lane % 16)} << n * Bits % 32;
+      result[n * Bits / 32] |= static_cast<uint32_t>(value);
+      result[n * Bits / 32 + 1] |= static_cast<uint32_t>(value >> 32);
+    }
+    for (unsigned k = 0; k < words; ++k)
+      wave.vgpr[instruction.destination + k].word[lane] = result[k];
+  }
+}
+
+/// The address is M0 + offset + 4 * lane.
+void read_by_lane(Wave &wave, const Instruction &instruction) {
+  each_lane(wave, instruction, [&](unsigned lane, uint64_t) {
+    uint64_t at = (wave.sgpr[scalar::m0] & 0xFFFF) + static_cast<uint32_t>(instruction.immediate) + 4 * lane;
+    const std::byte *from = lds_bytes(wave, at, 4, static_cast<int>(lane), "LDS read");
+    if (from)
+      std::memcpy(&wave.vgpr[instruction.destination].word[lane], from, 4);
+    return from != nullptr;
+  });
+}
+void write_by_lane(Wave &wave, const Instruction &instruction) {
+  each_lane(wave, instruction, [&](unsigned lane, uint64_t) {
+    uint64_t at = (wave.sgpr[scalar::m0] & 0xFFFF) + static_cast<uint32_t>(instruction.immediate) + 4 * lane;
+    std::byte *to = lds_bytes(wave, at, 4, static_cast<int>(lane), "LDS write");
+    if (to)
+      std::memcpy(to, &wave.vgpr[instruction.data].word[lane], 4);
+    return to != nullptr;
+  });
+}
+
+} // namespace
+
+std::vector<Operation> lds_operations() {
+  std::vector<Operation> rows;
+  auto add = [&](std::string name, Handler handler, size_t detail = 0) {
+    Operation row = custom_operation("ds_" + name, Category::Lds, handler, OperandType::None);
+    row.detail = static_cast<uint32_t>(detail);
+    rows.push_back(row);
+  };
+  for (size_t k = 0; k < std::size(reads); ++k)
+    add("read_" + std::string(reads[k].suffix), read, k);
+  for (size_t k = 0; k < std::size(writes); ++k)
+    add("write_" + std::string(writes[k].suffix), write, k);
+  for (size_t k = 0; k < std::size(atomics); ++k) {
+    add(fmt::format(fmt::runtime(atomics[k].name), ""), atomic<false>, k);
+    add(fmt::format(fmt::runtime(atomics[k].name), "_rtn"), atomic<true>, k);
+  }
+  add("read2_b32", read_two<1, 1>);
+  add("read2_b64", read_two<2, 1>);
+  add("read2st64_b32", read_two<1, 64>);
+  add("read2st64_b64", read_two<2, 64>);
+  add("write2_b32", write_two<1, 1>);
+  add("write2_b64", write_two<2, 1>);
+  add("write2st64_b32", write_two<1, 64>);
+  add("write2st64_b64", write_two<2, 64>);
+  add("bpermute_b32", permute_backward);
+  add("permute_b32", permute_forward);
+  add("swizzle_b32", swizzle);
+  add("read_b64_tr_b16", read_transposed<16>);
+  add("read_b64_tr_b8", read_transposed<8>);
+  add("read_b64_tr_b4", read_transposed<4>);
+  add("read_b96_tr_b6", read_transposed<6>);
+  add("read_addtid_b32", read_by_lane);
+  add("write_addtid_b32", write_by_lane);
+  add("nop", [](Wave &, const Instruction &) {});
+  return rows;
+}
+
+} // namespace nereid::sim

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "sim/wave.h"
+
+namespace nereid::sim {
+
+/// How one side's elements or the result of an MFMA are encoded.
+enum class Element : uint8_t { F32, F64, F16, Bf16, I8, Fp8, Bf8, F8F6F4, I32 };
+
+/// The facts of an MFMA that its mnemonic states: D[m][n] += A[m][k] * B[k][n], `blocks` times.
+struct MatrixShape {
+  unsigned m, n, k, blocks;
+  Element a, b, result;
+
+  unsigned result_registers() const { return m * n * blocks / lane_count * (result == Element::F64 ? 2 : 1); }
+  /// K elements that one lane holds, and the number of lane groups along K.
+  unsigned groups() const { return lane_count / (m * blocks); }
+  unsigned elements() const { return k / groups(); }
+};
+
+/// "v_mfma_f32_16x16x32_bf16" and so on; nothing for other names.
+std::optional<MatrixShape> parse_matrix_name(std::string_view name);
+
+/// Lane and register (of the result's element width) of element (i, j) of a block.
+struct ResultPlace {
+  unsigned lane, index;
+};
+inline ResultPlace result_place(const MatrixShape &shape, unsigned block, unsigned i, unsigned j) {
+  if (shape.result == Element::F64)
+    return shape.m == 4 ? ResultPlace{j + 4 * block + 16 * i, 0} : ResultPlace{j + 16 * (i % 4), i / 4};
+  if (shape.m == 4)
+    return {j + 4 * block, i};
+  if (shape.m == 16)
+    return {j + 16 * (i / 4), 4 * block + i % 4};
+  return {j + 32 * (i / 4 % 2), 16 * block + 4 * (i / 8) + i % 4};
+}
+
+/// The word of the C operand that belongs to register `index` of `lane`.
+inline uint32_t accumulator_word(const Wave &wave, const Source &source, unsigned index, unsigned lane) {
+  return source.kind == Source::Kind::Vector ? wave.vgpr[source.index + index].word[lane]
+                                             : static_cast<uint32_t>(source.value);
+}
+
+/// Executes v_mfma_*_f8f6f4, scaled or not.
+template <unsigned Size> void run_scaled_matrix(Wave &wave, const Instruction &instruction);
+
+} // namespace nereid::sim

@@ -1,0 +1,126 @@
+// VOP1, VOP2, VOP3: f16 arithmetic. Values are widened, computed and rounded once.
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "sim/float_math.h"
+#include "sim/lanes.h"
+#include "sim/operations.h"
+
+namespace nereid::sim {
+
+namespace {
+
+constexpr unsigned preserve = Operation::PreservesHigh;
+constexpr unsigned accumulate = Operation::Accumulates;
+
+/// A product of halves is exact in double, and so is its sum with a third half wherever rounding could tell.
+float fused(float a, float b, float c) { return static_cast<float>(static_cast<double>(a) * b + c); }
+Half fused_half(Half a, Half b, Half c) { return {fused(a.value, b.value, c.value)}; }
+
+/// Rounding through float is harmless except next to a tie of f16; an odd last bit keeps those apart.
+Half rounded_once(double value) {
+  float nearest = static_cast<float>(value);
+  if (static_cast<double>(nearest) != value && std::isfinite(nearest)) {
+    uint32_t bits = std::bit_cast<uint32_t>(nearest);
+    bool above = std::fabs(static_cast<double>(nearest)) > std::fabs(value);
+    nearest = std::bit_cast<float>((above ? bits - 1 : bits) | 1);
+  }
+  return {nearest};
+}
+
+Half median(Half a, Half b, Half c) {
+  if (std::isnan(a.value) || std::isnan(b.value) || std::isnan(c.value))
+    return {quiet_min(quiet_min(a.value, b.value), c.value)};
+  return {std::max(std::min(a.value, b.value), std::min(std::max(a.value, b.value), c.value))};
+}
+
+Half ldexp_half(Half value, int16_t exponent) { return {std::ldexp(value.value, exponent)}; }
+
+Half frexp_mantissa(Half value) {
+  int exponent;
+  return {std::isfinite(value.value) ? std::frexp(value.value, &exponent) : value.value};
+}
+int16_t frexp_exponent(Half value) {
+  int exponent = 0;
+  if (std::isfinite(value.value) && value.value != 0)
+    std::frexp(value.value, &exponent);
+  return static_cast<int16_t>(exponent);
+}
+
+Half div_fixup(Half quotient, Half denominator, Half numerator) {
+  return {fix_division<float, -1000>(quotient.value, denominator.value, numerator.value)};
+}
+
+double turns(double value) { return 2 * std::numbers::pi * (value - std::floor(value)); }
+
+void rows_two(std::vector<Operation> &rows) {
+  rows.insert(
+      rows.end(),
+      {
+          vector_operation<[](Half a, Half b) { return Half{a.value + b.value}; }>("v_add_f16"),
+          vector_operation<[](Half a, Half b) { return Half{a.value - b.value}; }>("v_sub_f16"),
+          vector_operation<[](Half a, Half b) { return Half{b.value - a.value}; }>("v_subrev_f16"),
+          vector_operation<[](Half a, Half b) { return Half{a.value * b.value}; }>("v_mul_f16"),
+          vector_operation<[](Half a, Half b) { return Half{quiet_min(a.value, b.value)}; }>("v_min_f16"),
+          vector_operation<[](Half a, Half b) { return Half{quiet_max(a.value, b.value)}; }>("v_max_f16"),
+          vector_operation<ldexp_half>("v_ldexp_f16"),
+          vector_operation<fused_half>("v_fma_f16", preserve),
+          vector_operation<fused_half>("v_fma_legacy_f16"),
+          vector_operation<fused_half>("v_mad_f16", preserve),
+          vector_operation<fused_half>("v_mad_legacy_f16"),
+          vector_operation<fused_half>("v_mac_f16", preserve | accumulate),
+          vector_operation<fused_half>("v_madak_f16", preserve | Operation::LiteralLast),
+          vector_operation<fused_half>("v_madmk_f16", preserve | Operation::LiteralMiddle),
+      });
+}
+
+void rows_one(std::vector<Operation> &rows) {
+  rows.insert(
+      rows.end(),
+      {
+          vector_operation<[](Half a) { return rounded_once(1.0 / a.value); }>("v_rcp_f16"),
+          vector_operation<[](Half a) { return rounded_once(std::sqrt(double{a.value})); }>("v_sqrt_f16"),
+          vector_operation<[](Half a) { return rounded_once(1.0 / std::sqrt(double{a.value})); }>(
+              "v_rsq_f16"),
+          vector_operation<[](Half a) { return rounded_once(std::exp2(double{a.value})); }>("v_exp_f16"),
+          vector_operation<[](Half a) { return rounded_once(std::log2(double{a.value})); }>("v_log_f16"),
+          vector_operation<[](Half a) { return rounded_once(std::sin(turns(a.value))); }>("v_sin_f16"),
+          vector_operation<[](Half a) { return rounded_once(std::cos(turns(a.value))); }>("v_cos_f16"),
+          vector_operation<[](Half a) { return Half{std::floor(a.value)}; }>("v_floor_f16"),
+          vector_operation<[](Half a) { return Half{std::ceil(a.value)}; }>("v_ceil_f16"),
+          vector_operation<[](Half a) { return Half{std::trunc(a.value)}; }>("v_trunc_f16"),
+          vector_operation<[](Half a) { return Half{round_half_even(a.value)}; }>("v_rndne_f16"),
+          vector_operation<[](Half a) { return Half{std::min(a.value - std::floor(a.value), 0x1.ffcp-1f)}; }>(
+              "v_fract_f16"),
+          vector_operation<frexp_mantissa>("v_frexp_mant_f16"),
+          vector_operation<frexp_exponent>("v_frexp_exp_i16_f16"),
+      });
+}
+
+void rows_three(std::vector<Operation> &rows) {
+  rows.insert(rows.end(), {
+                              vector_operation<[](Half a, Half b, Half c) {
+                                return Half{quiet_min(quiet_min(a.value, b.value), c.value)};
+                              }>("v_min3_f16", preserve),
+                              vector_operation<[](Half a, Half b, Half c) {
+                                return Half{quiet_max(quiet_max(a.value, b.value), c.value)};
+                              }>("v_max3_f16", preserve),
+                              vector_operation<median>("v_med3_f16", preserve),
+                              vector_operation<div_fixup>("v_div_fixup_f16", preserve),
+                              vector_operation<div_fixup>("v_div_fixup_legacy_f16"),
+                          });
+}
+
+} // namespace
+
+std::vector<Operation> vector_half_operations() {
+  std::vector<Operation> rows;
+  rows_two(rows);
+  rows_one(rows);
+  rows_three(rows);
+  return rows;
+}
+
+} // namespace nereid::sim
