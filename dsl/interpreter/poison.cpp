@@ -82,8 +82,8 @@ std::vector<bool> values_that_reach_addresses(const ir::Function &function) {
 void poison_where(Tensor &tensor, size_t count, const std::vector<bool> &where, uint32_t poison) {
   auto made = tensor.poison ? std::make_shared<Poison>(*tensor.poison) : std::make_shared<Poison>(count);
   for (size_t i = 0; i < count; ++i)
-    if (where[i])
-      (*made)[i] = std::max((*made)[i], poison);
+    if (where[i] && ((*made)[i] == 0 || (poison & division_bit) > ((*made)[i] & division_bit)))
+      (*made)[i] = poison; // else the first cause stands
   tensor.poison = std::move(made);
 }
 
