@@ -164,56 +164,36 @@ public:
   }
 
   using Arg = const detail::Operand<T> &;
-  friend Tile operator+(Arg a, Arg b)
-    requires NumericElement<T>
-  {
-    return detail::binary<T>(ir::Opcode::Add, a, b);
+#define NEREID_OPERATOR(symbol, allowed, opcode)                                                             \
+  friend Tile operator symbol(Arg a, Arg b)                                                                  \
+    requires allowed<T>                                                                                      \
+  {                                                                                                          \
+    return detail::binary<T>(ir::Opcode::opcode, a, b);                                                      \
   }
-  friend Tile operator-(Arg a, Arg b)
-    requires NumericElement<T>
-  {
-    return detail::binary<T>(ir::Opcode::Sub, a, b);
+  NEREID_OPERATOR(+, NumericElement, Add)
+  NEREID_OPERATOR(-, NumericElement, Sub)
+  NEREID_OPERATOR(*, NumericElement, Mul)
+  NEREID_OPERATOR(/, NumericElement, Div)
+  NEREID_OPERATOR(%, IntegerElement, Rem)
+  NEREID_OPERATOR(&, BitElement, And)
+  NEREID_OPERATOR(|, BitElement, Or)
+  NEREID_OPERATOR(^, BitElement, Xor)
+  NEREID_OPERATOR(<<, IntegerElement, Shl)
+  NEREID_OPERATOR(>>, IntegerElement, Shr)
+#undef NEREID_OPERATOR
+#define NEREID_COMPARISON(symbol, allowed, opcode)                                                           \
+  friend Tile<i1> operator symbol(Arg a, Arg b)                                                              \
+    requires allowed<T>                                                                                      \
+  {                                                                                                          \
+    return detail::compare<T>(ir::Opcode::opcode, a, b);                                                     \
   }
-  friend Tile operator*(Arg a, Arg b)
-    requires NumericElement<T>
-  {
-    return detail::binary<T>(ir::Opcode::Mul, a, b);
-  }
-  friend Tile operator/(Arg a, Arg b)
-    requires NumericElement<T>
-  {
-    return detail::binary<T>(ir::Opcode::Div, a, b);
-  }
-  friend Tile operator%(Arg a, Arg b)
-    requires IntegerElement<T>
-  {
-    return detail::binary<T>(ir::Opcode::Rem, a, b);
-  }
-  friend Tile operator&(Arg a, Arg b)
-    requires BitElement<T>
-  {
-    return detail::binary<T>(ir::Opcode::And, a, b);
-  }
-  friend Tile operator|(Arg a, Arg b)
-    requires BitElement<T>
-  {
-    return detail::binary<T>(ir::Opcode::Or, a, b);
-  }
-  friend Tile operator^(Arg a, Arg b)
-    requires BitElement<T>
-  {
-    return detail::binary<T>(ir::Opcode::Xor, a, b);
-  }
-  friend Tile operator<<(Arg a, Arg b)
-    requires IntegerElement<T>
-  {
-    return detail::binary<T>(ir::Opcode::Shl, a, b);
-  }
-  friend Tile operator>>(Arg a, Arg b)
-    requires IntegerElement<T>
-  {
-    return detail::binary<T>(ir::Opcode::Shr, a, b);
-  }
+  NEREID_COMPARISON(==, ElementType, Eq)
+  NEREID_COMPARISON(!=, ElementType, Ne)
+  NEREID_COMPARISON(<, NumericElement, Lt)
+  NEREID_COMPARISON(<=, NumericElement, Le)
+  NEREID_COMPARISON(>, NumericElement, Gt)
+  NEREID_COMPARISON(>=, NumericElement, Ge)
+#undef NEREID_COMPARISON
   friend Tile operator-(Arg a)
     requires NumericElement<T>
   {
@@ -233,28 +213,6 @@ public:
     requires std::same_as<T, i1>
   {
     return detail::unary<T>(ir::Opcode::Not, a);
-  }
-  friend Tile<i1> operator==(Arg a, Arg b) { return detail::compare<T>(ir::Opcode::Eq, a, b); }
-  friend Tile<i1> operator!=(Arg a, Arg b) { return detail::compare<T>(ir::Opcode::Ne, a, b); }
-  friend Tile<i1> operator<(Arg a, Arg b)
-    requires NumericElement<T>
-  {
-    return detail::compare<T>(ir::Opcode::Lt, a, b);
-  }
-  friend Tile<i1> operator<=(Arg a, Arg b)
-    requires NumericElement<T>
-  {
-    return detail::compare<T>(ir::Opcode::Le, a, b);
-  }
-  friend Tile<i1> operator>(Arg a, Arg b)
-    requires NumericElement<T>
-  {
-    return detail::compare<T>(ir::Opcode::Gt, a, b);
-  }
-  friend Tile<i1> operator>=(Arg a, Arg b)
-    requires NumericElement<T>
-  {
-    return detail::compare<T>(ir::Opcode::Ge, a, b);
   }
 };
 

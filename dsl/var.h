@@ -84,56 +84,23 @@ public:
     state_.assign(value.id());
     return *this;
   }
-  Var &operator+=(Arg value)
-    requires NumericElement<T>
-  {
-    return update(ir::Opcode::Add, value);
+#define NEREID_UPDATE(symbol, allowed, opcode)                                                               \
+  Var &operator symbol(Arg value)                                                                            \
+    requires allowed<T>                                                                                      \
+  {                                                                                                          \
+    return update(ir::Opcode::opcode, value);                                                                \
   }
-  Var &operator-=(Arg value)
-    requires NumericElement<T>
-  {
-    return update(ir::Opcode::Sub, value);
-  }
-  Var &operator*=(Arg value)
-    requires NumericElement<T>
-  {
-    return update(ir::Opcode::Mul, value);
-  }
-  Var &operator/=(Arg value)
-    requires NumericElement<T>
-  {
-    return update(ir::Opcode::Div, value);
-  }
-  Var &operator%=(Arg value)
-    requires IntegerElement<T>
-  {
-    return update(ir::Opcode::Rem, value);
-  }
-  Var &operator&=(Arg value)
-    requires BitElement<T>
-  {
-    return update(ir::Opcode::And, value);
-  }
-  Var &operator|=(Arg value)
-    requires BitElement<T>
-  {
-    return update(ir::Opcode::Or, value);
-  }
-  Var &operator^=(Arg value)
-    requires BitElement<T>
-  {
-    return update(ir::Opcode::Xor, value);
-  }
-  Var &operator<<=(Arg value)
-    requires IntegerElement<T>
-  {
-    return update(ir::Opcode::Shl, value);
-  }
-  Var &operator>>=(Arg value)
-    requires IntegerElement<T>
-  {
-    return update(ir::Opcode::Shr, value);
-  }
+  NEREID_UPDATE(+=, NumericElement, Add)
+  NEREID_UPDATE(-=, NumericElement, Sub)
+  NEREID_UPDATE(*=, NumericElement, Mul)
+  NEREID_UPDATE(/=, NumericElement, Div)
+  NEREID_UPDATE(%=, IntegerElement, Rem)
+  NEREID_UPDATE(&=, BitElement, And)
+  NEREID_UPDATE(|=, BitElement, Or)
+  NEREID_UPDATE(^=, BitElement, Xor)
+  NEREID_UPDATE(<<=, IntegerElement, Shl)
+  NEREID_UPDATE(>>=, IntegerElement, Shr)
+#undef NEREID_UPDATE
 
 private:
   Var &update(ir::Opcode opcode, Arg value) {

@@ -143,6 +143,8 @@ private:
   Shape check_pointer(std::string_view what, ValueId pointer) const;
   ValueId memory_operand(std::string_view what, ValueId pointer, ValueId value);
   ValueId memory_mask(std::string_view what, ValueId pointer, ValueId mask);
+  /// A mask that is true everywhere is none.
+  void push_mask(std::vector<ValueId> &operands, ValueId mask) const;
   /// K of one side of dot_scaled.
   int64_t check_scaled(const ScaledOperand &side, bool is_a) const;
   std::optional<ValueId> fold(Opcode opcode, ValueId a, ValueId b);

@@ -41,6 +41,11 @@ ValueId Builder::ptr_add(ValueId pointer, ValueId offset) {
   return emit_one(Opcode::PtrAdd, {pointer, offset}, type(pointer));
 }
 
+void Builder::push_mask(std::vector<ValueId> &operands, ValueId mask) const {
+  if (constant_of(mask) != 1)
+    operands.push_back(mask);
+}
+
 static Attributes cache_attribute(const std::string &cache) {
   return cache.empty() ? Attributes{} : Attributes{{"cache", cache}};
 }
@@ -53,6 +58,8 @@ ValueId Builder::load(ValueId pointer, std::optional<ValueId> mask, std::optiona
     operands.push_back(memory_mask("load", pointer, *mask));
   if (other)
     operands.push_back(memory_operand("the other value of load", pointer, *other));
+  if (mask && constant_of(operands[1]) == 1)
+    operands.resize(1);
   return emit_one(Opcode::Load, operands, Type::tile(type(pointer).element, shape), cache_attribute(cache));
 }
 
@@ -60,7 +67,7 @@ void Builder::store(ValueId pointer, ValueId value, std::optional<ValueId> mask,
   check_pointer("store", pointer);
   std::vector<ValueId> operands{pointer, memory_operand("store", pointer, value)};
   if (mask)
-    operands.push_back(memory_mask("store", pointer, *mask));
+    push_mask(operands, memory_mask("store", pointer, *mask));
   emit(Opcode::Store, operands, {}, cache_attribute(cache));
 }
 
@@ -83,7 +90,7 @@ ValueId Builder::atomic(Opcode opcode, ValueId pointer, std::span<const ValueId>
   for (ValueId value : values)
     operands.push_back(memory_operand(what, pointer, value));
   if (mask)
-    operands.push_back(memory_mask(what, pointer, *mask));
+    push_mask(operands, memory_mask(what, pointer, *mask));
   return emit_one(opcode, operands, Type::tile(element, shape), {{"order", order}, {"scope", scope}});
 }
 

@@ -168,6 +168,14 @@ TEST(TraceOperations, Memory) {
 )");
 }
 
+TEST(TraceOperations, AMaskKnownToHoldIsNone) {
+  EXPECT_EQ(body_of([](const Inputs &in) {
+              Int x = load(in.q, true, 3);
+              store(in.q, x, Tile<i1>(true));
+            }),
+            "  %7 = load %1 : i32\n  store %1, %7\n");
+}
+
 TEST(TraceOperations, Statements) {
   EXPECT_EQ(body_of([](const Inputs &in) {
               assume(in.n > 0);
