@@ -1,0 +1,85 @@
+#pragma once
+
+#include <array>
+#include <cstring>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/result.h"
+#include "dsl/ir/function.h"
+#include "sim/machine.h"
+
+/// Runs kernels given as tile IR both ways, compiled on the simulator and in the interpreter, on equal
+/// memory.
+namespace nereid::codegen::testing {
+
+using Bytes = std::vector<std::byte>;
+
+struct Argument {
+  std::variant<Bytes, int32_t, int64_t, float> value;
+};
+
+template <class T> Argument buffer(const std::vector<T> &values) {
+  Bytes bytes(values.size() * sizeof(T));
+  std::memcpy(bytes.data(), values.data(), bytes.size());
+  return {bytes};
+}
+inline Argument i32(int32_t value) { return {value}; }
+inline Argument i64(int64_t value) { return {value}; }
+inline Argument f32(float value) { return {value}; }
+
+/// What a run left in the buffers, by argument number (empty for other arguments).
+struct Outcome {
+  std::vector<Bytes> buffers;
+  sim::InstructionCounts counts;
+
+  template <class T> std::vector<T> values(size_t argument) const {
+    std::vector<T> result(buffers[argument].size() / sizeof(T));
+    std::memcpy(result.data(), buffers[argument].data(), buffers[argument].size());
+    return result;
+  }
+};
+
+using Grid = std::array<uint32_t, 3>;
+
+/// Parses and verifies; a failure is the test's.
+ir::Function parsed(const std::string &text);
+Result<Outcome> run_compiled(const ir::Function &function, Grid grid, const std::vector<Argument> &arguments);
+Result<Outcome> run_interpreted(const ir::Function &function, Grid grid,
+                                const std::vector<Argument> &arguments);
+
+/// Both ways; every byte of every buffer must agree, except that float buffers (named by argument number and
+/// element) may differ by NaN payloads and by `ulps`.
+struct FloatBuffer {
+  size_t argument;
+  ir::Element element;
+  int64_t ulps = 0;
+};
+void expect_same(const std::string &text, Grid grid, const std::vector<Argument> &arguments,
+                 const std::vector<FloatBuffer> &floats = {});
+/// The error of compiling the text.
+Error compile_error(const std::string &text);
+
+/// Reproducible test data.
+class Random {
+public:
+  explicit Random(uint64_t seed) : state_(seed * 0x9e3779b97f4a7c15u + 1) {}
+  uint64_t next();
+  /// Any bits.
+  template <class T> std::vector<T> bits(size_t count) {
+    std::vector<T> result;
+    for (size_t i = 0; i < count; ++i)
+      result.push_back(static_cast<T>(next()));
+    return result;
+  }
+  /// Roughly normal, standard deviation 1.
+  float normal();
+  std::vector<float> normals(size_t count);
+  std::vector<uint16_t> bf16_normals(size_t count);
+
+private:
+  uint64_t state_;
+};
+
+} // namespace nereid::codegen::testing
