@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 
+#include "jit/compiler_availability.h"
 #include "jit/llvm_job.h"
 #include "llvm/Support/raw_ostream.h"
 

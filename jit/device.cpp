@@ -1,5 +1,8 @@
 #include "jit/device.h"
 
+#include <map>
+#include <mutex>
+
 #include "jit/device_interface.h"
 
 namespace nereid {
@@ -65,10 +68,15 @@ Device Device::best() {
 Device Device::simulator(const SimulatorOptions &options) { return Device(jit::make_sim_device(options)); }
 
 Result<Device> Device::hip(int index) {
+  static std::mutex mutex;
+  static std::map<int, Device> opened;
+  std::lock_guard lock(mutex);
+  if (auto found = opened.find(index); found != opened.end())
+    return found->second;
   Result<std::shared_ptr<jit::DeviceInterface>> made = jit::make_hip_device(index);
   if (!made)
     return made.error();
-  return Device(std::move(*made));
+  return opened.emplace(index, Device(std::move(*made))).first->second;
 }
 
 Result<Device> Device::named(std::string_view name) {

@@ -67,7 +67,7 @@ public:
   static Device best();
   /// A simulator of its own, with its own memory.
   static Device simulator(const SimulatorOptions &options = {});
-  /// GPU number `index`, or why there is none (environment error).
+  /// GPU number `index`, the same device at every call, or why there is none (environment error).
   static Result<Device> hip(int index = 0);
   /// "sim", "hip" or "auto".
   static Result<Device> named(std::string_view name);

@@ -1,0 +1,56 @@
+#include <cstdlib>
+
+#include <gtest/gtest.h>
+
+#include "jit/compiler.h"
+#include "tests/jit/sample_kernels.h"
+#include "tests/jit/temporary_directory.h"
+
+// Run by scripts/test through scripts/with-comgr, with NEREID_COMPILER=comgr; without that it shows what is
+// said of a machine that has no comgr.
+
+namespace nereid::test {
+namespace {
+
+bool comgr_is_wanted() {
+  const char *choice = std::getenv("NEREID_COMPILER");
+  return choice && std::string(choice) == "comgr";
+}
+
+TEST(Comgr, IsThereOrSaysWhyNot) {
+  auto comgr = jit::comgr_compiler();
+  if (comgr) {
+    EXPECT_EQ((*comgr)->name().substr(0, 6), "comgr ");
+    EXPECT_NE((*comgr)->identity(), jit::embedded_compiler().identity());
+  } else {
+    EXPECT_FALSE(comgr_is_wanted()) << comgr.error().text();
+    EXPECT_EQ(comgr.error().owner, Owner::Environment);
+    EXPECT_NE(comgr.error().message.find("comgr"), std::string::npos);
+    EXPECT_FALSE(comgr.error().remedy.empty());
+  }
+}
+
+TEST(Comgr, CompilesTheSamplesLikeTheChosenCompiler) {
+  ScopedEnvironment off("NEREID_CACHE_DIR", "off");
+  const Device device = Device::simulator();
+  const int n = 3000;
+  std::vector<float> x(n), y(n);
+  for (size_t i = 0; i < x.size(); ++i)
+    x[i] = static_cast<float>(i), y[i] = 0.25f * static_cast<float>(i);
+  auto dx = device.upload(x).value(), dy = device.upload(y).value();
+  auto dz = device.allocate<float>(x.size()).value();
+  const Kernel kernel("add", add);
+  const AddConfig config{.block = 512};
+  auto run = kernel(device.stream(), {programs(n, config)}, config, dx, dy, dz, n);
+  ASSERT_TRUE(run) << run.error().text();
+  EXPECT_EQ(run->compiled->compiler().substr(0, 6) == "comgr ", jit::comgr_compiler().ok());
+  const std::vector<float> z = dz.to_host().value();
+  for (size_t i = 0; i < z.size(); ++i)
+    ASSERT_EQ(z[i], x[i] + y[i]) << i;
+  auto isa = run->compiled->isa();
+  ASSERT_TRUE(isa) << isa.error().text();
+  EXPECT_NE(isa->find(".amdhsa_kernel add"), std::string::npos);
+}
+
+} // namespace
+} // namespace nereid::test

@@ -1,0 +1,256 @@
+#include <atomic>
+#include <fstream>
+#include <thread>
+
+#include <gtest/gtest.h>
+
+#include "tests/jit/sample_kernels.h"
+#include "tests/jit/temporary_directory.h"
+
+namespace nereid::test {
+namespace {
+
+std::atomic<int> traces = 0;
+
+/// Counts how often it is traced.
+void counted(const AddConfig &c, Ptr<i32> out, Int n) {
+  ++traces;
+  Tile<i32> i = arange(0, c.block);
+  store(out + i, i + n, i < n);
+}
+
+struct Counted {
+  Device device = Device::simulator();
+  Buffer<int> out = device.allocate<int>(256).value();
+  Kernel<AddConfig, Ptr<i32>, Int> kernel{"counted", counted};
+  AddConfig config{.block = 256};
+
+  Result<LaunchInfo> run(int n) { return kernel(device.stream(), {1}, config, out, n); }
+};
+
+TEST(KernelCache, SecondLaunchIsAHit) {
+  ScopedEnvironment off("NEREID_CACHE_DIR", "off");
+  Counted c;
+  const int before = traces;
+  auto first = c.run(100);
+  ASSERT_TRUE(first) << first.error().text();
+  EXPECT_EQ(first->cache, CacheLevel::None);
+  EXPECT_GT(first->jit.trace, 0.0);
+  EXPECT_GT(first->jit.codegen, 0.0);
+  EXPECT_GT(first->jit.link, 0.0);
+  auto second = c.run(101);
+  ASSERT_TRUE(second);
+  EXPECT_EQ(second->cache, CacheLevel::Memory);
+  EXPECT_EQ(second->jit.total(), 0.0);
+  EXPECT_EQ(second->compiled, first->compiled);
+  EXPECT_EQ(traces, before + 1);
+  const std::vector<int> out = c.out.to_host().value();
+  EXPECT_EQ(out[5], 106);
+}
+
+TEST(KernelCache, KernelsOfOneFunctionShareIt) {
+  Counted c;
+  ASSERT_TRUE(c.run(100));
+  const Kernel again("counted", counted);
+  auto launched = again(c.device.stream(), {1}, c.config, c.out, 100);
+  ASSERT_TRUE(launched);
+  EXPECT_EQ(launched->cache, CacheLevel::Memory);
+}
+
+TEST(KernelCache, ConfigAndSpecialisationAreItsKey) {
+  Counted c;
+  auto plain = c.run(99), multiple = c.run(96), one = c.run(1);
+  ASSERT_TRUE(plain && multiple && one);
+  EXPECT_NE(plain->compiled, multiple->compiled);
+  EXPECT_NE(plain->compiled, one->compiled);
+  EXPECT_NE(multiple->compiled, one->compiled);
+  EXPECT_NE(plain->compiled->key(), multiple->compiled->key());
+  c.config.block = 128;
+  auto smaller = c.run(99);
+  ASSERT_TRUE(smaller);
+  EXPECT_NE(smaller->compiled, plain->compiled);
+  auto offset = c.kernel(c.device.stream(), {1}, c.config, c.out.at(1), 99);
+  ASSERT_TRUE(offset);
+  EXPECT_NE(offset->compiled, smaller->compiled);
+}
+
+TEST(KernelCache, ConcurrentFirstCallsBuildOnce) {
+  Counted c;
+  c.config.waves = 2;
+  const int before = traces;
+  std::vector<std::thread> threads;
+  std::atomic<int> built = 0;
+  for (int t = 0; t < 6; ++t)
+    threads.emplace_back([&] {
+      Buffer<int> out = c.device.allocate<int>(256).value();
+      auto launched = c.kernel(c.device.stream(), {1}, c.config, out, 77);
+      ASSERT_TRUE(launched) << launched.error().text();
+      built += launched->cache != CacheLevel::Memory;
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  EXPECT_EQ(traces, before + 1);
+  EXPECT_EQ(built, 1);
+}
+
+TEST(KernelCache, DiskServesAnotherDevice) {
+  TemporaryDirectory directory;
+  ScopedEnvironment cache("NEREID_CACHE_DIR", directory.path());
+  Counted first;
+  auto compiled = first.run(100);
+  ASSERT_TRUE(compiled) << compiled.error().text();
+  EXPECT_EQ(compiled->cache, CacheLevel::None);
+  EXPECT_EQ(directory.files(), 1u);
+
+  Counted second;
+  auto loaded = second.run(100);
+  ASSERT_TRUE(loaded) << loaded.error().text();
+  EXPECT_EQ(loaded->cache, CacheLevel::Disk);
+  EXPECT_EQ(loaded->jit.codegen, 0.0);
+  EXPECT_EQ(loaded->jit.link, 0.0);
+  EXPECT_GT(loaded->jit.trace, 0.0);
+  EXPECT_EQ(loaded->resources(), compiled->resources());
+  EXPECT_EQ(second.out.to_host().value()[7], 107);
+  EXPECT_TRUE(loaded->compiled->source_line(1).known());
+}
+
+TEST(KernelCache, ADamagedFileIsARecompile) {
+  TemporaryDirectory directory;
+  ScopedEnvironment cache("NEREID_CACHE_DIR", directory.path());
+  {
+    Counted c;
+    ASSERT_TRUE(c.run(100));
+  }
+  for (const auto &entry : std::filesystem::directory_iterator(directory.path()))
+    std::filesystem::resize_file(entry.path(), 500);
+  Counted c;
+  auto compiled = c.run(100);
+  ASSERT_TRUE(compiled) << compiled.error().text();
+  EXPECT_EQ(compiled->cache, CacheLevel::None);
+  Counted again;
+  EXPECT_EQ(again.run(100)->cache, CacheLevel::Disk);
+}
+
+TEST(KernelCache, ADirectoryThatCannotBeWrittenOnlyWarns) {
+  TemporaryDirectory directory;
+  const std::string file = directory.path() + "/file";
+  std::ofstream(file) << "in the way";
+  ScopedEnvironment cache("NEREID_CACHE_DIR", file);
+  Counted c;
+  auto run = c.run(100);
+  ASSERT_TRUE(run) << run.error().text();
+  EXPECT_EQ(run->cache, CacheLevel::None);
+  EXPECT_EQ(c.out.to_host().value()[7], 107);
+}
+
+TEST(Dump, WritesAllForms) {
+  TemporaryDirectory directory;
+  ScopedEnvironment dump("NEREID_DUMP_DIR", directory.path());
+  Counted c;
+  ASSERT_TRUE(c.run(100));
+  std::set<std::string> extensions;
+  for (const auto &entry : std::filesystem::directory_iterator(directory.path())) {
+    EXPECT_EQ(entry.path().filename().string().substr(0, 8), "counted-");
+    EXPECT_GT(std::filesystem::file_size(entry.path()), 0u);
+    extensions.insert(entry.path().extension().string());
+  }
+  EXPECT_EQ(extensions, (std::set<std::string>{".ir", ".ll", ".s", ".hsaco"}));
+}
+
+TEST(Launch, AnEmptyGridIsAUserError) {
+  Counted c;
+  auto run = c.kernel(c.device.stream(), {0}, c.config, c.out, 1);
+  ASSERT_FALSE(run);
+  EXPECT_EQ(run.error().owner, Owner::User);
+  EXPECT_NE(run.error().message.find("counted"), std::string::npos);
+}
+
+TEST(Launch, ABufferOfAnotherDeviceIsAUserError) {
+  Counted c;
+  const Device other = Device::simulator();
+  Buffer<int> out = other.allocate<int>(256).value();
+  auto run = c.kernel(c.device.stream(), {1}, c.config, out, 1);
+  ASSERT_FALSE(run);
+  EXPECT_EQ(run.error().owner, Owner::User);
+  EXPECT_NE(run.error().message.find("another device"), std::string::npos);
+}
+
+TEST(Launch, ATracingErrorIsAValueWithTheUsersLine) {
+  const Device device = Device::simulator();
+  const Kernel kernel(
+      "mismatch", +[](const AddConfig &, Ptr<i32> out, Int n) {
+        store(out + arange(0, 16), broadcast(n, {16}) + arange(0, 32));
+      });
+  Buffer<int> out = device.allocate<int>(16).value();
+  auto run = kernel(device.stream(), {1}, AddConfig{}, out, 1);
+  ASSERT_FALSE(run);
+  EXPECT_EQ(run.error().owner, Owner::User);
+  EXPECT_NE(run.error().where.file.find("kernel_test.cpp"), std::string::npos);
+}
+
+class Faults : public testing::TestWithParam<bool> {
+protected:
+  LaunchOptions options() const {
+    LaunchOptions options;
+    options.interpret = GetParam();
+    return options;
+  }
+};
+
+TEST_P(Faults, OutOfBoundsIsTheUsersWithTheLine) {
+  const Device device = Device::simulator();
+  const Kernel kernel("copy_unmasked", copy_unmasked);
+  auto x = device.upload(std::vector<float>(300, 1.0f)).value();
+  auto z = device.allocate<float>(300).value();
+  auto run = kernel.launch(options(), device.stream(), {2}, AddConfig{.block = 256}, x, z);
+  ASSERT_FALSE(run);
+  EXPECT_EQ(run.error().owner, Owner::User) << run.error().text();
+  EXPECT_NE(run.error().where.file.find("sample_kernels.h"), std::string::npos) << run.error().text();
+  // The device goes on.
+  auto good = kernel.launch(options(), device.stream(), {1}, AddConfig{.block = 256}, x, z);
+  ASSERT_TRUE(good) << good.error().text();
+  EXPECT_EQ(z.to_host().value()[255], 1.0f);
+}
+
+TEST_P(Faults, AFailedAssertionSaysItsMessage) {
+  const Device device = Device::simulator();
+  const Kernel kernel("asserting", asserting);
+  auto out = device.allocate<int>(1).value();
+  auto good = kernel.launch(options(), device.stream(), {1}, AddConfig{}, out, 99);
+  ASSERT_TRUE(good) << good.error().text();
+  auto run = kernel.launch(options(), device.stream(), {1}, AddConfig{}, out, 101);
+  ASSERT_FALSE(run);
+  EXPECT_EQ(run.error().owner, Owner::User) << run.error().text();
+  EXPECT_NE(run.error().message.find("n is below one hundred"), std::string::npos) << run.error().text();
+  EXPECT_NE(run.error().where.file.find("sample_kernels.h"), std::string::npos) << run.error().text();
+}
+
+INSTANTIATE_TEST_SUITE_P(On, Faults, testing::Bool(),
+                         [](const auto &info) { return info.param ? "Interpreter" : "Simulator"; });
+
+TEST(Interpreter, IsChosenByTheEnvironment) {
+  ScopedEnvironment interpret("NEREID_INTERPRET", "1");
+  Counted c;
+  auto run = c.run(100);
+  ASSERT_TRUE(run) << run.error().text();
+  EXPECT_TRUE(run->interpreted);
+  EXPECT_EQ(c.out.to_host().value()[7], 107);
+}
+
+TEST(Inspection, ShowsEveryForm) {
+  const Kernel kernel("add", add);
+  auto compiled = kernel.compile({}, {}, Device::simulator());
+  ASSERT_TRUE(compiled) << compiled.error().text();
+  EXPECT_NE((*compiled)->ir().find("add"), std::string::npos);
+  EXPECT_NE((*compiled)->llvm_ir()->find("amdgpu_kernel void @add("), std::string::npos);
+  EXPECT_NE((*compiled)->isa()->find(".amdhsa_kernel add"), std::string::npos);
+  EXPECT_EQ((*compiled)->code_object()[1], 'E');
+  auto listing = (*compiled)->annotated_isa();
+  ASSERT_TRUE(listing) << listing.error().text();
+  EXPECT_NE(listing->find("sample_kernels.h:"), std::string::npos) << *listing;
+  EXPECT_NE(listing->find("s_endpgm"), std::string::npos);
+  EXPECT_NE(to_json((*compiled)->resources()).find("\"scratch\": 0"), std::string::npos);
+}
+
+} // namespace
+} // namespace nereid::test
