@@ -1,0 +1,45 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "jit/device.h"
+#include "kernels/config.h"
+#include "kernels/host/problem.h"
+#include "kernels/host/quantize.h"
+#include "kernels/launches.h"
+#include "kernels/mxfp4_linear.h"
+
+/// How the kernel tests run kernels: interpreted, and compiled on the simulator.
+namespace nereid::kernels::test {
+
+enum class Backend { Interpreted, Compiled };
+
+/// Both, for test parameters.
+inline constexpr Backend backends[] = {Backend::Interpreted, Backend::Compiled};
+
+std::string name_of(Backend backend);
+LaunchOptions options_of(Backend backend);
+
+/// The simulator that all tests of a program share: its kernels are compiled once.
+const Device &test_device();
+
+/// What mxfp4_quant wrote into poisoned memory: 0xa5 in codes and plain scales, 127 in shuffled scales.
+struct QuantOutput {
+  std::vector<uint8_t> codes;
+  std::vector<uint8_t> scales;
+};
+Result<QuantOutput> run_quant(Backend backend, const std::vector<uint16_t> &values, int64_t m, int64_t k,
+                              const ConfigValues &config);
+
+/// What the quantiser must write.
+QuantOutput expected_quant(const std::vector<uint16_t> &values, int64_t m, int64_t k, bool shuffled);
+
+/// C of mxfp4_linear, poisoned with NaN before; scales lie at the very end of their allocation.
+Result<std::vector<uint16_t>> run_linear(Backend backend, const host::Problem &problem, GemmPath path,
+                                         const ConfigValues &config);
+
+/// NEREID_LONG_TESTS=1: the full product of shapes and configs.
+bool long_tests();
+
+} // namespace nereid::kernels::test

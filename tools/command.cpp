@@ -1,0 +1,23 @@
+#include "tools/command.h"
+
+namespace nereid::tools {
+
+CLI::App *add_command(CLI::App &app, Invocation &invocation, const std::string &name,
+                      const std::string &description, std::function<Outcome()> action) {
+  CLI::App *command = app.add_subcommand(name, description);
+  command->add_flag("--json", invocation.common.json, "Print one JSON object on stdout, also on failure");
+  command->callback([&invocation, action = std::move(action)] { invocation.run = action; });
+  return command;
+}
+
+void add_device_option(CLI::App &command, Invocation &invocation) {
+  command
+      .add_option("--device", invocation.common.device,
+                  "sim: the simulator; hip: a gfx950 GPU; auto: a GPU if there is one, else the simulator")
+      ->check(CLI::IsMember({"sim", "hip", "auto"}))
+      ->capture_default_str();
+}
+
+Result<Device> chosen_device(const CommonOptions &options) { return Device::named(options.device); }
+
+} // namespace nereid::tools

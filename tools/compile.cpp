@@ -1,0 +1,94 @@
+#include <fmt/format.h>
+
+#include <llvm/Support/raw_ostream.h>
+
+#include "kernels/catalog.h"
+#include "tools/command.h"
+#include "tools/files.h"
+#include "tools/kernel_choice.h"
+#include "tools/launch_json.h"
+
+namespace nereid::tools {
+namespace {
+
+struct CompileOptions {
+  KernelChoice choice;
+  std::string emit = "isa";
+  std::string out;
+};
+
+constexpr const char *footer =
+    R"(What --emit gives: ir, the canonical tile IR; llvm, the LLVM IR; isa, assembler text with the
+kernel's metadata, of which llvm-mc and ld.lld make the code object; hsaco, the code object; resources, JSON.
+--shape sets alignment and divisibility, and with const_k=1 the constant K; mxfp4_quant's shape is M,0,K.
+
+Examples:
+  nereid compile mxfp4_gemm_fused --config block_m=16,block_n=64,split_k=8 --shape 16,2112,7168 --emit isa
+  nereid compile mxfp4_quant --config path=hw,shuffled=1 --shape 256,0,3072 --emit hsaco -o quant.hsaco)";
+
+std::string json_text(llvm::json::Object object) {
+  return llvm::formatv("{0:2}\n", llvm::json::Value(std::move(object))).str();
+}
+
+Result<std::string> emitted(const CompiledKernel &kernel, const std::string &what) {
+  if (what == "ir")
+    return kernel.ir();
+  if (what == "llvm")
+    return kernel.llvm_ir();
+  if (what == "isa")
+    return kernel.isa();
+  if (what == "resources")
+    return json_text(resources_json(kernel.resources()));
+  const std::span<const uint8_t> object = kernel.code_object();
+  return std::string(object.begin(), object.end());
+}
+
+Outcome run(const CommonOptions &common, const CompileOptions &options) {
+  if (common.json && options.out.empty() && options.emit == "hsaco")
+    return user_error("a code object does not fit into JSON", "give -o FILE");
+  Result<ChosenKernel> chosen = compile_choice(options.choice);
+  if (!chosen)
+    return chosen.error();
+  const CompiledKernel &compiled = *chosen->compiled;
+  Result<std::string> text = emitted(compiled, options.emit);
+  if (!text)
+    return text.error();
+  if (!options.out.empty())
+    if (Status status = write_file(options.out, text->data(), text->size()); !status)
+      return status.error();
+
+  Outcome outcome;
+  outcome.json = llvm::json::Object{{"kernel", compiled.name()},
+                                    {"config", config_json(chosen->config)},
+                                    {"emit", options.emit},
+                                    {"key", compiled.key()},
+                                    {"compiler", compiled.compiler()},
+                                    {"cache", llvm::StringRef(name_of(compiled.cache())).str()},
+                                    {"jit_ms", jit_json(compiled.times())},
+                                    {"resources", resources_json(compiled.resources())}};
+  if (options.out.empty()) {
+    if (options.emit != "hsaco")
+      outcome.json["text"] = *text;
+    outcome.text = std::move(*text);
+  } else {
+    outcome.json["file"] = options.out;
+  }
+  return outcome;
+}
+
+} // namespace
+
+void add_compile(CLI::App &app, Invocation &invocation) {
+  auto options = std::make_shared<CompileOptions>();
+  CLI::App *command =
+      add_command(app, invocation, "compile", "Compile a library kernel and print what it became",
+                  [&invocation, options] { return run(invocation.common, *options); });
+  command->footer(footer);
+  add_kernel_choice(*command, options->choice);
+  command->add_option("--emit", options->emit, "ir, llvm, isa, hsaco or resources")
+      ->check(CLI::IsMember({"ir", "llvm", "isa", "hsaco", "resources"}))
+      ->capture_default_str();
+  command->add_option("-o,--output", options->out, "File instead of stdout");
+}
+
+} // namespace nereid::tools

@@ -1,0 +1,194 @@
+#include <fmt/format.h>
+
+#include <llvm/Support/Process.h>
+#include <llvm/Support/raw_ostream.h>
+
+#include "kernels/host/problem.h"
+#include "kernels/mxfp4_linear.h"
+#include "tools/command.h"
+#include "tools/demo_shapes.h"
+#include "tools/launch_json.h"
+#include "tools/probes.h"
+
+namespace nereid::tools {
+namespace {
+
+constexpr const char *footer =
+    R"(Runs mxfp4_linear on ten shapes with seeded data: the path it takes, the time to compile, the
+instructions executed (on the simulator), the largest error against the exact product of the quantised operands, and
+whether every element is within 1e-2 + 1e-2 |exact|. Outputs are filled with NaN before. On a GPU a list of probes
+of the chip's behaviour follows.
+
+Examples:
+  nereid demo
+  nereid demo --json > demo.json
+  nereid demo --only benchmark)";
+
+struct DemoOptions {
+  std::string only = "all";
+};
+
+/// What one shape gave.
+struct ShapeResult {
+  kernels::LinearReport report;
+  kernels::host::Comparison comparison;
+};
+
+Result<ShapeResult> run_shape(const Device &device, kernels::Mxfp4Linear &linear, const DemoShape &shape) {
+  const kernels::ProblemSize &size = shape.size;
+  const kernels::host::Problem problem = kernels::host::random_problem(size.m, size.n, size.k, shape.seed);
+  Result<Buffer<uint16_t>> a = device.upload(problem.a);
+  Result<Buffer<uint8_t>> b = device.upload(problem.b);
+  Result<Buffer<uint8_t>> b_scales = device.upload(problem.b_scales);
+  Result<Buffer<uint16_t>> c = device.allocate<uint16_t>(size.m * size.n);
+  if (!a || !c)
+    return !a ? a.error() : c.error();
+  if (!b || !b_scales)
+    return !b ? b.error() : b_scales.error();
+  if (Status status = c->fill(0xffff); !status)
+    return status.error();
+  const Stream stream = device.stream();
+  Result<kernels::LinearReport> report = linear(stream, {*a, *b, *b_scales, *c}, size);
+  if (!report)
+    return report.error();
+  if (Status status = stream.synchronize(); !status)
+    return status.error();
+  Result<std::vector<uint16_t>> result = c->to_host();
+  if (!result)
+    return result.error();
+  return ShapeResult{std::move(*report), kernels::host::compare(*result, problem.exact)};
+}
+
+double jit_total(const kernels::LinearReport &report) {
+  double total = 0;
+  for (const kernels::LaunchRecord &record : report.launches)
+    total += record.info.jit.total();
+  return total;
+}
+
+std::optional<uint64_t> instructions_total(const kernels::LinearReport &report) {
+  uint64_t total = 0;
+  for (const kernels::LaunchRecord &record : report.launches) {
+    if (!record.info.instructions)
+      return std::nullopt;
+    total += record.info.instructions->total;
+  }
+  return total;
+}
+
+/// The config of the launch that multiplies.
+std::string gemm_config_text(const kernels::LinearReport &report) {
+  for (const kernels::LaunchRecord &record : report.launches)
+    if (record.info.kernel().starts_with("mxfp4_gemm"))
+      return fmt::format("{}x{}x{} split {} waves {} stages {}", record.config.get_or("block_m", 0),
+                         record.config.get_or("block_n", 0), record.config.get_or("block_k", 0),
+                         record.config.get_or("split_k", 1), record.config.get_or("waves", 0),
+                         record.config.get_or("stages", 1));
+  return {};
+}
+
+void show_progress(size_t index, size_t count, const DemoShape &shape) {
+  const bool terminal = llvm::sys::Process::StandardErrIsDisplayed();
+  llvm::errs() << fmt::format("{}[{}/{}] {} {}{}", terminal ? "\r\033[K" : "", index + 1, count, shape.kind,
+                              shape.size.text(), terminal ? "" : "\n");
+}
+
+void clear_progress() {
+  if (llvm::sys::Process::StandardErrIsDisplayed())
+    llvm::errs() << "\r\033[K";
+}
+
+/// Adds a shape's line and object; false when it failed.
+bool add_result(Outcome &outcome, llvm::json::Array &shapes, const DemoShape &shape,
+                const Result<ShapeResult> &result) {
+  llvm::json::Object object{{"kind", llvm::StringRef(shape.kind).str()},
+                            {"m", shape.size.m},
+                            {"n", shape.size.n},
+                            {"k", shape.size.k}};
+  bool passed = false;
+  if (!result) {
+    object["error"] = to_json(result.error());
+    outcome.text +=
+        fmt::format("{:<9} {:<14} FAILED {}\n", shape.kind, shape.size.text(), result.error().text());
+  } else {
+    passed = result->comparison.passed();
+    const std::optional<uint64_t> instructions = instructions_total(result->report);
+    object["path"] = llvm::StringRef(name_of(result->report.path)).str();
+    object["max_error"] = result->comparison.max_error;
+    object["wrong"] = result->comparison.wrong;
+    object["jit_ms"] = jit_total(result->report);
+    if (instructions)
+      object["instructions"] = static_cast<int64_t>(*instructions);
+    object["launches"] = launches_json(result->report.launches);
+    outcome.text +=
+        fmt::format("{:<9} {:<14} {:<9} {:<38} {:>8.1f} {:>14} {:>10.4g} {}\n", shape.kind, shape.size.text(),
+                    name_of(result->report.path), gemm_config_text(result->report), jit_total(result->report),
+                    instructions ? std::to_string(*instructions) : std::string("-"),
+                    result->comparison.max_error, passed ? "pass" : "FAIL");
+  }
+  object["passed"] = passed;
+  shapes.push_back(std::move(object));
+  return passed;
+}
+
+bool add_probes(Outcome &outcome, const Device &device) {
+  llvm::json::Array probes;
+  bool all = true;
+  outcome.text += "\nprobes of the chip\n";
+  for (const ProbeResult &probe : run_probes(device)) {
+    all = all && probe.passed;
+    outcome.text += fmt::format("  {:<14} {} {}\n", probe.name, probe.passed ? "pass" : "FAIL", probe.detail);
+    probes.push_back(
+        llvm::json::Object{{"name", probe.name}, {"passed", probe.passed}, {"detail", probe.detail}});
+  }
+  outcome.json["probes"] = std::move(probes);
+  return all;
+}
+
+Outcome run(const CommonOptions &common, const DemoOptions &options) {
+  Result<Device> device = chosen_device(common);
+  if (!device)
+    return device.error();
+  std::vector<DemoShape> shapes;
+  for (const DemoShape &shape : demo_shapes)
+    if (options.only == "all" || options.only == shape.kind)
+      shapes.push_back(shape);
+
+  Outcome outcome;
+  outcome.text =
+      fmt::format("mxfp4_linear on {}\n{:<9} {:<14} {:<9} {:<38} {:>8} {:>14} {:>10}\n", device->name(),
+                  "kind", "shape", "path", "config", "jit ms", "instructions", "max error");
+  llvm::json::Array results;
+  size_t failures = 0;
+  kernels::Mxfp4Linear linear(*device);
+  for (size_t i = 0; i < shapes.size(); ++i) {
+    show_progress(i, shapes.size(), shapes[i]);
+    if (!add_result(outcome, results, shapes[i], run_shape(*device, linear, shapes[i])))
+      ++failures;
+  }
+  clear_progress();
+  const bool probes_passed = device->kind() != DeviceKind::Hip || add_probes(outcome, *device);
+  const bool passed = failures == 0 && probes_passed;
+  outcome.json["device"] = llvm::StringRef(device->kind_name()).str();
+  outcome.json["shapes"] = std::move(results);
+  outcome.json["passed"] = passed;
+  outcome.text += fmt::format("{} of {} shapes passed\n", shapes.size() - failures, shapes.size());
+  if (!passed)
+    outcome.code = ExitCode::Wrong;
+  return outcome;
+}
+
+} // namespace
+
+void add_demo(CLI::App &app, Invocation &invocation) {
+  auto options = std::make_shared<DemoOptions>();
+  CLI::App *command = add_command(app, invocation, "demo", "Run and check mxfp4_linear on ten shapes",
+                                  [&invocation, options] { return run(invocation.common, *options); });
+  command->footer(footer);
+  add_device_option(*command, invocation);
+  command->add_option("--only", options->only, "all, test or benchmark")
+      ->check(CLI::IsMember({"all", "test", "benchmark"}))
+      ->capture_default_str();
+}
+
+} // namespace nereid::tools

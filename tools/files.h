@@ -1,0 +1,19 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace nereid::tools {
+
+/// A file's bytes. Error (User): it cannot be read, or has not exactly `bytes` bytes; `what` names its
+/// content.
+Result<std::vector<uint8_t>> read_file(const std::string &path, int64_t bytes, std::string_view what);
+
+/// Error (Environment): it cannot be written.
+Status write_file(const std::string &path, const void *data, size_t bytes);
+
+} // namespace nereid::tools

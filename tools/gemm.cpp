@@ -1,0 +1,170 @@
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "kernels/host/problem.h"
+#include "kernels/host/shuffle.h"
+#include "kernels/mxfp4_linear.h"
+#include "tools/command.h"
+#include "tools/files.h"
+#include "tools/launch_json.h"
+
+namespace nereid::tools {
+namespace {
+
+struct GemmOptions {
+  kernels::ProblemSize size;
+  std::string a;
+  std::string b;
+  std::string b_scales;
+  std::string out;
+  std::string path = "auto";
+  std::string config;
+  bool check = false;
+};
+
+constexpr const char *footer =
+    R"(C = A times B transposed. Files are raw little-endian: --a bf16 [M,K]; --b e2m1 [N,K/2] in
+(16,16)-shuffled order; --b-scales e8m0 in shuffled order, ceil(N/256)*256 x ceil(K/32/8)*8 bytes; --out bf16 [M,N].
+N is a multiple of 16, K of 32. The config addresses the GEMM launch.
+
+Examples:
+  nereid gemm --m 16 --n 2112 --k 7168 --a a.bin --b b.bin --b-scales bs.bin --out c.bin
+  nereid gemm --m 16 --n 2112 --k 7168 --a a.bin --b b.bin --b-scales bs.bin --out c.bin --path workspace \
+      --config block_n=64,split_k=4 --check --json)";
+
+struct Inputs {
+  std::vector<uint8_t> a;
+  std::vector<uint8_t> b;
+  std::vector<uint8_t> b_scales;
+};
+
+Result<Inputs> read_inputs(const GemmOptions &options) {
+  const kernels::ProblemSize &size = options.size;
+  Result<std::vector<uint8_t>> a = read_file(options.a, size.m * size.k * 2, "bf16 A [M,K]");
+  if (!a)
+    return a.error();
+  Result<std::vector<uint8_t>> b =
+      read_file(options.b, kernels::host::shuffled_b_bytes(size.n, size.k), "shuffled B [N,K/2]");
+  if (!b)
+    return b.error();
+  Result<std::vector<uint8_t>> b_scales =
+      read_file(options.b_scales, kernels::host::shuffled_scale_bytes(size.n, size.k), "B's shuffled scales");
+  if (!b_scales)
+    return b_scales.error();
+  return Inputs{std::move(*a), std::move(*b), std::move(*b_scales)};
+}
+
+/// The product in bf16 and what was launched.
+struct Product {
+  std::vector<uint16_t> c;
+  kernels::LinearReport report;
+};
+
+Result<Product> multiply(const Device &device, const GemmOptions &options, kernels::GemmPath path,
+                         const kernels::ConfigValues &config, const Inputs &inputs) {
+  Result<Buffer<uint8_t>> a = device.upload(inputs.a);
+  Result<Buffer<uint8_t>> b = device.upload(inputs.b);
+  Result<Buffer<uint8_t>> b_scales = device.upload(inputs.b_scales);
+  for (const auto *buffer : {&a, &b, &b_scales})
+    if (!*buffer)
+      return buffer->error();
+  Result<Buffer<uint16_t>> c = device.allocate<uint16_t>(options.size.m * options.size.n);
+  if (!c)
+    return c.error();
+  kernels::Mxfp4Linear linear(device);
+  const Stream stream = device.stream();
+  Result<kernels::LinearReport> report = linear(stream, {*a, *b, *b_scales, *c}, options.size, path, config);
+  if (!report)
+    return report.error();
+  if (Status status = stream.synchronize(); !status)
+    return status.error();
+  Result<std::vector<uint16_t>> result = c->to_host();
+  if (!result)
+    return result.error();
+  return Product{std::move(*result), std::move(*report)};
+}
+
+/// Adds max_error and what is wrong.
+void add_check(Outcome &outcome, const kernels::ProblemSize &size, const Inputs &inputs,
+               const std::vector<uint16_t> &c) {
+  std::vector<uint16_t> a(inputs.a.size() / 2);
+  std::memcpy(a.data(), inputs.a.data(), inputs.a.size());
+  const Result<kernels::host::Comparison> comparison =
+      kernels::host::check_product(size.m, size.n, size.k, a, inputs.b, inputs.b_scales, c);
+  if (!comparison) {
+    outcome = comparison.error();
+    return;
+  }
+  outcome.json["max_error"] = comparison->max_error;
+  outcome.text += fmt::format("max error {:.4g}\n", comparison->max_error);
+  if (comparison->passed())
+    return;
+  const Error wrong = nereid_error(fmt::format("{} of {} elements are outside the tolerance, the first is {}",
+                                               comparison->wrong, c.size(), *comparison->first_wrong));
+  outcome.code = ExitCode::Wrong;
+  outcome.error = wrong.text();
+  outcome.json["error"] = to_json(wrong);
+}
+
+Outcome run(const CommonOptions &common, const GemmOptions &options) {
+  Result<kernels::GemmPath> path = kernels::path_named(options.path);
+  if (!path)
+    return path.error();
+  Result<kernels::ConfigValues> config = kernels::ConfigValues::parse(options.config);
+  if (!config)
+    return config.error();
+  if (Result<kernels::GemmPlan> plan = kernels::plan_gemm(*path, *config, options.size); !plan)
+    return plan.error();
+  Result<Inputs> inputs = read_inputs(options);
+  if (!inputs)
+    return inputs.error();
+  Result<Device> device = chosen_device(common);
+  if (!device)
+    return device.error();
+
+  // The input is known to be right from here on: what fails now is not the user's doing.
+  Result<Product> product = multiply(*device, options, *path, *config, *inputs);
+  if (!product) {
+    const bool environment = product.error().owner == Owner::Environment;
+    return Outcome(product.error(), environment ? ExitCode::Environment : ExitCode::Wrong);
+  }
+  if (Status status = write_file(options.out, product->c.data(), product->c.size() * 2); !status)
+    return status.error();
+
+  Outcome outcome;
+  outcome.json = llvm::json::Object{{"device", llvm::StringRef(device->kind_name()).str()},
+                                    {"path", llvm::StringRef(name_of(product->report.path)).str()},
+                                    {"launches", launches_json(product->report.launches)}};
+  outcome.text = fmt::format("path {} on {}\n", name_of(product->report.path), device->kind_name());
+  for (const kernels::LaunchRecord &record : product->report.launches)
+    outcome.text += "  " + launch_text(record) + "\n";
+  if (options.check)
+    add_check(outcome, options.size, *inputs, product->c);
+  return outcome;
+}
+
+} // namespace
+
+void add_gemm(CLI::App &app, Invocation &invocation) {
+  auto options = std::make_shared<GemmOptions>();
+  CLI::App *command =
+      add_command(app, invocation, "gemm", "Multiply bf16 A, quantised on the way, with shuffled MXFP4 B",
+                  [&invocation, options] { return run(invocation.common, *options); });
+  command->footer(footer);
+  add_device_option(*command, invocation);
+  command->add_option("--m", options->size.m, "Rows of A and C")->required();
+  command->add_option("--n", options->size.n, "Rows of B, columns of C, a multiple of 16")->required();
+  command->add_option("--k", options->size.k, "Columns of A and B, a multiple of 32")->required();
+  command->add_option("--a", options->a, "File of A")->required();
+  command->add_option("--b", options->b, "File of B")->required();
+  command->add_option("--b-scales", options->b_scales, "File of B's scales")->required();
+  command->add_option("--out", options->out, "File for C")->required();
+  command->add_option("--path", options->path, "auto, fused, atomic, workspace or staged")
+      ->check(CLI::IsMember({"auto", "fused", "atomic", "workspace", "staged"}))
+      ->capture_default_str();
+  command->add_option("--config", options->config, "key=value,... of the GEMM launch");
+  command->add_flag("--check", options->check, "Compare with the exact product; a difference is exit code 1");
+}
+
+} // namespace nereid::tools

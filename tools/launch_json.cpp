@@ -1,0 +1,89 @@
+#include "tools/launch_json.h"
+
+#include <fmt/format.h>
+
+namespace nereid::tools {
+
+using llvm::json::Array;
+using llvm::json::Object;
+using llvm::json::Value;
+
+namespace {
+int64_t integer(uint64_t value) { return static_cast<int64_t>(value); }
+} // namespace
+
+Object config_json(const kernels::ConfigValues &config) {
+  Object object;
+  for (const kernels::ConfigKey &key : kernels::config_keys())
+    if (const std::optional<int> value = config.get(key.name)) {
+      const llvm::StringRef name(key.name);
+      if (key.words.empty())
+        object[name] = *value;
+      else
+        object[name] = llvm::StringRef(key.words.at(*value - key.least)).str();
+    }
+  return object;
+}
+
+Object jit_json(const JitTimes &times) {
+  return Object{{"trace", times.trace}, {"passes", times.passes},   {"llvm_ir", times.llvm_ir},
+                {"opt", times.opt},     {"codegen", times.codegen}, {"link", times.link},
+                {"load", times.load}};
+}
+
+Object resources_json(const Resources &resources) {
+  return Object{{"vgpr", resources.vgpr},          {"agpr", resources.agpr},
+                {"sgpr", resources.sgpr},          {"lds", resources.lds},
+                {"scratch", resources.scratch},    {"spills", resources.spills},
+                {"occupancy", resources.occupancy}};
+}
+
+Object instructions_json(const InstructionCounts &counts) {
+  return Object{{"total", integer(counts.total)},
+                {"mfma", integer(counts.mfma)},
+                {"valu", integer(counts.valu)},
+                {"salu", integer(counts.salu)},
+                {"smem", integer(counts.smem)},
+                {"lds", integer(counts.lds)},
+                {"vmem_load", integer(counts.vmem_load)},
+                {"vmem_store", integer(counts.vmem_store)},
+                {"vmem_atomic", integer(counts.vmem_atomic)},
+                {"barrier", integer(counts.barrier)},
+                {"waitcnt", integer(counts.waitcnt)},
+                {"branch", integer(counts.branch)},
+                {"other", integer(counts.other)}};
+}
+
+Object launch_json(const kernels::LaunchRecord &record) {
+  const LaunchInfo &info = record.info;
+  const auto block = info.block();
+  Object object{{"kernel", llvm::StringRef(info.kernel()).str()},
+                {"config", config_json(record.config)},
+                {"grid", Array{info.grid.x, info.grid.y, info.grid.z}},
+                {"block", Array{block[0], block[1], block[2]}},
+                {"jit_ms", jit_json(info.jit)},
+                {"cache", llvm::StringRef(name_of(info.cache)).str()},
+                {"resources", resources_json(info.resources())}};
+  if (info.instructions)
+    object["instructions"] = instructions_json(*info.instructions);
+  return object;
+}
+
+Array launches_json(const std::vector<kernels::LaunchRecord> &records) {
+  Array array;
+  for (const kernels::LaunchRecord &record : records)
+    array.push_back(launch_json(record));
+  return array;
+}
+
+std::string launch_text(const kernels::LaunchRecord &record) {
+  const LaunchInfo &info = record.info;
+  std::string text =
+      fmt::format("{} {} grid {}x{}x{} jit {:.1f} ms ({})", info.kernel(), record.config.text(), info.grid.x,
+                  info.grid.y, info.grid.z, info.jit.total(), name_of(info.cache));
+  if (info.instructions)
+    text += fmt::format(", {} instructions", info.instructions->total);
+  return text;
+}
+
+} // namespace nereid::tools

@@ -1,0 +1,71 @@
+#include <cstring>
+#include <exception>
+
+#include <llvm/Support/raw_ostream.h>
+
+#include "tools/command.h"
+
+using namespace nereid;
+using namespace nereid::tools;
+
+namespace {
+
+constexpr const char *description =
+    "Nereid: tiled GPU kernels in C++ for AMD gfx950, on a GPU or on its simulator.";
+constexpr const char *footer = R"(Examples:
+  nereid demo
+  nereid quant --m 16 --k 512 --in a.bin --out-q q.bin --out-scales s.bin --shuffled
+  nereid gemm --m 16 --n 2112 --k 7168 --a a.bin --b b.bin --b-scales bs.bin --out c.bin --json
+  nereid compile mxfp4_gemm_fused --config block_m=16,block_n=64,split_k=8 --shape 16,2112,7168 --emit isa
+  nereid inspect mxfp4_quant --shape 256,0,3072
+  nereid doctor
+
+Exit codes: 0 right, 1 wrong result or fault, 2 usage or bad input, 3 environment.
+Results go to stdout, everything else to stderr. `nereid SUBCOMMAND --help` has the options.)";
+
+/// Whether the command line asks for JSON, even where it cannot be parsed.
+bool asks_for_json(int argc, char **argv) {
+  for (int i = 1; i < argc; ++i)
+    if (std::strcmp(argv[i], "--json") == 0)
+      return true;
+  return false;
+}
+
+int finish(const Outcome &outcome, bool json) {
+  if (!outcome.error.empty())
+    llvm::errs() << "nereid: " << outcome.error << "\n";
+  if (json)
+    llvm::outs() << llvm::formatv("{0:2}", llvm::json::Value(llvm::json::Object(outcome.json))) << "\n";
+  else
+    llvm::outs() << outcome.text;
+  llvm::outs().flush();
+  return static_cast<int>(outcome.code);
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  CLI::App app(description, "nereid");
+  app.footer(footer);
+  app.require_subcommand(1);
+  Invocation invocation;
+  add_demo(app, invocation);
+  add_quant(app, invocation);
+  add_gemm(app, invocation);
+  add_compile(app, invocation);
+  add_inspect(app, invocation);
+  add_doctor(app, invocation);
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success &success) {
+    return app.exit(success);
+  } catch (const CLI::ParseError &error) {
+    return finish(Outcome(user_error(error.what(), "see nereid --help")), asks_for_json(argc, argv));
+  }
+  try {
+    return finish(invocation.run(), invocation.common.json);
+  } catch (const std::exception &failure) {
+    return finish(Outcome(nereid_error(failure.what(), "please report this")), invocation.common.json);
+  }
+}

@@ -1,0 +1,102 @@
+#include <fmt/format.h>
+
+#include "kernels/choices.h"
+#include "kernels/host/shuffle.h"
+#include "kernels/launches.h"
+#include "tools/command.h"
+#include "tools/files.h"
+#include "tools/launch_json.h"
+
+namespace nereid::tools {
+namespace {
+
+struct QuantOptions {
+  int64_t m = 0;
+  int64_t k = 0;
+  std::string in;
+  std::string out_q;
+  std::string out_scales;
+  std::string path = "hw";
+  bool shuffled = false;
+};
+
+constexpr const char *footer =
+    R"(Files are raw little-endian: --in bf16 [M,K]; --out-q u8 [M,K/2], the even k in the low
+nibble; --out-scales u8 [M,K/32], or with --shuffled ceil(M/256)*256 x ceil(K/32/8)*8 bytes whose padding is 127.
+
+Example:
+  nereid quant --m 16 --k 512 --in a.bin --out-q q.bin --out-scales s.bin --path sw)";
+
+Result<kernels::LaunchRecord> quantize(const Device &device, const QuantOptions &options) {
+  const kernels::ProblemSize size{options.m, 0, options.k};
+  Result<kernels::ConfigValues> config = kernels::complete_quant(
+      {{"shuffled", options.shuffled ? 1 : 0}, {"path", options.path == "hw" ? 1 : 0}}, size);
+  if (!config)
+    return config.error();
+  Result<std::vector<uint8_t>> input = read_file(options.in, size.m * size.k * 2, "bf16 [M,K]");
+  if (!input)
+    return input.error();
+  Result<Buffer<uint8_t>> x = device.upload(*input);
+  Result<Buffer<uint8_t>> codes = device.allocate<uint8_t>(size.m * size.k / 2);
+  Result<Buffer<uint8_t>> scales = device.allocate<uint8_t>(
+      options.shuffled ? kernels::host::shuffled_scale_bytes(size.m, size.k) : size.m * (size.k / 32));
+  for (const auto *buffer : {&x, &codes, &scales})
+    if (!*buffer)
+      return buffer->error();
+  if (Status status = scales->fill(127); !status)
+    return status.error();
+
+  const Stream stream = device.stream();
+  Result<kernels::LaunchRecord> record = kernels::launch_quant({stream}, *config, size, *x, *codes, *scales);
+  if (!record)
+    return record;
+  if (Status status = stream.synchronize(); !status)
+    return status.error();
+  const auto save = [](const Buffer<uint8_t> &buffer, const std::string &path) -> Status {
+    Result<std::vector<uint8_t>> bytes = buffer.to_host();
+    return bytes ? write_file(path, bytes->data(), bytes->size()) : Status(bytes.error());
+  };
+  if (Status status = save(*codes, options.out_q); !status)
+    return status.error();
+  if (Status status = save(*scales, options.out_scales); !status)
+    return status.error();
+  return record;
+}
+
+Outcome run(const CommonOptions &common, const QuantOptions &options) {
+  if (Status status = kernels::check_shape({options.m, 16, options.k}); !status)
+    return status.error();
+  Result<Device> device = chosen_device(common);
+  if (!device)
+    return device.error();
+  Result<kernels::LaunchRecord> record = quantize(*device, options);
+  if (!record)
+    return record.error();
+  Outcome outcome;
+  outcome.json = llvm::json::Object{{"device", llvm::StringRef(device->kind_name()).str()},
+                                    {"path", options.path},
+                                    {"launches", launches_json({*record})}};
+  outcome.text = launch_text(*record) + "\n";
+  return outcome;
+}
+
+} // namespace
+
+void add_quant(CLI::App &app, Invocation &invocation) {
+  auto options = std::make_shared<QuantOptions>();
+  CLI::App *command = add_command(app, invocation, "quant", "Quantise a bf16 matrix to MXFP4",
+                                  [&invocation, options] { return run(invocation.common, *options); });
+  command->footer(footer);
+  add_device_option(*command, invocation);
+  command->add_option("--m", options->m, "Rows")->required();
+  command->add_option("--k", options->k, "Columns, a multiple of 32")->required();
+  command->add_option("--in", options->in, "Input file")->required();
+  command->add_option("--out-q", options->out_q, "File for the codes")->required();
+  command->add_option("--out-scales", options->out_scales, "File for the scales")->required();
+  command->add_flag("--shuffled", options->shuffled, "Scales in shuffled order");
+  command->add_option("--path", options->path, "Rounding: sw, integer arithmetic; hw, the chip's conversion")
+      ->check(CLI::IsMember({"sw", "hw"}))
+      ->capture_default_str();
+}
+
+} // namespace nereid::tools
