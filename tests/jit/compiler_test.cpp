@@ -102,15 +102,11 @@ INSTANTIATE_TEST_SUITE_P(
     Embedded, BadModules,
     testing::Values(
         BadModule{"CannotSelect",
-                  kernel_text(
-                      "  %s = call i32 @llvm.bitreverse.i32(i32 %i)\n"
-                      "  %c = call i64 @llvm.readcyclecounter()\n"
-                      "  %v = call <8 x i32> @llvm.amdgcn.image.load.2d.v8i32.i32(i32 15, i32 %i, i32 %i, "
-                      "<8 x i32> zeroinitializer, i32 0, i32 0)\n"
-                      "  store <8 x i32> %v, ptr addrspace(1) %p\n",
-                      "declare i32 @llvm.bitreverse.i32(i32)\ndeclare i64 @llvm.readcyclecounter()\n"
-                      "declare <8 x i32> @llvm.amdgcn.image.load.2d.v8i32.i32(i32, i32, i32, <8 x i32>, i32, "
-                      "i32)\n"),
+                  // gfx10 and later only
+                  kernel_text("  %v = call i32 @llvm.amdgcn.permlane16.i32(i32 %i, i32 %i, i32 %i, i32 %i, "
+                              "i1 false, i1 false)\n"
+                              "  store i32 %v, ptr addrspace(1) %p\n",
+                              "declare i32 @llvm.amdgcn.permlane16.i32(i32, i32, i32, i32, i1, i1)\n"),
                   Owner::Nereid, "annot select"},
         BadModule{"UnknownInstruction", kernel_text("  call void asm sideeffect \"v_bogus v0\", \"\"()\n"),
                   Owner::Nereid, "invalid instruction"},
