@@ -21,8 +21,8 @@ Result<unsigned> read_waves(std::span<const uint8_t> code_object);
 /// a stretch that has none.
 Result<std::map<uint64_t, unsigned>> read_lines(std::span<const uint8_t> code_object);
 
-/// The disassembly of .text, each instruction with its address; before an instruction whose line differs from
-/// that of the one above it, what `describe` says of the line (nothing when empty).
+/// The disassembly of the kernels, each instruction with its address and, behind a semicolon, with what
+/// `describe` says of its line (nothing when empty).
 Result<std::string> disassemble(std::span<const uint8_t> code_object,
                                 const std::function<std::string(unsigned line)> &describe);
 

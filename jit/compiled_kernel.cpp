@@ -34,7 +34,8 @@ Result<std::string> CompiledKernel::annotated_isa() const {
     return user_error("kernel '" + name() + "' was built for the interpreter and has no code");
   return jit::disassemble(code_object(), [this](unsigned line) {
     SourceLine where = source_line(line);
-    return where.known() ? where.text() : std::string();
+    where.file.erase(0, where.file.find_last_of('/') + 1);
+    return where.text();
   });
 }
 

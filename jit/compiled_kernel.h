@@ -41,8 +41,8 @@ public:
   Result<std::string> llvm_ir() const;
   /// Assembler text with the kernel's metadata: llvm-mc and ld.lld make the code object of it.
   Result<std::string> isa() const;
-  /// The code object's instructions with addresses, and the kernel's source lines above the instructions that
-  /// come from them.
+  /// The code object's instructions, each with its address and, behind a semicolon, the file name and line of
+  /// the kernel's source that it comes from.
   Result<std::string> annotated_isa() const;
   /// The ELF code object; empty when built for the interpreter alone.
   std::span<const uint8_t> code_object() const;

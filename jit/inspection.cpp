@@ -135,17 +135,15 @@ Result<std::string> disassemble(std::span<const uint8_t> code_object,
     const uint64_t bytes = llvm::object::ELFSymbolRef(symbol).getSize();
     auto code = llvm::arrayRefFromStringRef(contents->substr(offset, bytes));
     out += fmt::format("{}:\n", name->str());
-    unsigned shown = 0;
     for (uint64_t at = 0, size = 0; at < code.size(); at += size) {
-      auto line = lines->upper_bound(*address + at);
-      const unsigned current = line == lines->begin() ? 0 : std::prev(line)->second;
-      if (current != shown) {
-        if (std::string text = describe(current); !text.empty())
-          out += "; " + text + "\n";
-        shown = current;
-      }
-      out += fmt::format("  {:06x}  {}\n", *address + at,
-                         disassembler.text(code.drop_front(at), *address + at, size));
+      const auto next = lines->upper_bound(*address + at);
+      const unsigned line = next == lines->begin() ? 0 : std::prev(next)->second;
+      const std::string text = disassembler.text(code.drop_front(at), *address + at, size);
+      const std::string beside = describe(line);
+      if (beside.empty())
+        out += fmt::format("  {:06x}  {}\n", *address + at, text);
+      else
+        out += fmt::format("  {:06x}  {:<56}  ; {}\n", *address + at, text, beside);
       size = std::max<uint64_t>(size, 1);
     }
   }
