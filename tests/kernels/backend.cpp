@@ -13,7 +13,10 @@ std::string name_of(Backend backend) { return backend == Backend::Interpreted ? 
 LaunchOptions options_of(Backend backend) { return {.interpret = backend == Backend::Interpreted}; }
 
 const Device &test_device() {
-  static const Device device = Device::simulator();
+  static const Device device = [] {
+    setenv("NEREID_CACHE_DIR", NEREID_TEST_CACHE, /*overwrite=*/0);
+    return Device::simulator();
+  }();
   return device;
 }
 

@@ -1,0 +1,93 @@
+#include <gtest/gtest.h>
+
+#include "kernels/catalog.h"
+#include "kernels/choices.h"
+
+using namespace nereid;
+using namespace nereid::kernels;
+
+namespace {
+std::string parse_error(std::string_view text) {
+  const Result<ConfigValues> result = ConfigValues::parse(text);
+  return result ? std::string("no error") : result.error().message;
+}
+std::string gemm_error(const ConfigValues &config) {
+  const Result<ConfigValues> result = complete_gemm(true, config, ProblemSize{16, 64, 512});
+  return result ? std::string("no error") : result.error().message;
+}
+} // namespace
+
+TEST(ConfigValues, ParsesAndPrintsInTheOrderOfTheKeys) {
+  const ConfigValues values = ConfigValues::parse("reduce=atomic,block_m=32,path=sw").value();
+  EXPECT_EQ(values.get("block_m"), 32);
+  EXPECT_EQ(values.get("reduce"), static_cast<int>(Reduce::Atomic));
+  EXPECT_EQ(values.get("block_n"), std::nullopt);
+  EXPECT_EQ(values.text(), "block_m=32,reduce=atomic,path=sw");
+  EXPECT_EQ(ConfigValues::parse(values.text()).value(), values);
+  EXPECT_TRUE(ConfigValues::parse("").value().empty());
+}
+
+TEST(ConfigValues, RefusesWhatItDoesNotKnow) {
+  EXPECT_EQ(parse_error("block_q=1"), "unknown config key 'block_q'");
+  EXPECT_EQ(parse_error("block_m"), "config entry 'block_m' is not key=value");
+  EXPECT_EQ(parse_error("block_m=1x"), "config value block_m=1x is not a number");
+  EXPECT_EQ(parse_error("block_m=0"), "config value block_m=0 is outside 1 to 1024");
+  EXPECT_EQ(parse_error("reduce=sum"),
+            "config value reduce=sum is none of none, atomic, workspace, last_arrival");
+  EXPECT_EQ(parse_error("block_m=16,block_m=32"), "config key 'block_m' is given twice");
+  EXPECT_EQ(parse_error("mfma=24"), "config value mfma=24 is neither 16 nor 32");
+}
+
+TEST(Choices, FillInEveryKeyByTileAndShape) {
+  const ConfigValues config = complete_gemm(true, {{"split_k", 4}}, ProblemSize{16, 2112, 7168}).value();
+  for (std::string_view key : gemm_keys())
+    EXPECT_TRUE(config.get(key).has_value()) << key;
+  EXPECT_EQ(config.get("block_m"), 16);
+  EXPECT_EQ(config.get("reduce"), static_cast<int>(Reduce::Workspace));
+  EXPECT_EQ(config.get("const_k"), 0);
+  EXPECT_EQ(complete_quant({}, ProblemSize{64, 0, 512}).value().get("path"),
+            static_cast<int>(QuantPath::Hardware));
+}
+
+TEST(Choices, NameWhatIsNotSupported) {
+  EXPECT_EQ(gemm_error({{"shuffled", 1}}), "mxfp4_gemm_fused has no config key 'shuffled'");
+  EXPECT_EQ(gemm_error({{"split_k", 2}, {"reduce", 0}}), "mxfp4_gemm_fused: split_k=2 needs a way to reduce");
+  EXPECT_EQ(gemm_error({{"reduce", static_cast<int>(Reduce::LastArrival)}}),
+            "mxfp4_gemm_fused: reduce=last_arrival is not supported yet");
+  EXPECT_EQ(gemm_error({{"wave_split", static_cast<int>(WaveSplit::K)}}),
+            "mxfp4_gemm_fused: wave_split other than auto is not supported yet");
+  EXPECT_EQ(gemm_error({{"block_n", 48}}),
+            "mxfp4_gemm_fused: block_n=48 is not a power of two, which is not supported yet");
+  EXPECT_EQ(gemm_error({{"block_n", 24}}), "mxfp4_gemm_fused: block_n=24 is not a multiple of 16");
+  EXPECT_EQ(complete_gemm(true, {{"const_k", 1}}, std::nullopt).error().message,
+            "mxfp4_gemm_fused: const_k=1 needs a shape");
+}
+
+TEST(Choices, ContradictionsOfPathAndConfigAreUserErrors) {
+  const ProblemSize size{16, 64, 1024};
+  for (const auto &[path, config] : std::initializer_list<std::pair<GemmPath, ConfigValues>>{
+           {GemmPath::Fused, {{"split_k", 2}}},
+           {GemmPath::Fused, {{"reduce", static_cast<int>(Reduce::Atomic)}}},
+           {GemmPath::Atomic, {{"reduce", static_cast<int>(Reduce::Workspace)}}},
+           {GemmPath::Workspace, {{"reduce", static_cast<int>(Reduce::None)}}}}) {
+    const Result<GemmPlan> plan = plan_gemm(path, config, size);
+    ASSERT_FALSE(plan.ok());
+    EXPECT_EQ(plan.error().owner, Owner::User);
+  }
+}
+
+TEST(TuningLists, HoldTheListedNumbersOfConfigsAndAllAreValid) {
+  EXPECT_EQ(tuning_list(GemmPath::Fused).size(), 10U);
+  EXPECT_EQ(tuning_list(GemmPath::Atomic).size(), 6U);
+  EXPECT_EQ(tuning_list(GemmPath::Workspace).size(), 28U);
+  for (GemmPath path : {GemmPath::Fused, GemmPath::Atomic, GemmPath::Workspace, GemmPath::Staged})
+    for (const ConfigValues &config : tuning_list(path))
+      EXPECT_TRUE(plan_gemm(path, config, {33, 144, 1312}).ok()) << config.text();
+}
+
+TEST(Catalog, KnowsItsKernelsByName) {
+  EXPECT_EQ(kernel_named("mxfp4_gemm").value()->name, "mxfp4_gemm");
+  EXPECT_EQ(kernel_named("gemm").error().message, "there is no kernel 'gemm'");
+  EXPECT_EQ(check_size(*kernel_named("mxfp4_quant").value(), {16, 32, 64}).error().message,
+            "mxfp4_quant has no N: its size is M,0,K");
+}

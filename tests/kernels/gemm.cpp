@@ -1,0 +1,102 @@
+#include <map>
+
+#include <gtest/gtest.h>
+
+#include "tests/kernels/backend.h"
+#include "tests/kernels/pairwise.h"
+
+using namespace nereid;
+using namespace nereid::kernels;
+using namespace nereid::kernels::test;
+
+namespace {
+
+/// Problems are made once: their exact products take longer than small kernels.
+const host::Problem &problem_of(const ProblemSize &size) {
+  static std::map<ProblemSize, host::Problem> problems;
+  auto found = problems.find(size);
+  if (found == problems.end())
+    found = problems.emplace(size, host::random_problem(size.m, size.n, size.k, size.m * 7 + size.n + size.k))
+                .first;
+  return found->second;
+}
+
+void expect_product(Backend backend, const ProblemSize &size, GemmPath path, const ConfigValues &config) {
+  const std::string what = size.text() + " " + std::string(name_of(path)) + " " + config.text();
+  const host::Problem &problem = problem_of(size);
+  const Result<std::vector<uint16_t>> c = run_linear(backend, problem, path, config);
+  ASSERT_TRUE(c.ok()) << what << ": " << c.error().text();
+  const host::Comparison comparison = host::compare(*c, problem.exact);
+  EXPECT_EQ(comparison.wrong, 0) << what << ": the first of them is element "
+                                 << comparison.first_wrong.value_or(-1) << ", the largest error "
+                                 << comparison.max_error;
+}
+
+constexpr GemmPath paths[] = {GemmPath::Fused, GemmPath::Atomic, GemmPath::Workspace, GemmPath::Staged};
+
+struct Variant {
+  Backend backend;
+  GemmPath path;
+};
+
+class Gemm : public ::testing::TestWithParam<Variant> {};
+
+} // namespace
+
+TEST_P(Gemm, IsRightForPairsOfShapes) {
+  const std::vector<int64_t> ms = {1, 3, 4, 5, 16, 17, 31, 33, 48, 96, 130};
+  const std::vector<int64_t> ns = {16, 32, 48, 80, 112, 144, 272};
+  const std::vector<int64_t> ks = {32, 64, 96, 128, 160, 192, 224, 256, 288, 320};
+  const std::vector<size_t> sizes = {std::size(paths), ms.size(), ns.size(), ks.size()};
+  for (const std::vector<size_t> &row : long_tests() ? full_product(sizes) : pairwise(sizes))
+    if (paths[row[0]] == GetParam().path)
+      expect_product(GetParam().backend, {ms[row[1]], ns[row[2]], ks[row[3]]}, GetParam().path, {});
+}
+
+TEST_P(Gemm, IsRightForEveryListedConfig) {
+  // Tails in every direction, a round that is cut short, two tiles of N at least.
+  std::vector<ProblemSize> sizes = {{33, 144, 1312}};
+  if (long_tests())
+    sizes.insert(sizes.end(), {{1, 16, 32}, {16, 272, 1536}, {130, 80, 320}});
+  for (const ProblemSize &size : sizes)
+    for (const ConfigValues &config : tuning_list(GetParam().path))
+      expect_product(GetParam().backend, size, GetParam().path, config);
+}
+
+TEST_P(Gemm, IsRightForEveryNumberOfSplits) {
+  if (GetParam().path == GemmPath::Fused) {
+    expect_product(GetParam().backend, {5, 48, 1056}, GemmPath::Fused, {{"split_k", 1}});
+    return;
+  }
+  // Five rounds: from six splits on, and for some smaller numbers too, programs are left without work.
+  for (int split_k = 1; split_k <= 16; ++split_k)
+    expect_product(GetParam().backend, {5, 48, 1056}, GetParam().path,
+                   {{"split_k", split_k}, {"block_n", 32}});
+}
+
+TEST_P(Gemm, IsRightWithAConstantK) {
+  for (int64_t k : {int64_t{96}, int64_t{512}, int64_t{1536}})
+    expect_product(GetParam().backend, {16, 64, k}, GetParam().path, {{"const_k", 1}});
+}
+
+TEST_P(Gemm, IsRightForOtherTiles) {
+  // 16 columns select one half of a scale tile, 128 of K one half of the other direction; rows below 16 and a
+  // K of 64 take their scales one by one.
+  for (const ConfigValues &config :
+       {ConfigValues{{"block_n", 16}}, ConfigValues{{"block_k", 128}},
+        ConfigValues{{"block_n", 16}, {"block_k", 128}}, ConfigValues{{"block_m", 32}, {"block_n", 256}},
+        ConfigValues{{"block_k", 512}, {"block_n", 16}}})
+    expect_product(GetParam().backend, {17, 112, 672}, GetParam().path, config);
+}
+
+INSTANTIATE_TEST_SUITE_P(Paths, Gemm, ::testing::ValuesIn([] {
+                           std::vector<Variant> variants;
+                           for (Backend backend : backends)
+                             for (GemmPath path : paths)
+                               variants.push_back({backend, path});
+                           return variants;
+                         }()),
+                         [](const auto &info) {
+                           return nereid::kernels::test::name_of(info.param.backend) + "_" +
+                                  std::string(name_of(info.param.path));
+                         });

@@ -1,0 +1,186 @@
+#include <thread>
+
+#include <gtest/gtest.h>
+
+#include "kernels/host/formats.h"
+#include "kernels/host/random.h"
+#include "kernels/host/shuffle.h"
+#include "tests/kernels/backend.h"
+
+using namespace nereid;
+using namespace nereid::kernels;
+using namespace nereid::kernels::test;
+
+namespace {
+
+/// A problem on the device.
+struct Operands {
+  Buffer<uint16_t> a;
+  Buffer<uint8_t> b;
+  Buffer<uint8_t> b_scales;
+  Buffer<uint16_t> c;
+
+  explicit Operands(const host::Problem &problem)
+      : a(test_device().upload(problem.a).value()), b(test_device().upload(problem.b).value()),
+        b_scales(test_device().upload(problem.b_scales).value()),
+        c(test_device().allocate<uint16_t>(problem.m * problem.n).value()) {
+    EXPECT_TRUE(c.fill(0xffff).ok());
+  }
+  LinearOperands operands() const { return {a, b, b_scales, c}; }
+};
+
+Error linear_error(const LinearOperands &operands, const ProblemSize &size, GemmPath path = GemmPath::Auto,
+                   const ConfigValues &config = {}) {
+  Mxfp4Linear linear(test_device(), options_of(Backend::Interpreted));
+  Result<LinearReport> report = linear(test_device().stream(), operands, size, path, config);
+  EXPECT_FALSE(report.ok());
+  return report ? Error{} : report.error();
+}
+
+} // namespace
+
+TEST(Mxfp4Linear, ChoosesThePathByShape) {
+  const auto path = [](const ProblemSize &size) { return plan_gemm(GemmPath::Auto, {}, size).value().path; };
+  EXPECT_EQ(path({256, 2880, 512}), GemmPath::Fused);
+  EXPECT_EQ(path({16, 2112, 7168}), GemmPath::Workspace);
+  EXPECT_EQ(path({8, 2112, 2048}), GemmPath::Workspace);
+  EXPECT_EQ(path({16, 3072, 1536}), GemmPath::Atomic);
+  EXPECT_EQ(path({32, 3072, 4096}), GemmPath::Atomic);
+  EXPECT_EQ(path({64, 7168, 2048}), GemmPath::Staged);
+}
+
+TEST(Mxfp4Linear, AConfigMovesTheAutomaticPath) {
+  const auto path = [](const ConfigValues &config) {
+    return plan_gemm(GemmPath::Auto, config, {4, 2880, 512}).value().path;
+  };
+  EXPECT_EQ(path({}), GemmPath::Fused);
+  EXPECT_EQ(path({{"split_k", 2}}), GemmPath::Workspace);
+  EXPECT_EQ(path({{"reduce", static_cast<int>(Reduce::Atomic)}}), GemmPath::Atomic);
+}
+
+TEST(Mxfp4Linear, ReportsItsLaunchesInOrder) {
+  const host::Problem problem = host::random_problem(16, 64, 1024, 1);
+  const Operands operands(problem);
+  Mxfp4Linear linear(test_device(), options_of(Backend::Interpreted));
+  const auto kernels_of = [&](GemmPath path) {
+    std::vector<std::string> names;
+    const LinearReport report =
+        linear(test_device().stream(), operands.operands(), {16, 64, 1024}, path).value();
+    for (const LaunchRecord &record : report.launches)
+      names.emplace_back(record.info.kernel());
+    return names;
+  };
+  EXPECT_EQ(kernels_of(GemmPath::Fused), (std::vector<std::string>{"mxfp4_gemm_fused"}));
+  EXPECT_EQ(kernels_of(GemmPath::Atomic),
+            (std::vector<std::string>{"memset_f32", "mxfp4_gemm_fused", "splitk_reduce"}));
+  EXPECT_EQ(kernels_of(GemmPath::Workspace), (std::vector<std::string>{"mxfp4_gemm_fused", "splitk_reduce"}));
+  EXPECT_EQ(kernels_of(GemmPath::Staged), (std::vector<std::string>{"mxfp4_quant", "mxfp4_gemm"}));
+}
+
+TEST(Mxfp4Linear, SplitsOfOneTileAreCapped) {
+  EXPECT_EQ(plan_gemm(GemmPath::Workspace, {}, {16, 64, 512}).value().split_k(), 2);
+  EXPECT_EQ(plan_gemm(GemmPath::Workspace, {}, {16, 64, 7168}).value().split_k(), 8);
+  EXPECT_EQ(plan_gemm(GemmPath::Atomic, {}, {16, 64, 32}).value().split_k(), 1);
+  EXPECT_EQ(plan_gemm(GemmPath::Atomic, {{"block_k", 512}}, {16, 64, 2048}).value().split_k(), 4);
+}
+
+TEST(Mxfp4Linear, RepeatedCallsGiveTheSameResult) {
+  const host::Problem problem = host::random_problem(20, 48, 608, 3);
+  const Operands operands(problem);
+  for (GemmPath path : {GemmPath::Atomic, GemmPath::Workspace, GemmPath::Staged}) {
+    Mxfp4Linear linear(test_device(), options_of(Backend::Interpreted));
+    for (int call = 0; call < 3; ++call) {
+      ASSERT_TRUE(linear(test_device().stream(), operands.operands(), {20, 48, 608}, path).ok());
+      EXPECT_TRUE(host::compare(operands.c.to_host().value(), problem.exact).passed())
+          << name_of(path) << call;
+    }
+  }
+}
+
+TEST(Mxfp4Linear, StreamsDoNotShareTheirWorkspaces) {
+  const ProblemSize size{16, 64, 1024};
+  Mxfp4Linear linear(test_device(), options_of(Backend::Compiled));
+  const auto work = [&](uint64_t seed, bool &right) {
+    const host::Problem problem = host::random_problem(size.m, size.n, size.k, seed);
+    const Operands operands(problem);
+    const Stream stream = test_device().new_stream().value();
+    right = true;
+    for (int call = 0; call < 4; ++call)
+      for (GemmPath path : {GemmPath::Atomic, GemmPath::Workspace, GemmPath::Staged}) {
+        right = right && linear(stream, operands.operands(), size, path).ok() && stream.synchronize().ok();
+        right = right && host::compare(operands.c.to_host().value(), problem.exact).passed();
+      }
+  };
+  bool right[3] = {};
+  std::vector<std::thread> threads;
+  for (uint64_t i = 0; i < 3; ++i)
+    threads.emplace_back([&, i] { work(i + 1, right[i]); });
+  for (std::thread &thread : threads)
+    thread.join();
+  EXPECT_TRUE(right[0] && right[1] && right[2]);
+}
+
+TEST(Mxfp4Linear, RefusesBadShapes) {
+  const Operands operands(host::random_problem(4, 16, 64, 1));
+  EXPECT_EQ(linear_error(operands.operands(), {4, 16, 48}).message, "K = 48 is not a multiple of 32");
+  EXPECT_EQ(linear_error(operands.operands(), {4, 24, 64}).message, "N = 24 is not a multiple of 16");
+  EXPECT_EQ(linear_error(operands.operands(), {0, 16, 64}).owner, Owner::User);
+}
+
+TEST(Mxfp4Linear, RefusesNullAndShortOperands) {
+  const Operands operands(host::random_problem(4, 16, 64, 1));
+  LinearOperands null_a = operands.operands();
+  null_a.a = {};
+  EXPECT_EQ(linear_error(null_a, {4, 16, 64}).message, "mxfp4_linear: operand a is null");
+  LinearOperands null_c = operands.operands();
+  null_c.c = {};
+  EXPECT_EQ(linear_error(null_c, {4, 16, 64}).message, "mxfp4_linear: operand c is null");
+  EXPECT_EQ(linear_error(operands.operands(), {5, 16, 64}).message,
+            "mxfp4_linear: operand a has 512 bytes where 640 are needed");
+  EXPECT_EQ(linear_error(operands.operands(), {4, 16, 64}, GemmPath::Fused, {{"split_k", 2}}).message,
+            "--config split_k=2 contradicts --path fused");
+}
+
+TEST(Mxfp4Linear, RecognisesPlainScalesByTheirLength) {
+  const Operands operands(host::random_problem(4, 16, 64, 1));
+  LinearOperands plain = operands.operands();
+  plain.b_scales.bytes = 32;
+  EXPECT_EQ(
+      linear_error(plain, {4, 16, 64}).message,
+      "mxfp4_linear: b_scales has 32 bytes, the length of plain scales [n, k/32]; shuffled ones have 2048");
+}
+
+TEST(Mxfp4Gemm, AddsAlphaTimesProductAndBetaTimesC) {
+  const ProblemSize size{20, 48, 352};
+  const host::Problem problem = host::random_problem(size.m, size.n, size.k, 9);
+  const host::MxMatrix a = host::quantize_even(problem.a, size.m, size.k);
+  const std::vector<uint16_t> c = host::normal_bf16(size.m * size.n, 4, 8.0);
+  std::vector<double> expected(problem.exact.size());
+  for (size_t i = 0; i < expected.size(); ++i)
+    expected[i] = 0.5 * problem.exact[i] - 2.0 * host::bf16_to_float(c[i]);
+
+  const Device &device = test_device();
+  const auto codes = device.upload(a.codes).value();
+  const auto scales = device.upload(host::shuffle_scales(a.scales, size.m, size.k, 255).value()).value();
+  const auto b = device.upload(problem.b).value();
+  const auto b_scales = device.upload(problem.b_scales).value();
+  const auto c_buffer = device.upload(c).value();
+  const Epilogue epilogue{.alpha = 0.5F, .beta = -2.0F, .c = c_buffer};
+  for (Backend backend : backends) {
+    const LaunchTarget target{device.stream(), options_of(backend)};
+    for (int split_k : {1, 2}) {
+      Buffer<uint16_t> d = device.allocate<uint16_t>(size.m * size.n).value();
+      ASSERT_TRUE(d.fill(0xffff).ok());
+      const ConfigValues config = complete_gemm(false, {{"split_k", split_k}}, size).value();
+      if (split_k == 1) {
+        ASSERT_TRUE(launch_gemm(target, config, size, codes, scales, b, b_scales, d, epilogue).ok());
+      } else {
+        const Buffer<float> slices = device.allocate<float>(size.m * size.n * split_k).value();
+        ASSERT_TRUE(launch_gemm(target, config, size, codes, scales, b, b_scales, slices).ok());
+        const ConfigValues reduce = complete_reduce({{"split_k", split_k}}, size).value();
+        ASSERT_TRUE(launch_reduce(target, reduce, size, slices, d, epilogue).ok());
+      }
+      EXPECT_TRUE(host::compare(d.to_host().value(), expected).passed()) << name_of(backend) << split_k;
+    }
+  }
+}
