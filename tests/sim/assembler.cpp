@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <fstream>
 #include <mutex>
+#include <stdexcept>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -73,7 +74,7 @@ std::string assemble_object(const std::string &text) {
   std::unique_ptr<llvm::MCTargetAsmParser> parse_target(
       target()->createMCAsmParser(*subtarget, *parser, *instructions, options));
   parser->setTargetParser(*parse_target);
-  EXPECT_FALSE(parser->Run(false)) << text;
+  EXPECT_FALSE(parser->Run(false));
   return object.str().str();
 }
 
@@ -134,6 +135,7 @@ k:
   .amdhsa_next_free_vgpr {4}
   .amdhsa_accum_offset {5}
   .amdhsa_next_free_sgpr 100
+  .amdhsa_float_denorm_mode_32 3
 .end_amdhsa_kernel
 .amdgpu_metadata
 ---
@@ -187,8 +189,9 @@ std::vector<std::byte> compile_ir(const std::string &ir) {
 
 CodeObject load(const std::vector<std::byte> &file) {
   auto code = CodeObject::load(file);
-  EXPECT_TRUE(code.ok()) << (code.ok() ? "" : code.error().text());
-  return code.ok() ? *code : CodeObject();
+  if (!code)
+    throw std::runtime_error(code.error().text());
+  return *code;
 }
 
 Run &Run::argument(uint64_t value) {

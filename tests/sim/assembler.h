@@ -27,7 +27,7 @@ std::vector<std::byte> assemble(const std::string &body, const KernelOptions &op
 /// A linked code object from LLVM IR, compiled for gfx950 at O3.
 std::vector<std::byte> compile_ir(const std::string &ir);
 
-/// Loads or fails the test.
+/// Loads, or ends the test with an exception.
 CodeObject load(const std::vector<std::byte> &file);
 
 /// A launch of the only kernel with arguments given as words.
