@@ -8,7 +8,7 @@
 
 namespace nereid {
 
-const ir::Type &Value::type() const { return detail::tracer().builder().type(id()); }
+ir::Type Value::type() const { return detail::tracer().builder().type(id()); }
 
 ir::ValueId Value::id() const {
   detail::Tracer &tracer = detail::tracer();
@@ -73,7 +73,7 @@ Tracer &VarState::owner() const {
 
 ir::ValueId VarState::value() const { return owner().var(slot_); }
 
-const ir::Type &VarState::type() const { return owner().builder().type(value()); }
+ir::Type VarState::type() const { return owner().builder().type(value()); }
 
 void VarState::assign(ir::ValueId value) {
   Tracer &owner = this->owner();

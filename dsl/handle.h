@@ -26,9 +26,9 @@ using Float = Tile<f32>;
 /// What all handles are: a value of the function that is being traced.
 class Value {
 public:
-  const ir::Type &type() const;
+  ir::Type type() const;
   /// Sizes of the dimensions; empty for a scalar.
-  const Shape &shape() const { return type().shape; }
+  Shape shape() const { return type().shape; }
   unsigned rank() const { return type().rank(); }
   int64_t size(unsigned axis) const { return shape().at(axis); }
   /// Its id for an operation to be made now; checks that it belongs to the current trace.

@@ -17,7 +17,7 @@ public:
   ir::ValueId value() const;
   /// The value is broadcast to the Var's shape; the shape never changes.
   void assign(ir::ValueId value);
-  const ir::Type &type() const;
+  ir::Type type() const;
 
 private:
   Tracer &owner() const;
@@ -60,8 +60,8 @@ public:
   /// The value that it holds now.
   Tile<T> get() const { return detail::make<T>(state_.value()); }
   operator Tile<T>() const { return get(); }
-  const ir::Type &type() const { return state_.type(); }
-  const Shape &shape() const { return type().shape; }
+  ir::Type type() const { return state_.type(); }
+  Shape shape() const { return type().shape; }
   unsigned rank() const { return type().rank(); }
   template <ElementType U> Tile<U> to(std::source_location where = std::source_location::current()) const {
     return get().template to<U>(where);
@@ -118,8 +118,8 @@ public:
 
   Ptr<T> get() const { return Ptr<T>(detail::Made{state_.value()}); }
   operator Ptr<T>() const { return get(); }
-  const ir::Type &type() const { return state_.type(); }
-  const Shape &shape() const { return type().shape; }
+  ir::Type type() const { return state_.type(); }
+  Shape shape() const { return type().shape; }
   unsigned rank() const { return type().rank(); }
 
   // By non-const reference, so that nothing but a Var converts to it: all else is an operand with its place.
