@@ -9,6 +9,7 @@
 
 #include "base/result.h"
 #include "dsl/ir/function.h"
+#include "jit/compiler_availability.h"
 #include "jit/launch.h"
 #include "jit/resources.h"
 
