@@ -22,9 +22,36 @@ void FunctionIndex::note_block(const ir::Block &block) {
   }
 }
 
+/// Forward over operations and regions until nothing new is found: loops carry values backwards.
+void FunctionIndex::note_dots() {
+  bool changed = true;
+  auto mark = [&](ir::ValueId value) {
+    changed = changed || !from_dot_[value];
+    from_dot_[value] = true;
+  };
+  while (changed) {
+    changed = false;
+    ir::for_each_op(function_, [&](const ir::Op &op, unsigned) {
+      for (size_t i = 0; i < op.results.size(); ++i)
+        for (const ir::Block &block : op.blocks)
+          if (from_dot_[block.ops.back().operands[i]]) {
+            mark(op.results[i]);
+            if (op.opcode == ir::Opcode::For)
+              mark(block.arguments[i + 1]);
+          }
+      bool is_dot = op.opcode == ir::Opcode::Dot || op.opcode == ir::Opcode::DotScaled;
+      if (is_dot ||
+          std::any_of(op.operands.begin(), op.operands.end(), [&](ir::ValueId v) { return from_dot_[v]; }))
+        for (ir::ValueId result : op.results)
+          mark(result);
+    });
+  }
+}
+
 FunctionIndex::FunctionIndex(const ir::Function &function)
     : function_(function), definition_(function.value_types.size()), user_(function.value_types.size()),
-      uses_(function.value_types.size()), cheap_(function.value_types.size()) {
+      uses_(function.value_types.size()), cheap_(function.value_types.size()),
+      from_dot_(function.value_types.size()) {
   note_block(function.body);
   for (size_t v = 0; v < function.value_types.size(); ++v)
     cheap_[v] = function.value_types[v].rank() == 0;
@@ -41,6 +68,7 @@ FunctionIndex::FunctionIndex(const ir::Function &function)
       cheap_[result] = cheap_[result] || cheap;
     }
   });
+  note_dots();
 }
 
 } // namespace nereid::codegen

@@ -27,7 +27,11 @@ public:
   /// sources and scalars by pure operations only.
   bool is_cheap(ir::ValueId value) const { return cheap_[value]; }
 
+  /// Whether a matrix instruction has a part in a value.
+  bool comes_from_dot(ir::ValueId value) const { return from_dot_[value]; }
+
 private:
+  void note_dots();
   void note_block(const ir::Block &block);
 
   const ir::Function &function_;
@@ -35,6 +39,7 @@ private:
   std::vector<const ir::Op *> user_;
   std::vector<unsigned> uses_;
   std::vector<bool> cheap_;
+  std::vector<bool> from_dot_;
   std::unordered_map<const ir::Op *, unsigned> lines_;
   std::unordered_map<const ir::Op *, const ir::Block *> blocks_;
 };

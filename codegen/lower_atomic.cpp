@@ -107,6 +107,9 @@ void Lowering::lower_atomic(const ir::Op &op) {
   Registers masks = op.operands.size() > mask_operand ? get(op.operands[mask_operand], layout) : Registers();
   atomic_fence(op, true);
   llvm::Value *owner = owner_condition(layout);
+  if (index_.comes_from_dot(op.operands[1]) && (owner || !masks.empty()))
+    for (llvm::Value *&value : values)
+      value = from_bits(anchored(to_bits(value)), value->getType());
   Registers old;
   for (size_t r = 0; r < pointers.size(); ++r) {
     llvm::Value *mask = masks.empty() ? nullptr : masks[r];

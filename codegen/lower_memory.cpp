@@ -1,5 +1,7 @@
 #include <algorithm>
 
+#include <llvm/IR/InlineAsm.h>
+
 #include "codegen/lowering.h"
 
 namespace nereid::codegen {
@@ -146,6 +148,13 @@ void Lowering::lower_load(const ir::Op &op) {
   define(result, layout, registers);
 }
 
+/// Keeps the computation of a value where it stands. LLVM moves matrix instructions into the block that uses
+/// their result, although they read the operands of lanes that are switched off there.
+llvm::Value *Lowering::anchored(llvm::Value *vector) {
+  auto *signature = llvm::FunctionType::get(vector->getType(), {vector->getType()}, false);
+  return builder_.CreateCall(signature, llvm::InlineAsm::get(signature, "", "=v,0", true), {vector});
+}
+
 /// The owner of each element stores it; groups under one mask share a branch.
 void Lowering::lower_store(const ir::Op &op) {
   order_accesses(op);
@@ -175,6 +184,8 @@ void Lowering::lower_store(const ir::Op &op) {
                                                       : value);
       }
       llvm::Value *vector = dwords_to_vector(pack(elements, 8 * bytes));
+      if (index_.comes_from_dot(op.operands[1]) && (owner || masked))
+        vector = anchored(vector);
       vectors.push_back(
           count * bytes < 4 ? builder_.CreateTrunc(vector, builder_.getIntNTy(8 * bytes * count)) : vector);
     }

@@ -112,6 +112,7 @@ private:
   /// Runs `body` where `condition` holds; `body` gives values, which are merged with `otherwise`.
   Registers guarded(llvm::Value *condition, const Registers &otherwise,
                     const std::function<Registers()> &body);
+  llvm::Value *anchored(llvm::Value *vector);
   /// A barrier where other waves' accesses to the same memory must be over first.
   void order_accesses(const ir::Op &op);
   std::optional<ir::ValueId> root(ir::ValueId pointer) const;
