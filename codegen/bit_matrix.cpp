@@ -83,6 +83,7 @@ uint64_t BitMatrix::apply(uint64_t x) const {
 BitMatrix BitMatrix::operator*(const BitMatrix &inner) const {
   assert(size() == inner.rows());
   std::vector<uint64_t> columns;
+  columns.reserve(inner.size());
   for (uint64_t column : inner.columns_)
     columns.push_back(apply(column));
   return BitMatrix(rows_, std::move(columns));
@@ -104,6 +105,12 @@ std::optional<BitMatrix> BitMatrix::inverse() const {
   return right_inverse();
 }
 
+BitMatrix BitMatrix::inverted() const {
+  std::optional<BitMatrix> result = inverse();
+  assert(result.has_value());
+  return *result;
+}
+
 std::optional<uint64_t> BitMatrix::solve(uint64_t y) const {
   Elimination::Reduced r = eliminate(*this).reduce(y);
   if (r.rest)
@@ -111,11 +118,18 @@ std::optional<uint64_t> BitMatrix::solve(uint64_t y) const {
   return r.terms;
 }
 
+uint64_t BitMatrix::solution(uint64_t y) const {
+  std::optional<uint64_t> result = solve(y);
+  assert(result.has_value());
+  return *result;
+}
+
 std::optional<BitMatrix> BitMatrix::right_inverse() const {
   Elimination elimination = eliminate(*this);
   if (elimination.rank() != rows_)
     return std::nullopt;
   std::vector<uint64_t> columns;
+  columns.reserve(rows_);
   for (unsigned i = 0; i < rows_; ++i)
     columns.push_back(elimination.reduce(uint64_t(1) << i).terms);
   return BitMatrix(size(), std::move(columns));

@@ -28,9 +28,13 @@ public:
   unsigned rank() const;
   /// The inverse of a square matrix of full rank, else nothing.
   std::optional<BitMatrix> inverse() const;
+  /// `inverse` of a matrix that is known to have one.
+  BitMatrix inverted() const;
   /// Some x with apply(x) == y, else nothing. Of all solutions the one that uses only columns that are no
   /// combination of columns before them: early columns win.
   std::optional<uint64_t> solve(uint64_t y) const;
+  /// `solve` for a y that is known to be a combination of columns.
+  uint64_t solution(uint64_t y) const;
   /// R with (*this * R) the identity on the rows, by the same choice as `solve`; nothing unless the rank is
   /// rows().
   std::optional<BitMatrix> right_inverse() const;

@@ -45,7 +45,7 @@ Compacted compact_registers(const LinearLayout &layout) {
   const BitMatrix basis(layout.coordinate_bits(), result.layout.columns(Space::Register));
   std::vector<uint32_t> to_compact, to_original;
   for (unsigned i = 0; i < bits; ++i) {
-    to_compact.push_back(static_cast<uint32_t>(*basis.solve(layout.column(Space::Register, i))));
+    to_compact.push_back(static_cast<uint32_t>(basis.solution(layout.column(Space::Register, i))));
     if (!(free >> i & 1))
       to_original.push_back(uint32_t(1) << i);
   }
@@ -150,6 +150,33 @@ unsigned lane_cost(const std::vector<ConversionStep> &steps, uint32_t registers)
   return cost + (shuffles ? shuffle_latency : 0);
 }
 
+/// The plan that stays inside waves, if no element has to leave its wave.
+std::optional<ConversionPlan> plan_in_wave(const Compacted &held, const Compacted &wanted, uint32_t registers,
+                                           unsigned element_bits) {
+  const std::optional<std::vector<uint32_t>> repeats = match_repeats(held.layout, wanted.layout);
+  if (!repeats)
+    return std::nullopt;
+  const std::optional<WaveLocalMap> local = wave_local_map(held.layout, wanted.layout);
+  if (!local)
+    return std::nullopt;
+  RenameStep align;
+  const unsigned bits = held.layout.bits(Space::Register);
+  for (uint32_t repeat : *repeats)
+    for (uint32_t reg = 0; reg < uint32_t(1) << bits; ++reg)
+      align.source.push_back(repeat << bits | reg);
+  std::vector<ConversionStep> steps = {RenameStep{held.original}, align};
+  for (ConversionStep &step : lane_steps(*local, static_cast<uint32_t>(repeats->size()), element_bits))
+    steps.push_back(std::move(step));
+  steps.push_back(RenameStep{wanted.compact});
+  ConversionPlan plan;
+  plan.steps = tidy(std::move(steps), registers);
+  plan.cost = lane_cost(plan.steps, registers);
+  plan.kind = plan.steps.empty()     ? ConversionKind::None
+              : local->is_renaming() ? ConversionKind::Registers
+                                     : ConversionKind::Lanes;
+  return plan;
+}
+
 } // namespace
 
 uint32_t ShuffleStep::source_lane(uint32_t reg, uint32_t lane, uint32_t wave) const {
@@ -221,47 +248,25 @@ Result<ConversionPlan> plan_conversion(const LinearLayout &from, const LinearLay
   if (from == to)
     return ConversionPlan{};
   const Compacted held = compact_registers(from), wanted = compact_registers(to);
-  const RenameStep rename_in{held.original}, rename_out{wanted.compact};
-
-  const std::optional<std::vector<uint32_t>> repeats = match_repeats(held.layout, wanted.layout);
-  std::optional<WaveLocalMap> local;
-  if (repeats)
-    local = wave_local_map(held.layout, wanted.layout);
-  ConversionPlan lanes;
-  if (local) {
-    RenameStep align;
-    const unsigned bits = held.layout.bits(Space::Register);
-    for (uint32_t repeat : *repeats)
-      for (uint32_t reg = 0; reg < uint32_t(1) << bits; ++reg)
-        align.source.push_back(repeat << bits | reg);
-    std::vector<ConversionStep> steps = {rename_in, align};
-    for (ConversionStep &step : lane_steps(*local, static_cast<uint32_t>(repeats->size()), element_bits))
-      steps.push_back(std::move(step));
-    steps.push_back(rename_out);
-    lanes.steps = tidy(std::move(steps), from.registers());
-    lanes.cost = lane_cost(lanes.steps, from.registers());
-    lanes.kind = lanes.steps.empty()    ? ConversionKind::None
-                 : local->is_renaming() ? ConversionKind::Registers
-                                        : ConversionKind::Lanes;
-    if (lanes.kind != ConversionKind::Lanes || (!options.allow_lds && options.allow_lanes))
-      return lanes;
-  }
+  const std::optional<ConversionPlan> in_wave = plan_in_wave(held, wanted, from.registers(), element_bits);
+  if (in_wave && (in_wave->kind != ConversionKind::Lanes || (!options.allow_lds && options.allow_lanes)))
+    return *in_wave;
 
   const unsigned element_bytes = std::bit_ceil(element_bits < 8 ? 8 : element_bits) / 8;
   std::optional<LdsStep> lds = plan_lds(held.layout, wanted.layout, element_bytes, options.lds_limit);
-  if (local && options.allow_lanes &&
-      (!lds || lanes.cost <= lds_clocks(*lds) + lds->passes * exchange_latency))
-    return lanes;
+  if (in_wave && options.allow_lanes &&
+      (!lds || in_wave->cost <= lds_clocks(*lds) + lds->passes * exchange_latency))
+    return *in_wave;
   if (!lds)
     return nereid_error(
         fmt::format("no way to exchange {} elements of {} bytes between {} and {} within {} bytes "
                     "of LDS",
                     ir::text(from.shape()), element_bytes, from.text(), to.text(), options.lds_limit));
-  lds->crosses_waves = !local;
+  lds->crosses_waves = !in_wave;
   ConversionPlan plan;
   plan.kind = ConversionKind::Lds;
   plan.cost = lds_clocks(*lds) + lds->passes * exchange_latency;
-  plan.steps = tidy({rename_in, *lds, rename_out}, from.registers());
+  plan.steps = tidy({RenameStep{held.original}, *lds, RenameStep{wanted.compact}}, from.registers());
   return plan;
 }
 

@@ -39,7 +39,7 @@ BitMatrix linear_map(unsigned from_bits, Columns from, unsigned to_bits, Columns
       from.push_back(unit);
       to.push_back(0);
     }
-  return BitMatrix(to_bits, to) * *BitMatrix(from_bits, from).inverse();
+  return BitMatrix(to_bits, to) * BitMatrix(from_bits, from).inverted();
 }
 
 /// Appends steps; renames that follow each other become one, renames that change nothing vanish.
@@ -69,7 +69,7 @@ public:
     conditions.resize(independent.size());
     const BitMatrix basis(map.rows(), independent);
     for (unsigned i = 0; i < map.size(); ++i) {
-      const uint64_t terms = *basis.solve(map.column(i));
+      const uint64_t terms = basis.solution(map.column(i));
       for (unsigned j = 0; j < independent.size(); ++j)
         conditions[j] |= (terms >> j & 1) << i;
     }
@@ -231,7 +231,7 @@ std::vector<ConversionStep> lane_steps(const WaveLocalMap &map, uint32_t repeats
   Columns basis = turned, images = turns;
   for (unsigned i = 0; i < colliding.size(); ++i)
     if (harmless >> i & 1) {
-      const uint64_t same = *BitMatrix(sources, asked).solve(asked[i]);
+      const uint64_t same = BitMatrix(sources, asked).solution(asked[i]);
       basis.push_back(colliding[i] ^ BitMatrix(lanes, colliding).apply(same));
       images.push_back(0);
     }
@@ -264,7 +264,7 @@ std::vector<ConversionStep> lane_steps(const WaveLocalMap &map, uint32_t repeats
   if (moves)
     steps.add(ShuffleStep{narrow(ask_lane.columns()), narrow(wave_to_lane.columns()),
                           narrow(shifts.columns()), std::min(pack, together)});
-  steps.rename(*numbering.inverse());
+  steps.rename(numbering.inverted());
   steps.select(turn, lanes);
   if (rounds != registers) {
     Columns wanted = unit_vectors(rounds);

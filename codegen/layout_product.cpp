@@ -115,6 +115,7 @@ Position OwnerMap::at(const Coordinates &coordinates) const {
     bits >>= count;
   }
   std::vector<uint32_t> odd;
+  odd.reserve(layout_.rank());
   for (unsigned d = 0; d < layout_.rank(); ++d)
     odd.push_back(coordinates[d] >> layout_.dim(d).bits);
   for (const Repeat &repeat : layout_.repeats()) {

@@ -51,6 +51,7 @@ OddPlacement place_odd(const LinearLayout &from, const LinearLayout &to, uint32_
 
 std::vector<uint32_t> mapped(const BitMatrix &offset, const std::vector<uint64_t> &columns) {
   std::vector<uint32_t> result;
+  result.reserve(columns.size());
   for (uint64_t column : columns)
     result.push_back(static_cast<uint32_t>(offset.apply(column)));
   return result;
@@ -109,6 +110,7 @@ LdsSide make_side(const LinearLayout &layout, const Swizzle &swizzle, unsigned a
     side.accesses.push_back({std::move(group), key[2], key[1], key[0]});
 
   std::vector<uint32_t> addresses;
+  addresses.reserve(layout.lanes());
   for (uint32_t lane = 0; lane < layout.lanes(); ++lane)
     addresses.push_back(side.offset(side.accesses.front(), lane, 0) * element_bytes);
   side.cycles = lds_clocks(direction, side.access_bytes, addresses);

@@ -158,7 +158,7 @@ std::optional<Swizzle> choose_swizzle(const LinearLayout &from, const LinearLayo
   Columns basis = vector.basis();
   for (const Subspace *part : {&extra, &rest, &passes})
     basis.insert(basis.end(), part->basis().begin(), part->basis().end());
-  const BitMatrix coordinates = *BitMatrix(bits, basis).inverse();
+  const BitMatrix coordinates = BitMatrix(bits, basis).inverted();
 
   // In these coordinates: what the lanes of a phase span among the bits above an access. Extra bits that are
   // bank bits for the narrow side keep its lanes apart by themselves.
@@ -194,7 +194,7 @@ std::optional<Swizzle> choose_swizzle(const LinearLayout &from, const LinearLayo
   for (unsigned i = 0; i < request.pass_bits; ++i)
     final_basis.push_back(uint64_t(1) << (access + size + i));
   Swizzle swizzle;
-  swizzle.offset = *BitMatrix(bits, final_basis).inverse() * coordinates;
+  swizzle.offset = BitMatrix(bits, final_basis).inverted() * coordinates;
   swizzle.write_bits = request.wide_is_write ? access : vector.dimension();
   swizzle.read_bits = request.wide_is_write ? vector.dimension() : access;
   return swizzle;

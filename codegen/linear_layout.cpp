@@ -28,6 +28,7 @@ uint64_t flatten_bits(const std::vector<Dimension> &dims, const Coordinates &coo
 
 std::vector<uint64_t> multiply(const BitMatrix &matrix, const std::vector<uint64_t> &columns) {
   std::vector<uint64_t> result;
+  result.reserve(columns.size());
   for (uint64_t column : columns)
     result.push_back(matrix.apply(column));
   return result;

@@ -226,6 +226,7 @@ TEST(ConversionPlan, PassesMeetASmallLimit) {
   EXPECT_EQ(first_step<LdsStep>(check_conversion(from, to, 32, options))->passes, 2u);
   LinearLayout three = LinearLayout::identity1d(Space::Register, 2, 1, 3);
   EXPECT_EQ(first_step<LdsStep>(check_conversion(from * three, to * three, 32, options))->passes, 6u);
+  EXPECT_EQ(first_step<LdsStep>(check_conversion(from * three, to * three, 16))->passes, 1u);
   options.lds_limit = 64 * 256 * 4;
   EXPECT_EQ(first_step<LdsStep>(check_conversion(from * three, to * three, 32, options))->passes, 3u);
 }
