@@ -52,11 +52,8 @@ uint8_t encode(ir::Format format, double value, Overflow overflow);
 /// 2^(byte - 127); NaN for 255.
 float scale_value(uint8_t byte);
 
-/// The scale of a group whose largest magnitude is `amax` (NaN or infinite where an element is): 254 for
-/// those. With E the exponent field of amax, m the format's mantissa bits and x its largest exponent:
-///   even   E counts one up where the mantissa rounds up to 2 in m bits; max(E - x, 0), but 254 when E is 255
-///   floor  max(E - x, 0)
-///   ceil   the least scale under which amax does not exceed the format's largest value
+/// The e8m0 byte of a group whose largest magnitude is `amax`, as ir::ScaleRule says; NaN or infinite where
+/// an element is.
 uint8_t group_scale(ir::Format format, ir::ScaleRule rule, float amax);
 
 /// Largest code without a sign that is finite, and the exponent of its value.

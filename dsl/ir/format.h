@@ -28,7 +28,15 @@ struct FormatFacts {
 const FormatFacts &facts(Format format);
 std::optional<Format> format_named(std::string_view name);
 
-/// How quantize picks the scale of a group (contracts: even is the competition reference's rule).
+/// How quantize picks the e8m0 byte of a group. E is the exponent field of the group's largest magnitude, m
+/// the format's mantissa bits, x the exponent of the format's largest value.
+/// - Even: E counts one up where the mantissa rounds up to 2 in m bits; max(E - x, 0), but 254 if E is 255
+/// then.
+/// - Floor: max(E - x, 0).
+/// - Ceil: the least byte under which no value of the group exceeds the format's largest.
+///
+/// A group with a NaN or an infinity has 254; these elements become the format's largest value with their
+/// sign (e4m3: NaN for both, e5m2: NaN and infinity). Finite values saturate.
 enum class ScaleRule : uint8_t { Even, Floor, Ceil };
 
 std::string_view name_of(ScaleRule rule);

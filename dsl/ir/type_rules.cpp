@@ -225,6 +225,8 @@ Complaint atomic(const Types &t) {
 }
 
 Complaint memory(const Types &t) {
+  if (t.op.has("cache") && !one_of(t.op.string("cache"), {"stream", "global"}))
+    return fmt::format("cache is stream or global, not '{}'", t.op.string("cache"));
   const Type element = with_element(t.in(0), t.in(0).element);
   const Type mask = with_element(element, Element::I1);
   switch (t.op.opcode) {

@@ -148,6 +148,7 @@ TEST(Verifier, RefusesEveryKindOfMalformedOperation) {
       {"%30 = load %20, %12 : f32[64]", "the mask is i32[64], not i1[64]"},
       {"%30 = load %20, %11, %3 : f32[64]", "the other value is f32, not f32[64]"},
       {"%30 = load %20 : i32[64]", "the result is i32[64], not f32[64]"},
+      {"%30 = load %20 {cache = \"always\"} : f32[64]", "cache is stream or global, not 'always'"},
       {"store %20, %12", "the value is i32[64], not f32[64]"},
       {"store %2, %3", "it writes through a read-only argument"},
       {"%30 = broadcast %2 : ptr<f32>[64] %31 = ptr_add %30, %12 : ptr<f32>[64] store %31, %13",
