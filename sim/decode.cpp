@@ -342,7 +342,7 @@ void Decoder::flat() {
   out_.returns = bits(a, 16, 1);
   out_.address_register = static_cast<uint16_t>(bits(b, 0, 8));
   out_.data = static_cast<uint16_t>(bits(b, 8, 8) + accumulation);
-  out_.scalar_base = static_cast<uint8_t>(bits(b, 16, 7));
+  out_.scalar_base = segment == 0 ? no_scalar_base : static_cast<uint8_t>(bits(b, 16, 7));
   out_.destination = static_cast<uint16_t>(bits(b, 24, 8) + accumulation);
 }
 

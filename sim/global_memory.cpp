@@ -16,8 +16,6 @@ struct Addresses {
   uint64_t lane[lane_count];
 };
 
-constexpr unsigned no_scalar_base = 127;
-
 void global_addresses(const Wave &wave, const Instruction &instruction, Addresses &out) {
   const uint32_t *low = wave.vgpr[instruction.address_register].word;
   const uint32_t *high = wave.vgpr[instruction.address_register + 1].word;

@@ -98,6 +98,9 @@ struct Permutation {
   bool zero_invalid = false; ///< bound_ctrl: lanes without a source read 0 instead of keeping their result
 };
 
+/// The SADDR field of an instruction without a scalar base.
+inline constexpr uint8_t no_scalar_base = 127;
+
 /// One decoded instruction. Everything that can be resolved before running is.
 struct Instruction {
   Handler run = nullptr;
@@ -130,7 +133,7 @@ struct Instruction {
   uint16_t data = 0;  ///< first data register of a store, load or atomic
   uint16_t data2 = 0; ///< second data register (DS)
   uint16_t address_register = 0;
-  uint8_t scalar_base = 127; ///< SADDR, SBASE, SRSRC: first scalar register
+  uint8_t scalar_base = no_scalar_base; ///< SADDR, SBASE, SRSRC: first scalar register
   uint8_t offset0 = 0, offset1 = 0;
   bool returns = false; ///< sc0 of an atomic
   bool to_lds = false;

@@ -194,13 +194,13 @@ CodeObject load(const std::vector<std::byte> &file) {
   return *code;
 }
 
-Run &Run::argument(uint64_t value) {
+TestRun &TestRun::argument(uint64_t value) {
   auto bytes = reinterpret_cast<const std::byte *>(&value);
   launch.kernarg.insert(launch.kernarg.end(), bytes, bytes + sizeof value);
   return *this;
 }
 
-Report Run::operator()(Memory &memory) const {
+Report TestRun::operator()(Memory &memory) const {
   auto report = run(code, memory, launch);
   EXPECT_TRUE(report.ok()) << (report.ok() ? "" : report.error().text());
   return report.ok() ? *report : Report();
@@ -222,7 +222,7 @@ std::vector<uint32_t> run_lanes(const std::string &body, const std::vector<uint3
     text += fmt::format(
         "s_add_u32 s12, s10, {0}\ns_addc_u32 s13, s11, 0\nglobal_store_dword v127, v{1}, s[12:13]\n", k * 256,
         first + k);
-  Run run(text);
+  TestRun run(text);
   run.argument(from).argument(to);
   run.launch.block = {64, 1, 1};
   Report report = run(memory);

@@ -31,14 +31,14 @@ std::vector<std::byte> compile_ir(const std::string &ir);
 CodeObject load(const std::vector<std::byte> &file);
 
 /// A launch of the only kernel with arguments given as words.
-struct Run {
+struct TestRun {
   CodeObject code;
   Launch launch;
 
-  explicit Run(const std::string &body, const KernelOptions &options = {})
+  explicit TestRun(const std::string &body, const KernelOptions &options = {})
       : code(load(assemble(body, options))) {}
   /// Appends a 64-bit argument.
-  Run &argument(uint64_t value);
+  TestRun &argument(uint64_t value);
   Report operator()(Memory &memory) const;
 };
 

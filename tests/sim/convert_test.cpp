@@ -111,7 +111,7 @@ std::vector<uint32_t> over_all_words(const std::string &body) {
   Memory memory;
   uint64_t from = *memory.allocate(4 * lanes), to = *memory.allocate(4 * lanes);
   EXPECT_TRUE(memory.write(from, inputs.data(), 4 * lanes).ok());
-  Run run(
+  TestRun run(
       "s_load_dwordx4 s[8:11], s[0:1], 0x0\nv_lshlrev_b32 v9, 2, v0\ns_lshl_b32 s12, s2, 8\n"
       "s_waitcnt lgkmcnt(0)\nv_add_u32 v9, s12, v9\nglobal_load_dword v0, v9, s[8:9]\ns_waitcnt vmcnt(0)\n" +
       body + "\nglobal_store_dword v9, v1, s[10:11]");

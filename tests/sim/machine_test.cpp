@@ -61,5 +61,165 @@ end:
   EXPECT_EQ(report->counts.vmem_store, 16u);
 }
 
+std::string refusal(const Launch &launch, const KernelOptions &options = {}) {
+  Memory memory;
+  auto report = run(load(assemble("s_nop 0", options)), memory, launch);
+  EXPECT_FALSE(report.ok());
+  if (report.ok())
+    return "";
+  EXPECT_EQ(report.error().owner, Owner::User);
+  return report.error().message;
+}
+
+TEST(Machine, RefusesLaunchesBeyondTheLimits) {
+  Launch empty;
+  empty.grid = {4, 0, 1};
+  EXPECT_NE(refusal(empty).find("is empty"), std::string::npos);
+  Launch wide;
+  wide.block = {1025, 1, 1};
+  EXPECT_NE(refusal(wide).find("is larger than 1024"), std::string::npos);
+  Launch product;
+  product.block = {64, 64, 64};
+  EXPECT_NE(refusal(product).find("is larger than 1024"), std::string::npos);
+  KernelOptions small;
+  small.max_workgroup_size = 64;
+  Launch bigger;
+  bigger.block = {65, 1, 1};
+  EXPECT_NE(refusal(bigger, small).find("is larger than 64"), std::string::npos);
+  KernelOptions local;
+  local.lds_size = 1024;
+  Launch dynamic;
+  dynamic.dynamic_lds = 160 * 1024 - 1023;
+  EXPECT_NE(refusal(dynamic, local).find("LDS"), std::string::npos);
+  Launch arguments;
+  arguments.kernarg.resize(65);
+  EXPECT_NE(refusal(arguments).find("65 bytes of arguments, the kernel takes 64"), std::string::npos);
+  Launch name;
+  name.kernel = "other";
+  EXPECT_NE(refusal(name).find("no kernel 'other'"), std::string::npos);
+}
+
+TEST(Machine, WavesMeetAtBarriers) {
+  // 16 waves write their number, meet, and read what the next wave wrote.
+  KernelOptions options;
+  options.lds_size = 64;
+  TestRun run(
+      "s_load_dwordx2 s[4:5], s[0:1], 0x0\nv_and_b32 v0, 0x3ff, v0\nv_lshrrev_b32 v1, 6, v0\n"
+      "v_lshlrev_b32 v2, 2, v1\nds_write_b32 v2, v1\ns_waitcnt lgkmcnt(0)\ns_barrier\nv_add_u32 v3, 1, v1\n"
+      "v_and_b32 v3, 15, v3\nv_lshlrev_b32 v3, 2, v3\nds_read_b32 v4, v3\nv_lshlrev_b32 v0, 2, v0\n"
+      "s_waitcnt lgkmcnt(0)\nglobal_store_dword v0, v4, s[4:5]",
+      options);
+  Memory memory;
+  uint64_t out = *memory.allocate(4096);
+  run.argument(out);
+  run.launch.block = {1024, 1, 1};
+  Report report = run(memory);
+  ASSERT_FALSE(report.fault) << report.fault->error().text();
+  std::vector<uint32_t> words(1024);
+  ASSERT_TRUE(memory.read(out, words.data(), 4096).ok());
+  for (unsigned i = 0; i < 1024; ++i)
+    ASSERT_EQ(words[i], (i / 64 + 1) % 16);
+  EXPECT_EQ(report.counts.barrier, 16u);
+  EXPECT_EQ(report.counts.lds, 32u);
+  EXPECT_EQ(report.waves, 16u);
+}
+
+TEST(Machine, ABarrierThatSomeWavesSkipIsAFault) {
+  TestRun run(
+      "v_readfirstlane_b32 s20, v0\ns_and_b32 s20, s20, 0x3ff\ns_cmp_lg_u32 s20, 0\ns_cbranch_scc1 1f\n"
+      "s_barrier\n1:");
+  run.launch.block = {128, 1, 1};
+  Memory memory;
+  Report report = run(memory);
+  ASSERT_TRUE(report.fault);
+  EXPECT_EQ(report.fault->kind, FaultKind::Barrier);
+  EXPECT_EQ(report.fault->instruction, "s_barrier");
+}
+
+TEST(Machine, WavesMayWaitForEachOtherThroughLds) {
+  // Wave 0 spins until wave 1, which starts later, has written.
+  KernelOptions options;
+  options.lds_size = 4;
+  TestRun run("v_readfirstlane_b32 s20, v0\ns_and_b32 s20, s20, 0x3ff\nv_mov_b32 v1, 0\nv_mov_b32 v2, 9\n"
+              "s_cmp_lg_u32 s20, 0\ns_cbranch_scc1 2f\n1:\nds_read_b32 v3, v1\ns_waitcnt lgkmcnt(0)\n"
+              "v_readfirstlane_b32 s21, v3\ns_cmp_lg_u32 s21, 9\ns_cbranch_scc1 "
+              "1b\ns_endpgm\n2:\nds_write_b32 v1, v2",
+              options);
+  run.launch.block = {128, 1, 1};
+  Memory memory;
+  EXPECT_FALSE(run(memory).fault);
+}
+
+TEST(Machine, EndlessLoopsRunOutOfBudget) {
+  TestRun run("1:\ns_branch 1b");
+  run.launch.instruction_budget = 100000;
+  Memory memory;
+  Report report = run(memory);
+  ASSERT_TRUE(report.fault);
+  EXPECT_EQ(report.fault->kind, FaultKind::Budget);
+  EXPECT_EQ(report.counts.total, 100000u);
+  EXPECT_EQ(report.counts.branch, 100000u);
+}
+
+TEST(Machine, InstructionsThatAreNotSimulatedAreNamed) {
+  TestRun run("v_mov_b32 v1, 0\nv_cubeid_f32 v1, v1, v1, v1");
+  Memory memory;
+  Report report = run(memory);
+  ASSERT_TRUE(report.fault);
+  EXPECT_EQ(report.fault->kind, FaultKind::Unsupported);
+  EXPECT_EQ(report.fault->instruction, "v_cubeid_f32 v1, v1, v1, v1");
+  EXPECT_EQ(report.fault->address % 4, 0u);
+  TestRun skipped("s_branch 1f\n.long 0xffffffff\n1:");
+  EXPECT_FALSE(skipped(memory).fault);
+  TestRun reached(".long 0xffffffff");
+  ASSERT_TRUE(reached(memory).fault);
+}
+
+TEST(Machine, TheLowestFaultingWorkgroupIsReported) {
+  TestRun run("s_cmp_lt_u32 s2, 5\ns_cbranch_scc1 1f\ns_trap 2\n1:");
+  run.launch.grid = {40, 1, 1};
+  run.launch.threads = 4;
+  Memory memory;
+  Report report = run(memory);
+  ASSERT_TRUE(report.fault);
+  EXPECT_EQ(report.fault->workgroup[0], 5u);
+}
+
+TEST(Machine, PartialWavesAndThreeDimensionsOfWorkItems) {
+  TestRun run(
+      "s_load_dwordx2 s[4:5], s[0:1], 0x0\nv_and_b32 v1, 0x3ff, v0\nv_bfe_u32 v2, v0, 10, 10\n"
+      "v_bfe_u32 v3, v0, 20, 10\nv_mul_u32_u24 v4, 5, v2\nv_add_u32 v4, v4, v1\nv_mul_u32_u24 v5, 15, v3\n"
+      "v_add_u32 v4, v4, v5\nv_lshlrev_b32 v4, 2, v4\ns_mul_i32 s6, s4, 0\ns_lshl_b32 s6, s3, 3\n"
+      "s_or_b32 s6, s6, s4\nv_mov_b32 v6, s3\ns_waitcnt lgkmcnt(0)\nglobal_store_dword v4, v6, s[4:5]");
+  Memory memory;
+  uint64_t out = *memory.allocate(4 * 5 * 3 * 2 * 10);
+  ASSERT_TRUE(memory.fill(out, std::byte{0xFF}, 1200).ok());
+  run.argument(out);
+  run.launch.grid = {1, 7, 1};
+  run.launch.block = {5, 3, 10};
+  run.launch.threads = 1;
+  Report report = run(memory);
+  ASSERT_FALSE(report.fault) << report.fault->error().text();
+  EXPECT_EQ(report.waves, 21u);
+  std::vector<uint32_t> words(300);
+  ASSERT_TRUE(memory.read(out, words.data(), 1200).ok());
+  for (unsigned i = 0; i < 300; ++i)
+    EXPECT_EQ(words[i], i < 150 ? 6 : 0xFFFFFFFF) << i;
+}
+
+TEST(Machine, OffsetsBeyondFourGigabytes) {
+  TestRun run(
+      "s_load_dwordx2 s[4:5], s[0:1], 0x0\nv_mov_b32 v1, 0xfffffff0\nv_mov_b32 v2, 77\ns_waitcnt lgkmcnt(0)\n"
+      "s_add_u32 s4, s4, 0x20000000\ns_addc_u32 s5, s5, 0\nglobal_store_dword v1, v2, s[4:5] offset:12");
+  Memory memory;
+  uint64_t out = *memory.allocate(size_t{5} << 30);
+  run.argument(out);
+  Report report = run(memory);
+  ASSERT_FALSE(report.fault) << report.fault->error().text();
+  uint32_t word = 0;
+  ASSERT_TRUE(memory.read(out + 0x20000000 + 0xFFFFFFFC, &word, 4).ok());
+  EXPECT_EQ(word, 77u);
+}
+
 } // namespace
 } // namespace nereid::sim::test

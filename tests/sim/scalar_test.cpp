@@ -43,12 +43,12 @@ void expect_scalars(const std::vector<ScalarCase> &cases) {
         "s_mov_b64 s[20:21], 0\ns_cmp_lg_u32 0, 0\n{}\ns_cselect_b32 s22, 1, 0\nv_mov_b32 v2, s20\n"
         "v_mov_b32 v3, s21\nv_mov_b32 v4, s22\nglobal_store_dwordx3 v9, v[2:4], s[30:31] offset:{}\n",
         cases[k].text, 12 * k);
-  Run program(body);
+  TestRun program(body);
   for (uint64_t a : values)
     for (uint64_t b : values) {
       Memory memory;
       uint64_t out = *memory.allocate(12 * cases.size());
-      Run run = program;
+      TestRun run = program;
       run.argument(out).argument(a).argument(b);
       Report report = run(memory);
       ASSERT_FALSE(report.fault) << report.fault->error().text();

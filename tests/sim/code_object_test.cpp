@@ -1,0 +1,121 @@
+#include <cstring>
+#include <random>
+
+#include <gtest/gtest.h>
+
+#include "sim/program.h"
+#include "tests/sim/assembler.h"
+
+namespace nereid::sim::test {
+namespace {
+
+std::string refusal(const std::vector<std::byte> &file) {
+  auto code = CodeObject::load(file);
+  EXPECT_FALSE(code.ok());
+  if (code.ok())
+    return "";
+  EXPECT_EQ(code.error().owner, Owner::User);
+  return code.error().message;
+}
+
+void put(std::vector<std::byte> &file, size_t at, uint32_t value, size_t size) {
+  std::memcpy(file.data() + at, &value, size);
+}
+
+TEST(CodeObject, DescribesItsKernel) {
+  KernelOptions options;
+  options.lds_size = 512;
+  options.scratch_size = 16;
+  CodeObject code = load(assemble("s_nop 0", options));
+  ASSERT_EQ(code.kernels().size(), 1u);
+  const KernelInfo &kernel = code.kernels().front();
+  EXPECT_EQ(kernel.name, "k");
+  EXPECT_EQ(kernel.kernarg_size, 64u);
+  EXPECT_EQ(kernel.lds_size, 512u);
+  EXPECT_EQ(kernel.scratch_size, 16u);
+  EXPECT_EQ(kernel.vgpr_count, 192u);
+  EXPECT_EQ(kernel.agpr_count, 64u);
+  EXPECT_EQ(kernel.max_workgroup_size, 1024u);
+  ASSERT_EQ(kernel.arguments.size(), 1u);
+  EXPECT_EQ(kernel.arguments[0].name, "p");
+  EXPECT_EQ(kernel.arguments[0].value_kind, "global_buffer");
+  EXPECT_EQ(kernel.explicit_size(), 8u);
+  EXPECT_TRUE(code.kernel("").ok());
+  auto missing = code.kernel("other");
+  ASSERT_FALSE(missing.ok());
+  EXPECT_EQ(missing.error().message, "there is no kernel 'other' in the code object");
+  EXPECT_EQ(missing.error().remedy, "kernels: k");
+}
+
+TEST(CodeObject, RefusesOtherFiles) {
+  EXPECT_NE(refusal({}).find("not an ELF file"), std::string::npos);
+  EXPECT_NE(refusal(std::vector<std::byte>(100)).find("not an ELF file"), std::string::npos);
+  std::vector<std::byte> good = assemble("s_nop 0");
+  auto machine = good;
+  put(machine, 18, 62, 2); // x86-64
+  EXPECT_NE(refusal(machine).find("not AMDGPU"), std::string::npos);
+  auto isa = good;
+  put(isa, 48, 0x54C, 4); // gfx942
+  EXPECT_NE(refusal(isa).find("another ISA than gfx950"), std::string::npos);
+  auto relocatable = good;
+  put(relocatable, 16, 1, 2);
+  EXPECT_NE(refusal(relocatable).find("not linked"), std::string::npos);
+  auto system = good;
+  put(system, 7, 0, 1);
+  EXPECT_NE(refusal(system).find("amdhsa"), std::string::npos);
+}
+
+TEST(CodeObject, RefusesEveryTruncation) {
+  std::vector<std::byte> good = assemble("s_nop 0");
+  for (size_t size = 0; size < good.size(); size += 37)
+    EXPECT_FALSE(CodeObject::load(std::span(good).first(size)).ok()) << size;
+}
+
+TEST(CodeObject, SurvivesDamage) {
+  std::vector<std::byte> good = assemble("v_add_u32 v1, v0, v0\ns_load_dwordx2 s[4:5], s[0:1], 0x0\n"
+                                         "s_waitcnt lgkmcnt(0)\nglobal_store_dword v0, v1, s[4:5]");
+  std::mt19937 random(11);
+  Memory memory;
+  unsigned ran = 0;
+  for (unsigned round = 0; round < 300; ++round) {
+    auto file = good;
+    for (unsigned k = 0; k <= round % 4; ++k)
+      file[random() % file.size()] = static_cast<std::byte>(random());
+    auto code = CodeObject::load(file);
+    if (!code.ok() || code->kernels().empty())
+      continue;
+    Launch launch;
+    launch.kernel = code->kernels().front().name;
+    launch.block = {64, 1, 1};
+    launch.instruction_budget = 10000;
+    launch.threads = 1;
+    auto report = run(*code, memory, launch);
+    ran += report.ok();
+  }
+  EXPECT_GT(ran, 0u); // bytes that nobody reads were hit as well
+}
+
+TEST(CodeObject, MapsAddressesToLines) {
+  CodeObject code =
+      load(assemble(".file 1 \"kernel.cpp\"\n.loc 1 17 3\nv_mov_b32 v1, v0\n.loc 1 42 3\ns_trap 2"));
+  TestRun run("s_nop 0");
+  run.code = code;
+  run.launch.block = {64, 1, 1};
+  Memory memory;
+  Report report = run(memory);
+  ASSERT_TRUE(report.fault);
+  EXPECT_EQ(report.fault->kind, FaultKind::Trap);
+  EXPECT_EQ(report.fault->instruction, "s_trap 2");
+  EXPECT_EQ(report.fault->line.line, 42u);
+  EXPECT_EQ(report.fault->line.file, "kernel.cpp");
+  EXPECT_EQ(report.fault->error().owner, Owner::Device);
+}
+
+TEST(CodeObject, NamesWhatItExecutes) {
+  EXPECT_NE(find_operation("v_mfma_scale_f32_16x16x128_f8f6f4"), nullptr);
+  EXPECT_EQ(find_operation("v_made_up_f32"), nullptr);
+  EXPECT_GT(supported_operations().size(), 1000u);
+}
+
+} // namespace
+} // namespace nereid::sim::test

@@ -1,0 +1,104 @@
+#include <cstring>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "sim/memory.h"
+
+namespace nereid::sim {
+namespace {
+
+TEST(Memory, ReadsBackWhatWasWritten) {
+  Memory memory;
+  auto address = memory.allocate(100, 4096);
+  ASSERT_TRUE(address.ok());
+  EXPECT_EQ(*address % 4096, 0u);
+  uint32_t words[2] = {0x11223344, 0x55667788}, back[2] = {};
+  ASSERT_TRUE(memory.write(*address + 40, words, 8).ok());
+  ASSERT_TRUE(memory.fill(*address + 44, std::byte{0xAB}, 2).ok());
+  ASSERT_TRUE(memory.read(*address + 40, back, 8).ok());
+  EXPECT_EQ(back[0], 0x11223344u);
+  EXPECT_EQ(back[1], 0x5566ABABu);
+}
+
+TEST(Memory, RefusesWhatIsNotInsideOneBuffer) {
+  Memory memory;
+  uint64_t address = *memory.allocate(100);
+  char byte = 0;
+  Status past = memory.read(address + 100, &byte, 1);
+  ASSERT_FALSE(past.ok());
+  EXPECT_EQ(past.error().owner, Owner::User);
+  EXPECT_NE(past.error().message.find("not inside one simulator buffer"), std::string::npos);
+  EXPECT_FALSE(memory.write(address - 1, &byte, 1).ok());
+  EXPECT_FALSE(memory.fill(address + 50, std::byte{0}, 51).ok());
+  EXPECT_FALSE(memory.read(address, &byte, ~size_t{0}).ok());
+  EXPECT_FALSE(memory.free(address + 1).ok());
+  ASSERT_TRUE(memory.free(address).ok());
+  EXPECT_FALSE(memory.read(address, &byte, 1).ok());
+  EXPECT_FALSE(memory.free(address).ok());
+}
+
+TEST(Memory, BuffersLieFarApart) {
+  Memory memory;
+  uint64_t first = *memory.allocate(1), second = *memory.allocate(1);
+  EXPECT_GE(second - first, uint64_t{1} << 32);
+  EXPECT_EQ(memory.view().find(first + 1, 1), nullptr);
+  EXPECT_NE(memory.view().find(second, 1), nullptr);
+}
+
+TEST(Memory, HoldsBuffersBeyondFourGigabytesWithoutTouchingThem) {
+  Memory memory;
+  constexpr size_t size = size_t{5} << 30;
+  uint64_t address = *memory.allocate(size);
+  uint32_t word = 77, back = 0;
+  ASSERT_TRUE(memory.write(address + size - 4, &word, 4).ok());
+  ASSERT_TRUE(memory.read(address + size - 4, &back, 4).ok());
+  EXPECT_EQ(back, 77u);
+}
+
+TEST(Memory, LimitsItsSizeAndChecksAlignment) {
+  Memory memory(1000);
+  EXPECT_FALSE(memory.allocate(1001).ok());
+  uint64_t address = *memory.allocate(600);
+  auto more = memory.allocate(500);
+  ASSERT_FALSE(more.ok());
+  EXPECT_NE(more.error().message.find("out of simulated device memory"), std::string::npos);
+  ASSERT_TRUE(memory.free(address).ok());
+  EXPECT_TRUE(memory.allocate(500).ok());
+  EXPECT_FALSE(memory.allocate(1, 3).ok());
+}
+
+TEST(Memory, AViewKeepsWhatWasFreed) {
+  Memory memory;
+  uint64_t address = *memory.allocate(8);
+  Memory::View view = memory.view();
+  ASSERT_TRUE(memory.free(address).ok());
+  const Block *block = view.find(address, 8);
+  ASSERT_NE(block, nullptr);
+  block->data()[0] = std::byte{1};
+  EXPECT_EQ(memory.view().find(address, 8), nullptr);
+}
+
+TEST(Memory, ServesSeveralThreads) {
+  Memory memory;
+  std::vector<std::thread> threads;
+  std::vector<int> failures(4);
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([&, t] {
+      for (int i = 0; i < 200; ++i) {
+        auto address = memory.allocate(64);
+        int value = t * 1000 + i, back = 0;
+        bool ok =
+            address.ok() && memory.write(*address, &value, 4).ok() && memory.read(*address, &back, 4).ok();
+        failures[t] += !ok || back != value || !memory.free(*address).ok();
+      }
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  for (int count : failures)
+    EXPECT_EQ(count, 0);
+}
+
+} // namespace
+} // namespace nereid::sim
