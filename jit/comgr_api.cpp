@@ -157,6 +157,7 @@ Result<std::vector<uint8_t>> ComgrApi::run(Action action, const std::vector<std:
   static std::mutex mutex;
   std::lock_guard lock(mutex);
   std::vector<const char *> option_list;
+  option_list.reserve(options.size());
   for (const std::string &option : options)
     option_list.push_back(option.c_str());
 

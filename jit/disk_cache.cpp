@@ -67,7 +67,7 @@ bool read_resources(const llvm::json::Object &object, Resources &out) {
 
 /// The whole file, or nothing when anything about it is wrong.
 std::optional<Binary> parse(llvm::StringRef file, std::string_view key) {
-  if (file.size() < header_size || std::memcmp(file.data(), magic, sizeof(magic)))
+  if (file.size() < header_size || std::memcmp(file.data(), magic, sizeof(magic)) != 0)
     return std::nullopt;
   llvm::StringRef payload = file.drop_front(sizeof(magic) + hash_size);
   if (checksum(payload) != file.substr(sizeof(magic), hash_size))

@@ -9,6 +9,7 @@ namespace nereid::jit {
 
 /// libamdhip64, opened at run time. HIP's own names and calling conventions.
 struct HipApi {
+// NOLINTNEXTLINE(bugprone-macro-parentheses): a declaration takes none
 #define NEREID_HIP(function, parameters) int(*function) parameters = nullptr;
 #include "jit/hip_functions.def"
   const char *(*hipGetErrorString)(int) = nullptr;

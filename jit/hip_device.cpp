@@ -62,7 +62,8 @@ public:
 void *handle_of(StreamState *stream) {
   return stream ? static_cast<HipStream *>(stream)->handle.get() : nullptr;
 }
-void *pointer(uint64_t address) { return reinterpret_cast<void *>(address); }
+// Device addresses and tags of HIP are integers here.
+void *pointer(uint64_t value) { return reinterpret_cast<void *>(value); } // NOLINT(performance-no-int-to-ptr)
 
 class HipDevice final : public DeviceInterface {
 public:
@@ -135,11 +136,10 @@ public:
 
   Result<std::optional<InstructionCounts>> launch(StreamState *stream,
                                                   const LaunchRequest &request) override {
-    constexpr auto tag = [](uintptr_t value) { return reinterpret_cast<void *>(value); };
-    constexpr uintptr_t buffer_pointer = 1, buffer_size = 2, end = 3;
+    constexpr uint64_t buffer_pointer = 1, buffer_size = 2, end = 3;
     size_t size = request.kernarg.size();
-    void *extra[] = {tag(buffer_pointer), const_cast<std::byte *>(request.kernarg.data()), tag(buffer_size),
-                     &size, tag(end)};
+    void *extra[] = {pointer(buffer_pointer), const_cast<std::byte *>(request.kernarg.data()),
+                     pointer(buffer_size), &size, pointer(end)};
     Status launched =
         call(api_.hipModuleLaunchKernel, "hipModuleLaunchKernel",
              static_cast<const HipKernel &>(request.kernel).function, request.grid.x, request.grid.y,
@@ -157,7 +157,7 @@ private:
       return set;
     return api_.check(function(static_cast<P>(arguments)...), name);
   }
-  Status then_wait(Status queued) const {
+  Status then_wait(const Status &queued) const {
     return queued ? call(api_.hipStreamSynchronize, "hipStreamSynchronize", nullptr) : queued;
   }
 

@@ -23,15 +23,23 @@ Result<const ReadyKernel *> KernelCache::find_or_build(std::string_view key, con
     }
     building_.emplace(key, promise.get_future().share());
   }
+  // A kernel function may throw what is its own: the next call must not wait for a build that is over.
+  struct Finish {
+    KernelCache &cache;
+    std::string_view key;
+    ~Finish() {
+      std::unique_lock lock(cache.mutex_);
+      cache.building_.erase(cache.building_.find(key));
+    }
+  } finish{*this, key};
   Result<ReadyKernel> built = build();
-  std::unique_lock lock(mutex_);
   Outcome outcome = built ? Outcome(nullptr) : Outcome(built.error());
   if (built) {
     auto kernel = std::make_unique<const ReadyKernel>(std::move(*built));
     outcome = kernel.get();
+    std::unique_lock lock(mutex_);
     kernels_.emplace(key, std::move(kernel));
   }
-  building_.erase(building_.find(key));
   promise.set_value(outcome);
   return outcome;
 }

@@ -76,7 +76,7 @@ BareFact bare_fact(const ArgumentValue &argument) {
 }
 
 void start_key(KeyBytes &key, const KernelCore *core, bool interpret, ConfigView config) {
-  key.add(core);
+  key.add(reinterpret_cast<uintptr_t>(core));
   key.add(interpret);
   key.add(config.bytes.data(), config.bytes.size());
 }

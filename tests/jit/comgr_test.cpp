@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "jit/compiler.h"
+#include "kernels/host/problem.h"
+#include "kernels/mxfp4_linear.h"
 #include "tests/jit/sample_kernels.h"
 #include "tests/jit/temporary_directory.h"
 
@@ -51,6 +53,30 @@ TEST(Comgr, CompilesTheSamplesLikeTheChosenCompiler) {
   ASSERT_TRUE(isa) << isa.error().text();
   EXPECT_NE(isa->find(".amdhsa_kernel add"), std::string::npos);
 }
+
+class ComgrLinear : public testing::TestWithParam<kernels::GemmPath> {};
+
+TEST_P(ComgrLinear, IsWithinTheTolerance) {
+  ScopedEnvironment off("NEREID_CACHE_DIR", "off");
+  const Device device = Device::simulator();
+  const kernels::ProblemSize size{20, 64, 512};
+  const auto problem = kernels::host::random_problem(size.m, size.n, size.k, 7);
+  auto a = device.upload(problem.a).value();
+  auto b = device.upload(problem.b).value(), b_scales = device.upload(problem.b_scales).value();
+  auto c = device.allocate<uint16_t>(problem.exact.size()).value();
+  ASSERT_TRUE(c.fill(0xffff));
+  kernels::Mxfp4Linear linear(device);
+  auto report = linear(device.stream(), {a, b, b_scales, c}, size, GetParam());
+  ASSERT_TRUE(report) << report.error().text();
+  for (const kernels::LaunchRecord &launch : report->launches)
+    EXPECT_EQ(launch.info.compiled->compiler().substr(0, 6) == "comgr ", jit::comgr_compiler().ok());
+  const auto compared = kernels::host::compare(c.to_host().value(), problem.exact);
+  EXPECT_TRUE(compared.passed()) << compared.wrong << " of " << problem.exact.size() << " are wrong";
+}
+
+INSTANTIATE_TEST_SUITE_P(Paths, ComgrLinear,
+                         testing::Values(kernels::GemmPath::Fused, kernels::GemmPath::Atomic,
+                                         kernels::GemmPath::Workspace, kernels::GemmPath::Staged));
 
 } // namespace
 } // namespace nereid::test
