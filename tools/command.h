@@ -38,6 +38,7 @@ void add_quant(CLI::App &app, Invocation &invocation);
 void add_gemm(CLI::App &app, Invocation &invocation);
 void add_compile(CLI::App &app, Invocation &invocation);
 void add_inspect(CLI::App &app, Invocation &invocation);
+void add_tune(CLI::App &app, Invocation &invocation);
 void add_doctor(CLI::App &app, Invocation &invocation);
 
 } // namespace nereid::tools

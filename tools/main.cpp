@@ -18,6 +18,7 @@ constexpr const char *footer = R"(Examples:
   nereid gemm --m 16 --n 2112 --k 7168 --a a.bin --b b.bin --b-scales bs.bin --out c.bin --json
   nereid compile mxfp4_gemm_fused --config block_m=16,block_n=64,split_k=8 --shape 16,2112,7168 --emit isa
   nereid inspect mxfp4_quant --shape 256,0,3072
+  nereid tune --m 16 --n 2112 --k 7168
   nereid doctor
 
 Exit codes: 0 right, 1 wrong result or fault, 2 usage or bad input, 3 environment.
@@ -54,6 +55,7 @@ int main(int argc, char **argv) {
   add_gemm(app, invocation);
   add_compile(app, invocation);
   add_inspect(app, invocation);
+  add_tune(app, invocation);
   add_doctor(app, invocation);
 
   try {

@@ -1,0 +1,91 @@
+// From a kernel to its binary, and the cost of a launch.
+#include <cstdlib>
+
+#include <benchmark/benchmark.h>
+
+#include "jit/kernel.h"
+#include "kernels/mxfp4_gemm.h"
+
+using namespace nereid;
+using namespace nereid::kernels;
+
+namespace {
+
+struct AddConfig {
+  int block = 1024;
+  int waves = 4;
+  NEREID_CONFIG(AddConfig, block, waves)
+};
+
+void add(const AddConfig &c, Ptr<const f32> x, Ptr<const f32> y, Ptr<f32> z, Int n) {
+  const Tile<i32> i = program_id(0) * c.block + arange(0, c.block);
+  const Tile<i1> in_range = i < n;
+  store(z + i, load(x + i, in_range) + load(y + i, in_range), in_range);
+}
+
+/// Fails the benchmark where the result is an error.
+template <class T> bool usable(benchmark::State &state, const Result<T> &result) {
+  if (!result)
+    state.SkipWithError(result.error().text().c_str());
+  return result.ok();
+}
+
+void trace_vector_add(benchmark::State &state) {
+  for (auto _ : state)
+    if (!usable(state, trace("add", add, AddConfig{})))
+      return;
+}
+
+void trace_fused_gemm(benchmark::State &state) {
+  for (auto _ : state)
+    if (!usable(state, trace("mxfp4_gemm_fused", mxfp4_gemm_fused<bf16>, GemmConfig{})))
+      return;
+}
+
+template <class Kernel, class Config>
+void trace_to_binary(benchmark::State &state, const Kernel &kernel, const Config &config) {
+  for (auto _ : state) {
+    // A device of its own knows no kernel yet; the disk cache is off.
+    const Device device = Device::simulator();
+    if (!usable(state, kernel.compile(config, {}, device)))
+      return;
+  }
+}
+
+void vector_add_to_binary(benchmark::State &state) {
+  trace_to_binary(state, Kernel("add", add), AddConfig{});
+}
+
+void fused_gemm_to_binary(benchmark::State &state) {
+  trace_to_binary(state, Kernel("mxfp4_gemm_fused", mxfp4_gemm_fused<bf16>), GemmConfig{});
+}
+
+void memory_cache_hit(benchmark::State &state) {
+  const Device device = Device::simulator();
+  const Kernel kernel("add", add);
+  for (auto _ : state)
+    if (!usable(state, kernel.compile(AddConfig{}, {}, device)))
+      return;
+}
+
+void launch_one_program(benchmark::State &state) {
+  const Device device = Device::simulator();
+  const Kernel kernel("add", add);
+  const Buffer<float> x = device.upload(std::vector<float>(1024, 1.0F)).value();
+  const Buffer<float> z = device.allocate<float>(1024).value();
+  const Stream stream = device.stream();
+  for (auto _ : state)
+    if (!usable(state, kernel(stream, Grid{1}, AddConfig{}, x, x, z, 1024)))
+      return;
+}
+
+const int cache_is_off = setenv("NEREID_CACHE_DIR", "off", /*overwrite=*/1);
+
+BENCHMARK(trace_vector_add)->Unit(benchmark::kMicrosecond);
+BENCHMARK(trace_fused_gemm)->Unit(benchmark::kMicrosecond);
+BENCHMARK(vector_add_to_binary)->Unit(benchmark::kMillisecond);
+BENCHMARK(fused_gemm_to_binary)->Unit(benchmark::kMillisecond);
+BENCHMARK(memory_cache_hit)->Unit(benchmark::kNanosecond);
+BENCHMARK(launch_one_program)->Unit(benchmark::kMicrosecond);
+
+} // namespace

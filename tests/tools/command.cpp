@@ -1,0 +1,138 @@
+#include <gtest/gtest.h>
+
+#include "tests/tools/command_runner.h"
+
+using namespace nereid::tools::test;
+
+namespace {
+
+/// Runs with --json; the object must have an error of that owner with that message.
+void expect_error(std::vector<std::string> arguments, int exit_code, const std::string &owner,
+                  const std::string &message) {
+  arguments.push_back("--json");
+  const CommandResult result = run_command(arguments);
+  EXPECT_EQ(result.exit_code, exit_code) << result.err;
+  EXPECT_FALSE(result.err.empty());
+  const llvm::json::Object object = result.json();
+  const llvm::json::Object *error = object.getObject("error");
+  ASSERT_NE(error, nullptr);
+  EXPECT_EQ(error->getString("owner").value_or("").str(), owner);
+  EXPECT_NE(error->getString("message").value_or("").str().find(message), std::string::npos)
+      << error->getString("message").value_or("").str();
+}
+
+} // namespace
+
+TEST(Command, HelpIsRightAndHasExamples) {
+  const CommandResult help = run_command({"--help"});
+  EXPECT_EQ(help.exit_code, 0);
+  for (const char *subcommand : {"demo", "quant", "gemm", "compile", "inspect", "tune", "doctor"}) {
+    EXPECT_NE(help.out.find(subcommand), std::string::npos) << subcommand;
+    const CommandResult own = run_command({subcommand, "--help"});
+    EXPECT_EQ(own.exit_code, 0) << subcommand;
+    EXPECT_TRUE(own.err.empty()) << subcommand;
+  }
+  EXPECT_NE(help.out.find("Examples:"), std::string::npos);
+}
+
+TEST(Command, UsageErrorsAreExitCode2WithOneObject) {
+  expect_error({}, 2, "user", "subcommand");
+  expect_error({"frobnicate"}, 2, "user", "frobnicate");
+  expect_error({"quant", "--m", "4"}, 2, "user", "required");
+  expect_error({"demo", "--device", "cuda"}, 2, "user", "cuda");
+  expect_error({"gemm", "--m", "x"}, 2, "user", "x");
+}
+
+TEST(Command, AMissingGpuIsExitCode3) {
+  const CommandResult doctor = run_command({"doctor", "--json"});
+  for (const llvm::json::Value &device : *doctor.json().getArray("devices"))
+    if (device.getAsObject()->getString("name") == llvm::StringRef("hip") &&
+        device.getAsObject()->getBoolean("available") == false)
+      expect_error({"demo", "--device", "hip"}, 3, "environment", "");
+}
+
+TEST(Doctor, SaysWhatThereIsAndWhy) {
+  const CommandResult result = run_command({"doctor", "--json"});
+  EXPECT_EQ(result.exit_code, 0);
+  const llvm::json::Object object = result.json();
+  EXPECT_TRUE(object.getString("version").has_value());
+  ASSERT_NE(object.getArray("compilers"), nullptr);
+  ASSERT_NE(object.getArray("devices"), nullptr);
+  for (const char *section : {"compilers", "devices"}) {
+    int chosen = 0;
+    for (const llvm::json::Value &line : *object.getArray(section)) {
+      EXPECT_FALSE(line.getAsObject()->getString("detail").value_or("").empty());
+      chosen += line.getAsObject()->getBoolean("chosen").value_or(false) ? 1 : 0;
+    }
+    EXPECT_EQ(chosen, 1) << section;
+  }
+  EXPECT_EQ(object.getObject("cache")->getString("directory").value_or("").str(), NEREID_TEST_CACHE);
+}
+
+TEST(Compile, EmitsEveryForm) {
+  const std::vector<std::string> base = {"compile", "mxfp4_gemm_fused", "--config", "block_m=16,block_n=32",
+                                         "--shape", "16,2880,512"};
+  const auto emit = [&](const std::string &what) {
+    std::vector<std::string> arguments = base;
+    arguments.insert(arguments.end(), {"--emit", what});
+    const CommandResult result = run_command(arguments);
+    EXPECT_EQ(result.exit_code, 0) << what << ": " << result.err;
+    return result.out;
+  };
+  EXPECT_NE(emit("ir").find("kernel @mxfp4_gemm_fused"), std::string::npos);
+  EXPECT_NE(emit("llvm").find("define"), std::string::npos);
+  const std::string isa = emit("isa");
+  EXPECT_NE(isa.find("v_mfma_scale_f32_16x16x128_f8f6f4"), std::string::npos);
+  EXPECT_NE(isa.find(".amdhsa_kernel"), std::string::npos);
+  EXPECT_NE(isa.find(".amdgpu_metadata"), std::string::npos);
+  EXPECT_EQ(emit("hsaco").substr(0, 4), "\x7f"
+                                        "ELF");
+  llvm::Expected<llvm::json::Value> resources = llvm::json::parse(emit("resources"));
+  ASSERT_TRUE(static_cast<bool>(resources)) << llvm::toString(resources.takeError());
+  for (const char *key : {"vgpr", "agpr", "sgpr", "lds", "scratch", "spills", "occupancy"})
+    EXPECT_TRUE(resources->getAsObject()->getInteger(key).has_value()) << key;
+}
+
+TEST(Compile, WritesToAFile) {
+  const WorkDirectory directory;
+  const CommandResult result = run_command(
+      {"compile", "splitk_reduce", "--emit", "hsaco", "-o", directory.path("reduce.hsaco"), "--json"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  const llvm::json::Object object = result.json();
+  EXPECT_EQ(object.getString("kernel").value_or("").str(), "splitk_reduce");
+  const std::vector<uint8_t> bytes = directory.read("reduce.hsaco");
+  ASSERT_GT(bytes.size(), 64U);
+  EXPECT_EQ(bytes[1], 'E');
+}
+
+TEST(Compile, RefusesWhatItCannotCompile) {
+  expect_error({"compile", "gemm"}, 2, "user", "there is no kernel 'gemm'");
+  expect_error({"compile", "mxfp4_gemm", "--config", "blok_m=16"}, 2, "user", "unknown config key 'blok_m'");
+  expect_error({"compile", "mxfp4_gemm", "--config", "shuffled=1"}, 2, "user",
+               "has no config key 'shuffled'");
+  expect_error({"compile", "mxfp4_gemm", "--shape", "16,512"}, 2, "user", "is not a shape M,N,K");
+  expect_error({"compile", "mxfp4_gemm", "--shape", "16,64,48"}, 2, "user", "K = 48 is not a multiple of 32");
+  expect_error({"compile", "mxfp4_quant", "--shape", "16,64,64"}, 2, "user", "its size is M,0,K");
+  expect_error({"compile", "mxfp4_gemm", "--config", "const_k=1"}, 2, "user", "const_k=1 needs a shape");
+  expect_error({"compile", "mxfp4_gemm", "--emit", "hsaco"}, 2, "user", "does not fit into JSON");
+  expect_error({"compile", "splitk_reduce", "-o", "/nowhere/at/all"}, 3, "environment", "cannot write");
+}
+
+TEST(Inspect, ShowsResourcesAndCodeWithSourceLines) {
+  const CommandResult result = run_command({"inspect", "mxfp4_quant", "--shape", "32,0,512"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_NE(result.out.find("VGPRs"), std::string::npos);
+  EXPECT_NE(result.out.find("occupancy"), std::string::npos);
+  EXPECT_NE(result.out.find("mxfp4_quant.cpp:"), std::string::npos);
+  EXPECT_NE(result.out.find("s_endpgm"), std::string::npos);
+}
+
+TEST(Tune, FindsAWinnerAmongTheListedConfigs) {
+  const WorkDirectory directory;
+  const CommandResult result =
+      run_command({"tune", "--m", "8", "--n", "64", "--k", "256", "--path", "fused", "--device", "sim",
+                   "--store", directory.path("tuning"), "--json"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_NE(result.out.find("estimate"), std::string::npos);
+  EXPECT_NE(result.out.find("block_m=16"), std::string::npos);
+}
