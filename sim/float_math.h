@@ -120,7 +120,9 @@ template <class T, int Underflow> T fix_division(T quotient, T denominator, T nu
     return std::copysign(T(0), sign);
   if (biased_exponent(numerator) - biased_exponent(denominator) < Underflow)
     return std::copysign(T(0), sign);
-  return std::copysign(quotient, sign);
+  // The refinement of a quotient that overflows subtracts infinities: with ordinary operands NaN stands for
+  // that.
+  return std::isnan(quotient) ? sign * infinity : std::copysign(quotient, sign);
 }
 
 } // namespace nereid::sim

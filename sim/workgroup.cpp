@@ -84,7 +84,7 @@ void WorkgroupRunner::prepare_wave(Wave &wave) {
   wave.fault.reset();
   wave.executed = 0;
   wave.scc = false;
-  wave.pc = program_.index_at(kernel.entry);
+  wave.pc = wave.current = program_.index_at(kernel.entry);
   if (kernel.kernarg_preload & 0x7F) // hardware with preloading skips the compatibility prologue
     wave.pc = program_.index_at(kernel.entry + 256);
   unsigned arch = std::min(registers_, accumulation_base);
@@ -148,7 +148,8 @@ void WorkgroupRunner::execute(Wave &wave) {
   uint64_t limit = std::min(slice, budget_);
   uint64_t done = 0;
   while (done < limit && wave.state == Wave::State::Running) {
-    const Instruction &instruction = program_[wave.pc++];
+    wave.current = wave.pc++;
+    const Instruction &instruction = program_[wave.current];
     ++done;
     ++totals_.counts[static_cast<unsigned>(instruction.category)];
     if (wave.default_float || !instruction.float_group) [[likely]]
@@ -163,7 +164,7 @@ void WorkgroupRunner::execute(Wave &wave) {
 }
 
 Fault WorkgroupRunner::describe(const Wave &wave, const RaisedFault &raised) const {
-  const Instruction &instruction = program_[wave.pc - 1];
+  const Instruction &instruction = program_[wave.current];
   Fault fault;
   fault.kind = raised.kind;
   fault.address = instruction.address;

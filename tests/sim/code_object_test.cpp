@@ -96,10 +96,30 @@ TEST(CodeObject, SurvivesDamage) {
 }
 
 TEST(CodeObject, MapsAddressesToLines) {
-  CodeObject code =
-      load(assemble(".file 1 \"kernel.cpp\"\n.loc 1 17 3\nv_mov_b32 v1, v0\n.loc 1 42 3\ns_trap 2"));
   TestRun run("s_nop 0");
-  run.code = code;
+  run.code = load(compile_ir(R"(
+target triple = "amdgcn-amd-amdhsa"
+declare void @llvm.trap()
+define amdgpu_kernel void @k(i32 %n) !dbg !4 {
+  %low = icmp slt i32 %n, 10, !dbg !7
+  br i1 %low, label %fail, label %end, !dbg !7
+fail:
+  call void @llvm.trap(), !dbg !8
+  unreachable, !dbg !8
+end:
+  ret void, !dbg !7
+}
+!llvm.dbg.cu = !{!1}
+!llvm.module.flags = !{!0, !9}
+!0 = !{i32 2, !"Debug Info Version", i32 3}
+!1 = distinct !DICompileUnit(language: DW_LANG_C, file: !2, emissionKind: LineTablesOnly)
+!2 = !DIFile(filename: "kernel.cpp", directory: "/")
+!3 = !DISubroutineType(types: !{})
+!4 = distinct !DISubprogram(name: "k", file: !2, line: 10, type: !3, unit: !1, spFlags: DISPFlagDefinition)
+!7 = !DILocation(line: 17, scope: !4)
+!8 = !DILocation(line: 42, scope: !4)
+!9 = !{i32 1, !"amdhsa_code_object_version", i32 600}
+)"));
   run.launch.block = {64, 1, 1};
   Memory memory;
   Report report = run(memory);
