@@ -52,7 +52,9 @@ void Lowering::set_line(const ir::Op &op) {
 
 Status Lowering::run() {
   kernel_ = make_kernel(function_, module_);
-  llvm::DIFile *file = debug_.createFile(function_.name + ".tir", "");
+  if (!layouts_.dots.empty() && dots_fit_vgprs())
+    kernel_->addFnAttr("amdgpu-agpr-alloc", "0");
+  llvm::DIFile *file = debug_.createFile(function_.name + ".tir", ".");
   debug_.createCompileUnit(llvm::DISourceLanguageName(llvm::dwarf::DW_LANG_C_plus_plus_20), file, "nereid",
                            true, "", 0, "", llvm::DICompileUnit::LineTablesOnly);
   subprogram_ = debug_.createFunction(file, function_.name, function_.name, file, 1,

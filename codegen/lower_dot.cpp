@@ -31,6 +31,19 @@ bool Lowering::is_folded_dot(const ir::Op &op) const {
   return first == &op || !first || !is_folded_dot(*first);
 }
 
+bool Lowering::dots_fit_vgprs() const {
+  constexpr unsigned room = 208; // leaves some for addresses
+  for (const auto &[op, plan] : layouts_.dots) {
+    bool scaled = op->opcode == ir::Opcode::DotScaled;
+    unsigned bits = ir::facts(type(op->operands[0]).element).bits;
+    unsigned operands = (plan.a.layout.registers() + plan.b.layout.registers()) * bits / 32;
+    unsigned scales = scaled ? plan.a.scale_layout.registers() + plan.b.scale_layout.registers() : 0;
+    if (plan.result.registers() + operands + scales > room)
+      return false;
+  }
+  return true;
+}
+
 /// Elements beyond the tile's K, in registers or in lanes, are zeros on both sides.
 Lowering::Fragments Lowering::fragments(const ir::Op &op, ir::ValueId value, std::optional<ir::ValueId> scale,
                                         const DotOperandPlan &plan, const DotPlan &dot) {

@@ -151,6 +151,8 @@ private:
   struct Fragments; ///< the operand registers of all instructions of a dot's side
   void lower_dot(const ir::Op &op, ir::ValueId result, std::optional<ir::ValueId> addend);
   bool is_folded_dot(const ir::Op &op) const;
+  /// Sums and operands of every dot have room in the 256 registers that need no moves to and from AGPRs.
+  bool dots_fit_vgprs() const;
   Fragments fragments(const ir::Op &op, ir::ValueId value, std::optional<ir::ValueId> scale,
                       const DotOperandPlan &plan, const DotPlan &dot);
   llvm::Value *mfma(const DotPlan &plan, const Fragments &b, const Fragments &a, unsigned n_tile,

@@ -8,21 +8,25 @@
 
 #include "dsl/interpreter/interpreter.h"
 #include "dsl/interpreter/numbers.h"
-#include "dsl/ir/parser.h"
+#include "dsl/ir/printer.h"
 #include "dsl/ir/verifier.h"
 #include "jit/compiler.h"
 #include "sim/code_object.h"
 
 namespace nereid::codegen::testing {
 
-ir::Function parsed(const std::string &text) {
-  Result<ir::Function> function = ir::parse(text);
-  EXPECT_TRUE(function.ok()) << (function ? "" : function.error().text()) << "\n" << text;
-  if (!function)
-    return {};
-  Status verified = ir::verify(*function);
-  EXPECT_TRUE(verified.ok()) << (verified ? "" : verified.error().text()) << "\n" << text;
-  return *function;
+ir::ValueId KernelBuilder::offsets(const ir::Shape &shape) {
+  if (shape.size() == 1)
+    return arange(0, shape[0]);
+  ir::ValueId row = mul(expand_dims(arange(0, shape[0]), 1), number(shape[1]));
+  return add(row, expand_dims(arange(0, shape[1]), 0));
+}
+
+ir::Function KernelBuilder::done() {
+  ir::Function function = finish();
+  Status verified = ir::verify(function);
+  EXPECT_TRUE(verified.ok()) << (verified ? "" : verified.error().text());
+  return function;
 }
 
 Result<Outcome> run_compiled(const ir::Function &function, Grid grid,
@@ -144,10 +148,9 @@ void compare_floats(const FloatBuffer &buffer, const Bytes &compiled, const Byte
 
 } // namespace
 
-void expect_same(const std::string &text, Grid grid, const std::vector<Argument> &arguments,
+void expect_same(const ir::Function &function, Grid grid, const std::vector<Argument> &arguments,
                  const std::vector<FloatBuffer> &floats) {
-  SCOPED_TRACE(text);
-  ir::Function function = parsed(text);
+  SCOPED_TRACE(ir::print(function));
   Result<Outcome> interpreted = run_interpreted(function, grid, arguments);
   ASSERT_TRUE(interpreted.ok()) << interpreted.error().text();
   Result<Outcome> compiled = run_compiled(function, grid, arguments);
@@ -172,12 +175,17 @@ void expect_same(const std::string &text, Grid grid, const std::vector<Argument>
   }
 }
 
-Error compile_error(const std::string &text) {
+Error compile_error(const ir::Function &function) {
   JitTimes times;
-  ir::Function function = parsed(text);
   Result<jit::Binary> binary = jit::embedded_compiler().compile(jit::lowered(function), times);
   EXPECT_FALSE(binary.ok());
   return binary ? Error{} : binary.error();
+}
+
+std::string assembly(const ir::Function &function) {
+  Result<std::string> text = jit::embedded_compiler().assembly(jit::lowered(function));
+  EXPECT_TRUE(text.ok()) << (text ? "" : text.error().text());
+  return text ? *text : "";
 }
 
 uint64_t Random::next() {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "dsl/ir/builder.h"
 #include "dsl/ir/function.h"
 #include "sim/machine.h"
 
@@ -43,8 +44,31 @@ struct Outcome {
 
 using Grid = std::array<uint32_t, 3>;
 
-/// Parses and verifies; a failure is the test's.
-ir::Function parsed(const std::string &text);
+/// Builds a kernel operation by operation; `done` verifies it.
+class KernelBuilder : public ir::Builder {
+public:
+  explicit KernelBuilder(int waves, std::string name = "kernel") : ir::Builder(std::move(name)) {
+    options().waves = waves;
+  }
+  ir::ValueId pointer(ir::Element element, int64_t divisibility = 16) {
+    return argument(ir::Type::pointer_to(element), "p", false, divisibility);
+  }
+  ir::ValueId scalar_argument(ir::Element element, int64_t divisibility = 1) {
+    return argument(ir::Type::scalar(element), "n", false, divisibility);
+  }
+  /// Offsets 0, 1, ... of a row-major tile of one or two dimensions.
+  ir::ValueId offsets(const ir::Shape &shape);
+  ir::ValueId load_tile(ir::ValueId pointer, const ir::Shape &shape) {
+    return load(ptr_add(pointer, offsets(shape)), {}, {}, "");
+  }
+  void store_tile(ir::ValueId pointer, ir::ValueId value) {
+    store(ptr_add(pointer, offsets(type(value).shape)), value, {}, "");
+  }
+  ir::ValueId add(ir::ValueId a, ir::ValueId b) { return binary(ir::Opcode::Add, a, b); }
+  ir::ValueId mul(ir::ValueId a, ir::ValueId b) { return binary(ir::Opcode::Mul, a, b); }
+  ir::ValueId number(int64_t value) { return integer(ir::Element::I32, value); }
+  ir::Function done();
+};
 Result<Outcome> run_compiled(const ir::Function &function, Grid grid, const std::vector<Argument> &arguments);
 Result<Outcome> run_interpreted(const ir::Function &function, Grid grid,
                                 const std::vector<Argument> &arguments);
@@ -56,10 +80,12 @@ struct FloatBuffer {
   ir::Element element;
   int64_t ulps = 0;
 };
-void expect_same(const std::string &text, Grid grid, const std::vector<Argument> &arguments,
+void expect_same(const ir::Function &function, Grid grid, const std::vector<Argument> &arguments,
                  const std::vector<FloatBuffer> &floats = {});
-/// The error of compiling the text.
-Error compile_error(const std::string &text);
+/// The error of lowering and compiling; a success is the test's failure.
+Error compile_error(const ir::Function &function);
+/// What LLVM makes of the function: assembler text with metadata.
+std::string assembly(const ir::Function &function);
 
 /// Reproducible test data.
 class Random {

@@ -1,36 +1,23 @@
 #include <gtest/gtest.h>
 
-#include <fmt/format.h>
-
 #include "tests/codegen/lower_harness.h"
 
 namespace nereid::codegen::testing {
 namespace {
 
-/// z = x + y over `n` elements, masked, `block` a program.
-std::string add_kernel(const char *element, int block, int waves, int divisibility) {
-  return fmt::format(R"(
-kernel @add(%0: ptr<{0}> {{read_only, divisibility = 16}}, %1: ptr<{0}> {{read_only, divisibility = 16}}, %2: ptr<{0}> {{divisibility = 16}}, %3: i32 {{divisibility = {3}}}) options {{waves = {2}, mfma = 16, waves_per_eu = 0}} {{
-  %4 = program_id {{axis = 0}} : i32
-  %5 = constant {{bits = {1}}} : i32
-  %6 = mul %4, %5 : i32
-  %7 = arange {{start = 0}} : i32[{1}]
-  %8 = broadcast %6 : i32[{1}]
-  %9 = add %8, %7 : i32[{1}]
-  %10 = broadcast %3 : i32[{1}]
-  %11 = lt %9, %10 : i1[{1}]
-  %12 = broadcast %0 : ptr<{0}>[{1}]
-  %13 = ptr_add %12, %9 : ptr<{0}>[{1}]
-  %14 = load %13, %11 : {0}[{1}]
-  %15 = broadcast %1 : ptr<{0}>[{1}]
-  %16 = ptr_add %15, %9 : ptr<{0}>[{1}]
-  %17 = load %16, %11 : {0}[{1}]
-  %18 = add %14, %17 : {0}[{1}]
-  %19 = broadcast %2 : ptr<{0}>[{1}]
-  %20 = ptr_add %19, %9 : ptr<{0}>[{1}]
-  store %20, %18, %11
-}})",
-                     element, block, waves, divisibility);
+using ir::Element;
+using ir::Opcode;
+
+/// z = x + y over n elements, masked, `block` a program; `divisibility` is n's.
+ir::Function add_kernel(Element element, int block, int waves, int divisibility) {
+  KernelBuilder b(waves, "add");
+  ir::ValueId x = b.pointer(element), y = b.pointer(element), z = b.pointer(element);
+  ir::ValueId n = b.scalar_argument(Element::I32, divisibility);
+  ir::ValueId i = b.add(b.mul(b.program_id(0), b.number(block)), b.arange(0, block));
+  ir::ValueId mask = b.binary(Opcode::Lt, i, n);
+  ir::ValueId sum = b.add(b.load(b.ptr_add(x, i), mask, {}, ""), b.load(b.ptr_add(y, i), mask, {}, ""));
+  b.store(b.ptr_add(z, i), sum, mask, "");
+  return b.done();
 }
 
 TEST(LowerMemory, VectorAdd) {
@@ -38,30 +25,108 @@ TEST(LowerMemory, VectorAdd) {
   for (int waves : {1, 4})
     for (int n : {1, 64, 1000, 1024, 3000}) {
       std::vector<float> x = random.normals(n), y = random.normals(n), z(n, -1.0f);
-      expect_same(add_kernel("f32", 1024, waves, n % 16 == 0 ? 16 : 1),
+      expect_same(add_kernel(Element::F32, 1024, waves, n % 16 == 0 ? 16 : 1),
                   {static_cast<uint32_t>(n + 1023) / 1024, 1, 1}, {buffer(x), buffer(y), buffer(z), i32(n)},
-                  {{2, ir::Element::F32}});
+                  {{2, Element::F32}});
     }
 }
 
-TEST(LowerMemory, EveryElementTypeMovesWhole) {
+TEST(LowerMemory, ProvenAlignmentMakesWideAccesses) {
+  std::string text = assembly(add_kernel(Element::F32, 1024, 4, 16));
+  EXPECT_NE(text.find("global_load_dwordx4"), std::string::npos);
+  EXPECT_NE(text.find("global_store_dwordx4"), std::string::npos);
+  text = assembly(add_kernel(Element::F32, 1024, 4, 1));
+  EXPECT_EQ(text.find("global_load_dwordx4"), std::string::npos) << "the mask may end inside four elements";
+}
+
+template <class T> void add_integers(Element element) {
   Random random(2);
-  auto run = [&](const char *element, auto zero) {
-    using T = decltype(zero);
-    for (int n : {256, 250}) {
-      std::vector<T> x = random.bits<T>(n), y = random.bits<T>(n), z(n, T(7));
-      expect_same(add_kernel(element, 128, 2, n % 16 == 0 ? 16 : 1), {2, 1, 1},
-                  {buffer(x), buffer(y), buffer(z), i32(n)});
-    }
-  };
-  run("i8", uint8_t());
-  run("u8", uint8_t());
-  run("i16", uint16_t());
-  run("u16", uint16_t());
-  run("i32", uint32_t());
-  run("u32", uint32_t());
-  run("i64", uint64_t());
-  run("u64", uint64_t());
+  for (int n : {256, 250}) {
+    std::vector<T> x = random.bits<T>(n), y = random.bits<T>(n), z(n, T(7));
+    expect_same(add_kernel(element, 128, 2, n % 16 == 0 ? 16 : 1), {2, 1, 1},
+                {buffer(x), buffer(y), buffer(z), i32(n)});
+  }
+}
+
+TEST(LowerMemory, EveryIntegerMovesWhole) {
+  add_integers<uint8_t>(Element::I8);
+  add_integers<uint8_t>(Element::U8);
+  add_integers<uint16_t>(Element::I16);
+  add_integers<uint32_t>(Element::U32);
+  add_integers<uint64_t>(Element::I64);
+}
+
+TEST(LowerMemory, OtherFillsMaskedElements) {
+  for (int waves : {1, 2}) {
+    KernelBuilder b(waves);
+    ir::ValueId x = b.pointer(Element::U8), z = b.pointer(Element::U8);
+    ir::ValueId i = b.arange(0, 512);
+    ir::ValueId mask = b.binary(Opcode::Lt, i, b.number(300));
+    b.store_tile(z, b.load(b.ptr_add(x, i), mask, b.integer(Element::U8, 77, {512}), ""));
+    Random random(3);
+    expect_same(b.done(), {1, 1, 1}, {buffer(random.bits<uint8_t>(300)), buffer(std::vector<uint8_t>(512))});
+  }
+}
+
+TEST(LowerMemory, StridesAndLongOffsets) {
+  KernelBuilder b(2);
+  ir::ValueId x = b.pointer(Element::I16), z = b.pointer(Element::I16);
+  ir::ValueId stride = b.scalar_argument(Element::I64);
+  ir::ValueId offsets = b.mul(b.cast(b.arange(0, 128), Element::I64), stride);
+  b.store_tile(z, b.load(b.ptr_add(x, offsets), {}, {}, ""));
+  ir::Function function = b.done();
+  Random random(4);
+  for (int64_t step : {1, 3, 70})
+    expect_same(function, {1, 1, 1},
+                {buffer(random.bits<uint16_t>(70 * 128)), buffer(std::vector<uint16_t>(128)), i64(step)});
+}
+
+TEST(LowerMemory, OffsetsBeyondTwoGibibytes) {
+  // 3 GiB apart: i32 elements of 4 bytes whose byte offset does not fit in 32 bits.
+  KernelBuilder b(1);
+  ir::ValueId x = b.pointer(Element::I32), z = b.pointer(Element::I32);
+  ir::ValueId far = b.scalar_argument(Element::I32);
+  ir::ValueId offsets = b.mul(b.arange(0, 2), far);
+  b.store(b.ptr_add(x, offsets), b.add(b.arange(0, 2), b.number(5)), {}, "");
+  b.store_tile(z, b.load(b.ptr_add(x, offsets), {}, {}, ""));
+  constexpr int32_t distance = 3 << 28;
+  Bytes huge((size_t(distance) + 1) * 4);
+  Result<Outcome> outcome =
+      run_compiled(b.done(), {1, 1, 1}, {{huge}, buffer(std::vector<int32_t>(2)), i32(distance)});
+  ASSERT_TRUE(outcome.ok()) << outcome.error().text();
+  EXPECT_EQ(outcome->values<int32_t>(1), (std::vector<int32_t>{5, 6}));
+}
+
+TEST(LowerMemory, ScalarsAreLoadedAndStoredOnce) {
+  KernelBuilder b(4);
+  ir::ValueId x = b.pointer(Element::F32), z = b.pointer(Element::F32);
+  ir::ValueId value = b.load(b.ptr_add(x, b.program_id(0)), {}, {}, "");
+  b.store(b.ptr_add(z, b.program_id(0)), b.add(value, value), {}, "");
+  Result<Outcome> outcome =
+      run_compiled(b.done(), {3, 1, 1}, {buffer(std::vector<float>{1, 2, 3}), buffer(std::vector<float>(3))});
+  ASSERT_TRUE(outcome.ok()) << outcome.error().text();
+  EXPECT_EQ(outcome->values<float>(1), (std::vector<float>{2, 4, 6}));
+}
+
+TEST(LowerMemory, LaterLoadsSeeEarlierStoresOfOtherLanes) {
+  for (int waves : {1, 4}) {
+    KernelBuilder b(waves);
+    ir::ValueId x = b.pointer(Element::F32), scratch = b.pointer(Element::F32);
+    ir::ValueId tile = b.load_tile(x, {32, 32});
+    b.store_tile(scratch, tile);
+    ir::ValueId turned = b.load(b.ptr_add(scratch, b.permute(b.offsets({32, 32}), {1, 0})), {}, {}, "");
+    b.store_tile(x, b.add(tile, turned));
+    Random random(5);
+    expect_same(b.done(), {1, 1, 1}, {buffer(random.normals(1024)), buffer(std::vector<float>(1024))});
+  }
+}
+
+TEST(LowerMemory, GridAndProgramCounts) {
+  KernelBuilder b(1);
+  ir::ValueId z = b.pointer(Element::I32);
+  ir::ValueId at = b.add(b.mul(b.program_id(1), b.num_programs(0)), b.program_id(0));
+  b.store(b.ptr_add(z, at), b.add(b.mul(b.num_programs(0), b.number(100)), b.num_programs(1)), {}, "");
+  expect_same(b.done(), {3, 2, 1}, {buffer(std::vector<int32_t>(6))});
 }
 
 } // namespace

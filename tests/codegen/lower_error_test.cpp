@@ -1,0 +1,102 @@
+#include <gtest/gtest.h>
+
+#include "tests/codegen/lower_harness.h"
+
+namespace nereid::codegen::testing {
+namespace {
+
+using ir::Element;
+using ir::Opcode;
+
+void expect_error(const Error &error, Owner owner, const std::string &message, unsigned line = 0) {
+  EXPECT_EQ(error.owner, owner) << error.text();
+  EXPECT_NE(error.text().find(message), std::string::npos) << error.text();
+  EXPECT_FALSE(error.remedy.empty()) << error.text();
+  EXPECT_EQ(error.where.line, line) << error.text();
+}
+
+TEST(LowerErrors, OddDimensionsNameThemselves) {
+  KernelBuilder b(1);
+  ir::ValueId x = b.pointer(Element::F32);
+  b.set_place({"kernel.cpp", 12});
+  b.store_tile(x, b.load_tile(x, {48}));
+  expect_error(compile_error(b.done()), Owner::Nereid, "dimension 0 of a tile i32[48]", 12);
+}
+
+TEST(LowerErrors, FormatsWithoutAnInstruction) {
+  KernelBuilder b(1);
+  ir::ValueId x = b.pointer(Element::U8), z = b.pointer(Element::F32);
+  ir::ValueId a = b.load_tile(x, {16, 128}), right = b.load_tile(x, {128, 16});
+  ir::ValueId scales = b.integer(Element::U8, 127, {16, 4});
+  b.set_place({"kernel.cpp", 7});
+  ir::ValueId c = b.dot_scaled({a, scales, ir::Format::E4M3}, {right, scales, ir::Format::E4M3});
+  b.store_tile(z, c);
+  expect_error(compile_error(b.done()), Owner::Nereid, "formats that compile: e2m1", 7);
+}
+
+TEST(LowerErrors, WhatOnlyTheInterpreterRuns) {
+  {
+    KernelBuilder b(1);
+    ir::ValueId x = b.pointer(Element::F32);
+    b.set_place({"kernel.cpp", 3});
+    b.store_tile(x, b.cumsum(b.load_tile(x, {64}), 0));
+    expect_error(compile_error(b.done()), Owner::Nereid, "cumsum does not compile yet", 3);
+  }
+  {
+    KernelBuilder b(1);
+    b.set_place({"kernel.cpp", 4});
+    const ir::ValueId values[] = {b.program_id(0)};
+    b.device_print("p", values);
+    expect_error(compile_error(b.done()), Owner::Nereid, "device_print does not compile yet", 4);
+  }
+}
+
+TEST(LowerErrors, WavesThatAreNoPowerOfTwo) {
+  KernelBuilder b(3);
+  ir::ValueId x = b.pointer(Element::F32);
+  b.store_tile(x, b.load_tile(x, {64}));
+  expect_error(compile_error(b.done()), Owner::Nereid, "3 waves do not compile yet");
+}
+
+TEST(LowerErrors, WrongConstraintsOfInlineAssembly) {
+  KernelBuilder b(1);
+  ir::ValueId x = b.pointer(Element::F32);
+  b.set_place({"kernel.cpp", 5});
+  const ir::ValueId operands[] = {b.load_tile(x, {64})};
+  b.store_tile(x, b.inline_asm(Element::F32, "v_mov_b32 $0, $1", "=v", {}, operands));
+  expect_error(compile_error(b.done()), Owner::User, "constraints \"=v\" do not fit", 5);
+}
+
+TEST(LowerDebug, LinesCountTheOperations) {
+  KernelBuilder b(1, "lines");
+  ir::ValueId x = b.pointer(Element::F32);
+  b.store_tile(x, b.unary(Opcode::Exp, b.load_tile(x, {64})));
+  ir::Function function = b.done();
+  unsigned load = 0, exp = 0, store = 0;
+  ir::for_each_op(function, [&](const ir::Op &op, unsigned line) {
+    if (op.opcode == Opcode::Load)
+      load = line;
+    if (op.opcode == Opcode::Exp)
+      exp = line;
+    if (op.opcode == Opcode::Store)
+      store = line;
+  });
+  std::string text = assembly(function);
+  EXPECT_NE(text.find("lines.tir"), std::string::npos);
+  for (unsigned line : {load, exp, store})
+    EXPECT_NE(text.find(".loc\t0 " + std::to_string(line) + " "), std::string::npos) << line << "\n" << text;
+}
+
+TEST(LowerTarget, KernelsSayHowTheyAreLaunched) {
+  KernelBuilder b(2, "launched");
+  ir::ValueId x = b.pointer(Element::F32);
+  b.store_tile(x, b.load_tile(x, {128}));
+  std::string text = assembly(b.done());
+  for (const char *wanted : {".max_flat_workgroup_size: 128", ".reqd_workgroup_size:",
+                             ".uniform_work_group_size: 1", ".kernarg_segment_size: 8",
+                             "amdhsa.target:   amdgcn-amd-amdhsa--gfx950", ".amdhsa_float_denorm_mode_32 3"})
+    EXPECT_NE(text.find(wanted), std::string::npos) << wanted << "\n" << text;
+}
+
+} // namespace
+} // namespace nereid::codegen::testing
