@@ -148,6 +148,11 @@ uint32_t KernelInfo::explicit_size() const {
   return end;
 }
 
+uint64_t KernelInfo::first_instruction() const {
+  constexpr uint64_t prologue = 256;
+  return kernarg_preload & 0x7F ? entry + prologue : entry;
+}
+
 Result<CodeObject> CodeObject::load(std::span<const std::byte> file) {
   auto content = std::make_shared<Content>();
   content->file.assign(file.begin(), file.end());
@@ -197,7 +202,7 @@ Result<CodeObject> CodeObject::load(std::span<const std::byte> file) {
   if (!content->program)
     return bad("it has no text section");
   for (const KernelInfo &kernel : content->kernels)
-    if (content->program->index_at(kernel.entry) == Program::no_instruction)
+    if (content->program->index_at(kernel.first_instruction()) == Program::no_instruction)
       return bad(fmt::format("the entry of kernel '{}' is no instruction of the text section", kernel.name));
   CodeObject result;
   result.content_ = std::move(content);

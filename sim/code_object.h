@@ -42,6 +42,8 @@ struct KernelInfo {
   uint16_t properties = 0;
   uint16_t kernarg_preload = 0;
 
+  /// Where execution starts: with preloaded arguments, hardware skips the prologue that loads them.
+  uint64_t first_instruction() const;
   /// The end of the explicit arguments.
   uint32_t explicit_size() const;
 };

@@ -18,6 +18,7 @@ namespace {
 
 constexpr uint32_t largest_lds = 160 * 1024;
 constexpr uint32_t largest_block = 1024;
+constexpr uint32_t largest_kernarg = 1 << 20;
 constexpr uint64_t largest_scratch = uint64_t{1} << 30;
 /// Private memory of kernels that grow their stack at run time, bytes a lane beyond the fixed part.
 constexpr uint32_t dynamic_stack = 16 * 1024;
@@ -47,6 +48,9 @@ Status check(const KernelInfo &kernel, const Launch &launch) {
   if (launch.kernarg.size() > kernel.kernarg_size)
     return user_error(fmt::format("launch of '{}': {} bytes of arguments, the kernel takes {}", kernel.name,
                                   launch.kernarg.size(), kernel.kernarg_size));
+  if (kernel.kernarg_size > largest_kernarg)
+    return user_error(fmt::format("launch of '{}': an argument block of {} bytes is larger than {}",
+                                  kernel.name, kernel.kernarg_size, largest_kernarg));
   if (uint64_t{kernel.scratch_size} * largest_block > largest_scratch)
     return user_error(fmt::format("launch of '{}': {} bytes of scratch a lane are too many", kernel.name,
                                   kernel.scratch_size));

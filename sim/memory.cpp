@@ -59,6 +59,7 @@ Result<uint64_t> Memory::allocate(size_t size, size_t align) {
     return user_error(
         fmt::format("alignment {} of a simulator buffer is not a power of two up to 2^30", align));
   size = std::max<size_t>(size, 1);
+  align = std::max<size_t>(align, 256); // device and host addresses agree in their low bits
   std::unique_lock lock(mutex_);
   if (size > capacity_ - used_)
     return user_error(fmt::format("out of simulated device memory: {} bytes asked, {} of {} in use", size,

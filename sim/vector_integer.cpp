@@ -259,6 +259,8 @@ void rows_16(std::vector<Operation> &rows) {
           saturating_operation<[](u16 a, u16 b, u16 c) { return u16(u32{a} * b + c); },
                                [](u16 a, u16 b, u16 c) { return saturate<u16>(i64{a} * b + c); }>("v_mad_u16",
                                                                                                   preserve),
+          vector_operation<[](u16 a, u16 b, u16 c) { return u16(u32{a} * b + c); }>("v_mad_legacy_u16"),
+          vector_operation<[](i16 a, i16 b, i16 c) { return i16(i32{a} * b + c); }>("v_mad_legacy_i16"),
           saturating_operation<[](i16 a, i16 b, i16 c) { return i16(i32{a} * b + c); },
                                [](i16 a, i16 b, i16 c) { return saturate<i16>(i32{a} * b + c); }>("v_mad_i16",
                                                                                                   preserve),

@@ -15,6 +15,8 @@ namespace nereid::sim {
 inline constexpr unsigned lane_count = 64;
 inline constexpr unsigned accumulation_base = 256;
 inline constexpr unsigned vector_registers = 512;
+/// Registers beyond the last, for tuples that malformed code starts near the end.
+inline constexpr unsigned register_margin = 64;
 
 /// Scalar register numbers as the encodings name them.
 namespace scalar {
@@ -50,7 +52,7 @@ struct Wave {
   enum class State : uint8_t { Running, AtBarrier, Done, Faulted };
 
   std::unique_ptr<Lanes[]> vgpr;
-  std::array<uint32_t, 128> sgpr{};
+  std::array<uint32_t, 132> sgpr{}; ///< 128 and a margin for pairs that start at the last one
   bool scc = false;
   uint32_t mode =
       0;           ///< as s_getreg reads it: rounding 3:0, denormals 7:4, dx10_clamp 8, ieee 9, fp16_ovfl 23

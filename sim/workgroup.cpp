@@ -48,7 +48,7 @@ WorkgroupRunner::WorkgroupRunner(LaunchState &state) : state_(state), program_(s
   registers_ = ((state.kernel->rsrc1 & 63) + 1) * 8;
   for (uint32_t i = 0; i < state.wave_count; ++i) {
     auto wave = std::make_unique<Wave>();
-    wave->vgpr = std::make_unique<Lanes[]>(vector_registers + 4);
+    wave->vgpr = std::make_unique<Lanes[]>(vector_registers + register_margin);
     waves_.push_back(std::move(wave));
   }
   group_.waves = state.wave_count;
@@ -84,13 +84,12 @@ void WorkgroupRunner::prepare_wave(Wave &wave) {
   wave.fault.reset();
   wave.executed = 0;
   wave.scc = false;
-  wave.pc = wave.current = program_.index_at(kernel.entry);
-  if (kernel.kernarg_preload & 0x7F) // hardware with preloading skips the compatibility prologue
-    wave.pc = program_.index_at(kernel.entry + 256);
+  wave.pc = wave.current = program_.index_at(kernel.first_instruction());
   unsigned arch = std::min(registers_, accumulation_base);
   std::fill_n(wave.vgpr[0].word, size_t{arch} * lane_count, undefined_word);
   if (kernel.agpr_count)
-    std::fill_n(wave.vgpr[accumulation_base].word, size_t{kernel.agpr_count} * lane_count, undefined_word);
+    std::fill_n(wave.vgpr[accumulation_base].word,
+                size_t{std::min(kernel.agpr_count, accumulation_base)} * lane_count, undefined_word);
   wave.sgpr.fill(undefined_word);
   prepare_scalars(wave);
   wave.set_mode((kernel.rsrc1 >> 12 & 0xFF) | (kernel.rsrc1 >> 21 & 1) << 8 | (kernel.rsrc1 >> 23 & 1) << 9 |
