@@ -125,7 +125,7 @@ Result<ConfigValues> complete_gemm(bool fused, const ConfigValues &given,
     return status.error();
   ConfigValues config = given;
   const int64_t m = shape ? shape->m : 16;
-  const int most_rows = fused ? 32 : 128;
+  const int most_rows = fused ? 32 : 64;
   int block_m = 16;
   while (block_m < m && block_m < most_rows)
     block_m *= 2;

@@ -18,7 +18,7 @@ constexpr const char *footer = R"(Examples:
   nereid gemm --m 16 --n 2112 --k 7168 --a a.bin --b b.bin --b-scales bs.bin --out c.bin --json
   nereid compile mxfp4_gemm_fused --config block_m=16,block_n=64,split_k=8 --shape 16,2112,7168 --emit isa
   nereid inspect mxfp4_quant --shape 256,0,3072
-  nereid tune --m 16 --n 2112 --k 7168
+  nereid tune mxfp4_gemm_fused --shape 16,2112,7168
   nereid doctor
 
 Exit codes: 0 right, 1 wrong result or fault, 2 usage or bad input, 3 environment.
@@ -30,6 +30,14 @@ bool asks_for_json(int argc, char **argv) {
     if (std::strcmp(argv[i], "--json") == 0)
       return true;
   return false;
+}
+
+/// What is wrong with a command line; CLI11 does not name a subcommand that it does not know.
+Error usage_error(const CLI::App &app, int argc, char **argv, const CLI::ParseError &error) {
+  if (argc > 1 && argv[1][0] != '-' &&
+      app.get_subcommands([&](const CLI::App *command) { return command->check_name(argv[1]); }).empty())
+    return user_error("there is no subcommand '" + std::string(argv[1]) + "'", "see nereid --help");
+  return user_error(error.what(), "see nereid --help");
 }
 
 int finish(const Outcome &outcome, bool json) {
@@ -63,7 +71,7 @@ int main(int argc, char **argv) {
   } catch (const CLI::Success &success) {
     return app.exit(success);
   } catch (const CLI::ParseError &error) {
-    return finish(Outcome(user_error(error.what(), "see nereid --help")), asks_for_json(argc, argv));
+    return finish(Outcome(usage_error(app, argc, argv, error)), asks_for_json(argc, argv));
   }
   try {
     return finish(invocation.run(), invocation.common.json);

@@ -5,6 +5,7 @@
 #include "kernels/host/problem.h"
 #include "kernels/mxfp4_linear.h"
 #include "tools/command.h"
+#include "tools/size_options.h"
 
 namespace nereid::tools {
 namespace {
@@ -15,11 +16,12 @@ and ranks the rest: by device time on a GPU, else by an estimate (rounds of work
 instructions of the longest wave). With --store the report goes to a file of that directory too.
 
 Examples:
-  nereid tune --m 16 --n 2112 --k 7168
-  nereid tune --m 4 --n 2880 --k 512 --path fused --store tuning --json)";
+  nereid tune mxfp4_gemm_fused --shape 16,2112,7168
+  nereid tune --shape 4,2880,512 --path fused --store tuning --json)";
 
 struct TuneOptions {
-  kernels::ProblemSize size;
+  std::string kernel = "mxfp4_linear";
+  std::string shape;
   std::string path = "auto";
   std::string store;
 };
@@ -103,14 +105,33 @@ std::string report_text(const TuneReport &report) {
   return text;
 }
 
-Outcome run(const CommonOptions &common, const TuneOptions &options) {
-  const kernels::ProblemSize &size = options.size;
-  Result<kernels::GemmPath> path = kernels::path_named(options.path);
-  if (!path)
-    return path.error();
-  Result<kernels::GemmPlan> plan = kernels::plan_gemm(*path, {}, size);
+/// The path whose list is tuned over: mxfp4_gemm has staged alone, mxfp4_gemm_fused all but that.
+Result<kernels::GemmPath> chosen_path(const TuneOptions &options, const kernels::ProblemSize &size) {
+  Result<kernels::GemmPath> wanted = kernels::path_named(options.path);
+  if (!wanted)
+    return wanted.error();
+  const bool automatic = *wanted == kernels::GemmPath::Auto;
+  if (automatic && options.kernel == "mxfp4_gemm")
+    wanted = kernels::GemmPath::Staged;
+  Result<kernels::GemmPlan> plan = kernels::plan_gemm(*wanted, {}, size);
   if (!plan)
     return plan.error();
+  const bool staged = plan->path == kernels::GemmPath::Staged;
+  if (automatic && staged && options.kernel == "mxfp4_gemm_fused")
+    return kernels::GemmPath::Fused;
+  if (options.kernel != "mxfp4_linear" && staged != (options.kernel == "mxfp4_gemm"))
+    return user_error(fmt::format("{} is not what --path {} multiplies with", options.kernel, options.path));
+  return plan->path;
+}
+
+Outcome run(const CommonOptions &common, const TuneOptions &options) {
+  const Result<kernels::ProblemSize> shape = parse_size(options.shape);
+  if (!shape)
+    return shape.error();
+  const kernels::ProblemSize &size = *shape;
+  const Result<kernels::GemmPath> path = chosen_path(options, size);
+  if (!path)
+    return path.error();
   Result<Device> device = chosen_device(common);
   if (!device)
     return device.error();
@@ -118,14 +139,14 @@ Outcome run(const CommonOptions &common, const TuneOptions &options) {
   if (!bench)
     return bench.error();
 
-  const bool staged = plan->path == kernels::GemmPath::Staged;
+  const bool staged = *path == kernels::GemmPath::Staged;
   const kernels::LibraryKernel &kernel = **kernels::kernel_named(staged ? "mxfp4_gemm" : "mxfp4_gemm_fused");
   const Stream stream = device->stream();
   TuneRequest request;
-  request.kernel = fmt::format("{}.{}", kernel.name, name_of(plan->path));
+  request.kernel = fmt::format("{}.{}", kernel.name, name_of(*path));
   request.key = fmt::format("M={},N={},K={}", size.m, size.n, size.k);
-  for (const kernels::ConfigValues &config : kernels::tuning_list(plan->path))
-    request.candidates.push_back(make_candidate(*bench, stream, kernel, plan->path, config, size));
+  for (const kernels::ConfigValues &config : kernels::tuning_list(*path))
+    request.candidates.push_back(make_candidate(*bench, stream, kernel, *path, config, size));
   request.prepare = [bench = *bench] { return bench->c.fill(0xffff); };
   request.validate = [bench = *bench] { return validate(*bench); };
   Result<TuneReport> report = tune(request, stream, *ranking_for(*device));
@@ -159,9 +180,10 @@ void add_tune(CLI::App &app, Invocation &invocation) {
                   [&invocation, options] { return run(invocation.common, *options); });
   command->footer(footer);
   add_device_option(*command, invocation);
-  command->add_option("--m", options->size.m, "Rows of A and C")->required();
-  command->add_option("--n", options->size.n, "Rows of B, columns of C, a multiple of 16")->required();
-  command->add_option("--k", options->size.k, "Columns of A and B, a multiple of 32")->required();
+  command->add_option("kernel", options->kernel, "mxfp4_linear, mxfp4_gemm_fused or mxfp4_gemm")
+      ->check(CLI::IsMember({"mxfp4_linear", "mxfp4_gemm_fused", "mxfp4_gemm"}))
+      ->capture_default_str();
+  command->add_option("--shape", options->shape, "M,N,K")->required();
   command->add_option("--path", options->path, "auto, fused, atomic, workspace or staged")
       ->check(CLI::IsMember({"auto", "fused", "atomic", "workspace", "staged"}))
       ->capture_default_str();

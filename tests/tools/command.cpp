@@ -36,8 +36,8 @@ TEST(Command, HelpIsRightAndHasExamples) {
 }
 
 TEST(Command, UsageErrorsAreExitCode2WithOneObject) {
-  expect_error({}, 2, "user", "subcommand");
-  expect_error({"frobnicate"}, 2, "user", "frobnicate");
+  expect_error({}, 2, "user", "A subcommand is required");
+  expect_error({"frobnicate"}, 2, "user", "there is no subcommand 'frobnicate'");
   expect_error({"quant", "--m", "4"}, 2, "user", "required");
   expect_error({"demo", "--device", "cuda"}, 2, "user", "cuda");
   expect_error({"gemm", "--m", "x"}, 2, "user", "x");
@@ -45,7 +45,8 @@ TEST(Command, UsageErrorsAreExitCode2WithOneObject) {
 
 TEST(Command, AMissingGpuIsExitCode3) {
   const CommandResult doctor = run_command({"doctor", "--json"});
-  for (const llvm::json::Value &device : *doctor.json().getArray("devices"))
+  const llvm::json::Object object = doctor.json();
+  for (const llvm::json::Value &device : *object.getArray("devices"))
     if (device.getAsObject()->getString("name") == llvm::StringRef("hip") &&
         device.getAsObject()->getBoolean("available") == false)
       expect_error({"demo", "--device", "hip"}, 3, "environment", "");
@@ -129,10 +130,11 @@ TEST(Inspect, ShowsResourcesAndCodeWithSourceLines) {
 
 TEST(Tune, FindsAWinnerAmongTheListedConfigs) {
   const WorkDirectory directory;
-  const CommandResult result =
-      run_command({"tune", "--m", "8", "--n", "64", "--k", "256", "--path", "fused", "--device", "sim",
-                   "--store", directory.path("tuning"), "--json"});
+  const CommandResult result = run_command({"tune", "--shape", "8,64,256", "--path", "fused", "--device",
+                                            "sim", "--store", directory.path("tuning"), "--json"});
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_NE(result.out.find("estimate"), std::string::npos);
   EXPECT_NE(result.out.find("block_m=16"), std::string::npos);
+  expect_error({"tune", "mxfp4_gemm", "--shape", "8,64,256", "--path", "fused"}, 2, "user",
+               "mxfp4_gemm is not what --path fused multiplies with");
 }
