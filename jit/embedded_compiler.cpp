@@ -1,7 +1,9 @@
 #include "jit/compiler.h"
 
+#include <fmt/format.h>
 #include <optional>
 
+#include "jit/assembler.h"
 #include "jit/code_object_info.h"
 #include "jit/identity.h"
 #include "jit/linker.h"
@@ -19,7 +21,7 @@
 namespace nereid::jit {
 namespace {
 
-constexpr const char *pass_options = "O3";
+constexpr const char *pass_options = "O3 assembled";
 
 std::unique_ptr<llvm::TargetMachine> target_machine() {
   initialize_amdgpu();
@@ -28,8 +30,7 @@ std::unique_ptr<llvm::TargetMachine> target_machine() {
   const llvm::Target *target = llvm::TargetRegistry::lookupTarget(triple, error);
   if (!target)
     return nullptr;
-  llvm::TargetOptions options;
-  options.MCOptions.AsmVerbose = true;
+  const llvm::TargetOptions options;
   return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
       triple, target_cpu, "", options, llvm::Reloc::PIC_, std::nullopt, llvm::CodeGenOptLevel::Aggressive));
 }
@@ -54,15 +55,15 @@ public:
       : identity_("embedded LLVM " + llvm_identity() + " LLD " + lld_identity() + " passes " + pass_options +
                   " options " + llvm_options_text()) {}
 
-  std::string name() const override { return std::string("embedded LLVM ") + LLVM_VERSION_STRING; }
+  std::string name() const override { return fmt::format("embedded LLVM {}", LLVM_VERSION_STRING); }
   const std::string &identity() const override { return identity_; }
 
   Result<Binary> compile(const ModuleMaker &make, JitTimes &times) const override {
-    Result<EmittedFile> object = emit(make, llvm::CodeGenFileType::ObjectFile, times);
-    if (!object)
-      return object.error();
+    std::string object;
+    if (Status done = generate(make, times, nullptr, &object); !done)
+      return done.error();
     Stopwatch watch;
-    Result<std::vector<uint8_t>> linked = link_code_object(object->bytes);
+    Result<std::vector<uint8_t>> linked = link_code_object(object);
     if (!linked)
       return linked.error();
     times.link += watch.milliseconds();
@@ -77,20 +78,17 @@ public:
 
   Result<std::string> assembly(const ModuleMaker &make) const override {
     JitTimes times;
-    Result<EmittedFile> text = emit(make, llvm::CodeGenFileType::AssemblyFile, times);
-    if (!text)
-      return text.error();
-    return std::move(text->bytes);
+    std::string text;
+    if (Status done = generate(make, times, &text, nullptr); !done)
+      return done.error();
+    return text;
   }
 
 private:
-  struct EmittedFile {
-    std::string bytes;
-  };
-
-  static Result<EmittedFile> emit(const ModuleMaker &make, llvm::CodeGenFileType type, JitTimes &times) {
-    EmittedFile file;
-    Status done = run_llvm_job("compiling", make, times, [&](LlvmJob &job) -> Status {
+  /// The object is assembled from the text, so that whoever assembles the text gets the same object; LLVM's
+  /// direct way differs in local symbols.
+  static Status generate(const ModuleMaker &make, JitTimes &times, std::string *text, std::string *object) {
+    return run_llvm_job("compiling", make, times, [&](LlvmJob &job) -> Status {
       std::unique_ptr<llvm::TargetMachine> machine = target_machine();
       if (!machine)
         return nereid_error("this LLVM has no AMDGPU target", "Build Nereid with an LLVM that has it");
@@ -100,19 +98,23 @@ private:
       optimize(*job.module, *machine);
       times.opt += watch.restart();
 
-      llvm::raw_svector_ostream stream(job.output);
+      llvm::raw_svector_ostream stream(job.text);
       llvm::legacy::PassManager passes;
       passes.add(new llvm::TargetLibraryInfoWrapperPass(machine->getTargetTriple()));
-      if (machine->addPassesToEmitFile(passes, stream, nullptr, type))
+      if (machine->addPassesToEmitFile(passes, stream, nullptr, llvm::CodeGenFileType::AssemblyFile))
         return nereid_error("this LLVM cannot emit code for gfx950");
       passes.run(*job.module);
+      if (text)
+        *text = llvm::StringRef(job.text.data(), job.text.size()).str();
+      if (object && job.errors.empty()) {
+        if (Status assembled = assemble({job.text.data(), job.text.size()}, job.object, job.messages);
+            !assembled)
+          return assembled;
+        object->assign(job.object.begin(), job.object.end());
+      }
       times.codegen += watch.milliseconds();
-      file.bytes.assign(job.output.begin(), job.output.end());
       return {};
     });
-    if (!done)
-      return done.error();
-    return file;
   }
 
   std::string identity_;

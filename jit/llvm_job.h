@@ -15,9 +15,11 @@ namespace nereid::jit {
 struct LlvmJob {
   llvm::LLVMContext context;
   std::unique_ptr<llvm::Module> module;
-  llvm::SmallVector<char, 0> output;
-  std::string errors;          ///< diagnostics of severity error
-  bool resource_limit = false; ///< one of them is about a limit of the hardware
+  llvm::SmallVector<char, 0> text;   ///< assembler text
+  llvm::SmallVector<char, 0> object; ///< relocatable object
+  std::string messages;              ///< of the assembler
+  std::string errors;                ///< diagnostics of severity error
+  bool resource_limit = false;       ///< one of them is about a limit of the hardware
 };
 
 /// Makes and verifies a module, then runs `steps` on it, guarded against crashes; diagnostics become errors.

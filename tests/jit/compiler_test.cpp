@@ -5,8 +5,10 @@
 
 #include <gtest/gtest.h>
 
+#include "jit/assembler.h"
 #include "jit/code_object_info.h"
 #include "jit/compiler_availability.h"
+#include "jit/linker.h"
 #include "tests/jit/temporary_directory.h"
 #include "llvm/AsmParser/Parser.h"
 #include "llvm/IR/Module.h"
@@ -74,6 +76,35 @@ TEST(EmbeddedCompiler, WritesAssemblerText) {
   EXPECT_NE(text->find(".amdhsa_kernel k"), std::string::npos);
   EXPECT_NE(text->find(".amdgpu_metadata"), std::string::npos);
   EXPECT_NE(text->find("global_store_dword"), std::string::npos);
+}
+
+TEST(EmbeddedCompiler, CompilesWhatItsTextSays) {
+  auto text = embedded_compiler().assembly(parsed(good));
+  auto binary = compile(good);
+  ASSERT_TRUE(text && binary);
+  llvm::SmallVector<char, 0> object;
+  std::string messages;
+  ASSERT_TRUE(assemble(*text, object, messages)) << messages;
+  auto linked = link_code_object({object.data(), object.size()});
+  ASSERT_TRUE(linked) << linked.error().text();
+  EXPECT_EQ(*linked, binary->code_object);
+}
+
+TEST(Assembler, ReportsWhatItDoesNotKnow) {
+  llvm::SmallVector<char, 0> object;
+  std::string messages;
+  const Status assembled = assemble("v_bogus v0\n", object, messages);
+  ASSERT_FALSE(assembled);
+  EXPECT_NE(assembled.error().message.find("invalid instruction"), std::string::npos);
+}
+
+TEST(Linker, ReportsWhatIsNoObject) {
+  auto linked = link_code_object("not an object");
+  ASSERT_FALSE(linked);
+  EXPECT_EQ(linked.error().owner, Owner::Nereid);
+  EXPECT_NE(linked.error().message.find("linking"), std::string::npos);
+  // LLD goes on.
+  EXPECT_TRUE(compile(good));
 }
 
 struct BadModule {
