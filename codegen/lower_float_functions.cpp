@@ -68,20 +68,26 @@ llvm::Value *exp_f64(Math &m, llvm::Value *x) {
   return m.ldexp(p, m.b.CreateFPToSI(n, m.b.getInt32Ty()));
 }
 
-/// x = n ln 2 + r, e^r = 1 + (r + r^2 q(r)): only the last addition rounds at full size.
+/// x = n ln 2 + r, e^r = 1 + r + r^2 q(r). What r and 1 + r lose in rounding is added again with the small
+/// term.
 llvm::Value *exp(Math &m, llvm::Value *x) {
   constexpr float ln2_high = 0x1.62e4p-1f; // few enough bits that n * ln2_high is exact
   constexpr double ln2_low = std::numbers::ln2 - double(ln2_high);
+  llvm::IRBuilder<> &b = m.b;
   llvm::Value *bounded = m.clamp(x, -110, 100);
-  llvm::Value *n = m.unary(llvm::Intrinsic::rint, m.b.CreateFMul(bounded, m.f32(std::numbers::log2e)));
-  llvm::Value *minus_n = m.b.CreateFNeg(n);
-  llvm::Value *r = m.fma(minus_n, m.f32(ln2_low), m.fma(minus_n, m.f32(ln2_high), bounded));
+  llvm::Value *n = m.unary(llvm::Intrinsic::rint, b.CreateFMul(bounded, m.f32(std::numbers::log2e)));
+  llvm::Value *high = m.fma(b.CreateFNeg(n), m.f32(ln2_high), bounded);
+  llvm::Value *r = m.fma(b.CreateFNeg(n), m.f32(ln2_low), high);
+  llvm::Value *lost = m.fma(b.CreateFNeg(n), m.f32(ln2_low), b.CreateFSub(high, r));
   llvm::Value *q =
       m.polynomial(r, {1.3926926614e-3, 8.36377387441e-3, 4.16665501103e-2, 1.66665733819e-1, 0.5});
-  llvm::Value *sum = m.b.CreateFAdd(m.fma(m.b.CreateFMul(r, r), q, r), m.f32(1));
+  llvm::Value *small = m.fma(b.CreateFMul(r, r), q, lost);
+  llvm::Value *sum = b.CreateFAdd(r, m.f32(1));
+  llvm::Value *rest = b.CreateFSub(r, b.CreateFSub(sum, m.f32(1)));
+  llvm::Value *power = b.CreateFAdd(sum, b.CreateFAdd(rest, small));
   llvm::Value *exponent =
-      m.b.CreateIntrinsic(llvm::Intrinsic::fptosi_sat, {m.b.getInt32Ty(), m.b.getFloatTy()}, {n});
-  return m.keep_nan(x, m.ldexp(sum, exponent));
+      b.CreateIntrinsic(llvm::Intrinsic::fptosi_sat, {b.getInt32Ty(), b.getFloatTy()}, {n});
+  return m.keep_nan(x, m.ldexp(power, exponent));
 }
 
 /// x = 2^k (1 + f) with 1 + f in [sqrt(1/2), sqrt(2)); log(1 + f) = f - f^2/2 + s (f^2/2 + R(s^2)),

@@ -60,6 +60,11 @@ Result<Outcome> run_compiled(const ir::Function &function, Grid grid,
       if (Status written = memory.write(*address, bytes->data(), bytes->size()); !written)
         return written.error();
       add(&*address, 8);
+    } else if (const auto *reserved = std::get_if<Reserved>(&argument.value)) {
+      Result<uint64_t> address = memory.allocate(reserved->bytes);
+      if (!address)
+        return address.error();
+      add(&*address, 8);
     } else if (const auto *i = std::get_if<int32_t>(&argument.value)) {
       add(i, 4);
     } else if (const auto *l = std::get_if<int64_t>(&argument.value)) {
@@ -98,6 +103,8 @@ Result<Outcome> run_interpreted(const ir::Function &function, Grid grid,
       values.push_back(InterpretArgument::i32(*n));
     } else if (const auto *l = std::get_if<int64_t>(&arguments[i].value)) {
       values.push_back(InterpretArgument::i64(*l));
+    } else if (std::holds_alternative<Reserved>(arguments[i].value)) {
+      return user_error("the interpreter gets no reserved memory", "give bytes");
     } else {
       values.push_back(InterpretArgument::f32(std::get<float>(arguments[i].value)));
     }

@@ -17,8 +17,13 @@ namespace nereid::codegen::testing {
 
 using Bytes = std::vector<std::byte>;
 
+/// So many bytes that are neither set before nor read after.
+struct Reserved {
+  size_t bytes;
+};
+
 struct Argument {
-  std::variant<Bytes, int32_t, int64_t, float> value;
+  std::variant<Bytes, int32_t, int64_t, float, Reserved> value;
 };
 
 template <class T> Argument buffer(const std::vector<T> &values) {

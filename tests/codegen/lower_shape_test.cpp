@@ -20,10 +20,16 @@ template <class Make> void for_each_width(const ir::Shape &shape, const Make &ma
       int64_t count = b.type(result).count();
       b.store_tile(z, b.reshape(result, {count}));
       Random random(static_cast<uint64_t>(waves));
-      Bytes data(b.type(b.reshape(result, {count})).count() * ir::byte_size(element) * 4);
+      int64_t elements = 1;
+      for (int64_t size : shape)
+        elements *= size;
+      Bytes data(elements * ir::byte_size(element));
       for (std::byte &byte : data)
         byte = static_cast<std::byte>(random.next());
-      expect_same(b.done(), {1, 1, 1}, {{data}, {Bytes(count * ir::byte_size(element))}});
+      std::vector<FloatBuffer> floats;
+      if (ir::is_float(element))
+        floats = {{1, element}};
+      expect_same(b.done(), {1, 1, 1}, {{data}, {Bytes(count * ir::byte_size(element))}}, floats);
     }
 }
 
