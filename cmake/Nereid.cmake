@@ -1,6 +1,11 @@
 # Helpers for the folders of Nereid.
 
 set(NEREID_WARNINGS -Wall -Wextra -Wpedantic -Werror -Wno-missing-field-initializers)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+  # g++ 12 reports bounds of inlined std::string and std::vector code that cannot be exceeded (GCC bugs 105329,
+  # 105651, 107852).
+  list(APPEND NEREID_WARNINGS -Wno-array-bounds -Wno-restrict -Wno-stringop-overflow)
+endif()
 
 # What every target of ours is compiled with.
 function(nereid_compile_options target)
