@@ -39,8 +39,8 @@ Status assemble(llvm::StringRef text, llvm::SmallVectorImpl<char> &object, std::
     return nereid_error("this LLVM has no AMDGPU target: " + error);
 
   llvm::SourceMgr sources;
-  sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBufferCopy(text, "kernel.s"),
-                             llvm::SMLoc()); // the lexer reads a final zero
+  // The copy ends with a zero byte, by which the lexer knows the end.
+  sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBufferCopy(text, "kernel.s"), llvm::SMLoc());
   sources.setDiagHandler(append, &messages);
   const std::unique_ptr<llvm::MCRegisterInfo> registers(target->createMCRegInfo(triple));
   const std::unique_ptr<llvm::MCAsmInfo> assembly(target->createMCAsmInfo(*registers, triple, options));
