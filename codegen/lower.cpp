@@ -72,7 +72,7 @@ Status Lowering::run() {
     lane_ = builder_.CreateAnd(thread, 63);
     wave_ = uniform(builder_.CreateLShr(thread, 6));
   }
-  made_.emplace_back();
+  open_scope();
   for (size_t i = 0; i < function_.arguments.size(); ++i) {
     const ir::Argument &argument = function_.arguments[i];
     llvm::Value *value = kernel_->getArg(i);
@@ -99,6 +99,16 @@ Status Lowering::run() {
   }
   debug_.finalize();
   return {};
+}
+
+void Lowering::open_scope() {
+  made_.emplace_back();
+  offsets_made_.emplace_back();
+}
+
+void Lowering::close_scope() {
+  made_.pop_back();
+  offsets_made_.pop_back();
 }
 
 void Lowering::lower_block(const ir::Block &block) {
@@ -201,10 +211,9 @@ Registers Lowering::make(ir::ValueId value, const LinearLayout &layout) {
   if (layout.free_mask_within(Space::Register) != 0) {
     LinearLayout once = layout.without_register_copies();
     Registers few = get(value, once);
-    BitMatrix columns(layout.coordinate_bits(), once.columns(Space::Register));
     Registers all;
-    for (uint32_t r = 0; r < layout.registers(); ++r)
-      all.push_back(few[*columns.solve(flat_of_register(layout, r))]);
+    for (uint32_t source : spread(layout, once))
+      all.push_back(few[source]);
     return all;
   }
   if (auto home = homes_.find(value); home != homes_.end())

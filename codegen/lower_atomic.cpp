@@ -101,7 +101,7 @@ void Lowering::lower_atomic(const ir::Op &op) {
   bool exchange = op.opcode == ir::Opcode::AtomicCompareExchange;
   size_t mask_operand = exchange ? 3 : 2;
   const LinearLayout &layout = layouts_.writes.at(&op);
-  Registers pointers = get(op.operands[0], layout);
+  Registers pointers = addresses(op.operands[0], layout);
   Registers values = get(op.operands[1], layout);
   Registers desired = exchange ? get(op.operands[2], layout) : Registers(values.size());
   Registers masks = op.operands.size() > mask_operand ? get(op.operands[mask_operand], layout) : Registers();

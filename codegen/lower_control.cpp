@@ -68,7 +68,7 @@ void Lowering::lower_for(const ir::Op &op) {
       carried[i].push_back(builder_.CreatePHI(value->getType(), 2));
       carried[i].back()->addIncoming(value, before);
     }
-  made_.emplace_back();
+  open_scope();
   define_scalar(body.arguments[0], index);
   for (size_t i = 0; i < count; ++i)
     define_from_edge(body.arguments[i + 1], natural_layout(op.results[i]),
@@ -79,7 +79,7 @@ void Lowering::lower_for(const ir::Op &op) {
   std::vector<Registers> next;
   for (size_t i = 0; i < count; ++i)
     next.push_back(edge_values(body.ops.back().operands[i], natural_layout(op.results[i])));
-  made_.pop_back();
+  close_scope();
   // index < last here, so that the distance is exact as an unsigned number, and a step past the largest
   // integer is not taken.
   llvm::Value *more = builder_.CreateICmpUGT(builder_.CreateSub(last, index), step);
@@ -115,13 +115,13 @@ void Lowering::lower_if(const ir::Op &op) {
   for (int side = 0; side < 2; ++side) {
     builder_.SetInsertPoint(starts[side]);
     accesses_ = before;
-    made_.emplace_back();
+    open_scope();
     lower_block(op.blocks[side]);
     set_line(op);
     for (size_t i = 0; i < op.results.size(); ++i)
       values[side].push_back(
           edge_values(op.blocks[side].ops.back().operands[i], natural_layout(op.results[i])));
-    made_.pop_back();
+    close_scope();
     after.insert(after.end(), accesses_.begin(), accesses_.end());
     ends[side] = builder_.GetInsertBlock();
     builder_.CreateBr(done);

@@ -106,7 +106,7 @@ void Lowering::lower_load(const ir::Op &op) {
   llvm::Align align = access_alignment(op.operands[0], count);
   llvm::Type *memory_type = builder_.getIntNTy(8 * bytes);
 
-  Registers pointers = get(op.operands[0], groups.leaders);
+  Registers pointers = addresses(op.operands[0], groups.leaders);
   Registers masks = masked ? get(op.operands[1], groups.leaders) : Registers();
   Registers others = op.operands.size() > 2 ? get(op.operands[2], layout) : Registers();
   auto fill = [&](uint32_t group) {
@@ -167,7 +167,7 @@ void Lowering::lower_store(const ir::Op &op) {
   unsigned count = groups.access.elements();
   llvm::Align align = access_alignment(op.operands[0], count);
 
-  Registers pointers = get(op.operands[0], groups.leaders);
+  Registers pointers = addresses(op.operands[0], groups.leaders);
   Registers values = get(op.operands[1], layout);
   Registers masks = masked ? get(op.operands[2], groups.leaders) : Registers();
   llvm::Value *owner = owner_condition(layout);

@@ -26,6 +26,16 @@ struct Tile {
   Registers registers;
 };
 
+/// A number as the sum of what differs between threads and what does not. `varying` is an i64, or, with a
+/// limit, an i32 that is not negative and less than the limit; null parts are zero.
+struct Offset {
+  static constexpr uint64_t narrow_limit = uint64_t(1) << 31;
+
+  llvm::Value *varying = nullptr;
+  uint64_t limit = 0;
+  llvm::Value *uniform = nullptr; ///< i64
+};
+
 /// The LLVM type of one element (an i1 is an i1), or of a global pointer.
 llvm::Type *llvm_type(llvm::LLVMContext &context, const ir::Type &type);
 llvm::Type *llvm_type(llvm::LLVMContext &context, ir::Element element);
@@ -98,6 +108,21 @@ private:
   llvm::Value *to_bits(llvm::Value *value);
   llvm::Value *from_bits(llvm::Value *bits, llvm::Type *type);
   llvm::Value *dwords_to_vector(const Registers &dwords);
+
+  // --- lower_address.cpp ---
+  using Offsets = std::vector<Offset>; ///< by register
+  struct Address {
+    llvm::Value *base;
+    Offset offset; ///< bytes
+  };
+  Registers addresses(ir::ValueId pointer, const LinearLayout &layout);
+  std::vector<Address> parts_of_pointer(ir::ValueId pointer, const LinearLayout &layout);
+  Offsets offsets(ir::ValueId value, const LinearLayout &layout);
+  Offsets make_offsets(ir::ValueId value, const LinearLayout &layout);
+  Offsets arange_offsets(const ir::Op &op, const LinearLayout &layout);
+  static std::vector<uint32_t> spread(const LinearLayout &layout, const LinearLayout &once);
+  void open_scope();
+  void close_scope();
 
   // --- lower_memory.cpp, lower_atomic.cpp ---
   void lower_load(const ir::Op &op);
@@ -187,6 +212,7 @@ private:
   std::unordered_map<ir::ValueId, Tile> homes_;
   /// Values already made in some layout, by region: what a region made is gone when it ends.
   std::vector<std::unordered_map<ir::ValueId, std::vector<Tile>>> made_;
+  std::vector<std::unordered_map<ir::ValueId, std::vector<std::pair<LinearLayout, Offsets>>>> offsets_made_;
   std::unordered_map<llvm::Value *, Piece> pieces_;
   std::optional<Error> error_;
 

@@ -90,9 +90,9 @@ TEST(LowerMemory, OffsetsBeyondTwoGibibytes) {
   b.store(b.ptr_add(x, offsets), b.add(b.arange(0, 2), b.number(5)), {}, "");
   b.store_tile(z, b.load(b.ptr_add(x, offsets), {}, {}, ""));
   constexpr int32_t distance = 3 << 28;
-  Bytes huge((size_t(distance) + 1) * 4);
+  Argument huge{Reserved{(size_t(distance) + 1) * 4}};
   Result<Outcome> outcome =
-      run_compiled(b.done(), {1, 1, 1}, {{huge}, buffer(std::vector<int32_t>(2)), i32(distance)});
+      run_compiled(b.done(), {1, 1, 1}, {huge, buffer(std::vector<int32_t>(2)), i32(distance)});
   ASSERT_TRUE(outcome.ok()) << outcome.error().text();
   EXPECT_EQ(outcome->values<int32_t>(1), (std::vector<int32_t>{5, 6}));
 }
