@@ -194,9 +194,12 @@ Status check_shape(const ProblemSize &shape) {
   if (shape.n % 16 != 0)
     return user_error(fmt::format("N = {} is not a multiple of 16", shape.n),
                       "pad B with zero rows to the next multiple of 16");
-  constexpr int64_t largest = int64_t{1} << 27;
-  if (shape.m > largest || shape.n > largest || shape.k > largest)
-    return user_error(fmt::format("the shape {} has a dimension above 2^27", shape.text()));
+  // Offsets within a tile are 32 bits wide, and a grid has 2^16 programs in y and z.
+  constexpr int64_t most_rows = int64_t{1} << 20;
+  constexpr int64_t widest = int64_t{1} << 21;
+  if (shape.m > most_rows || shape.n > widest || shape.k > widest)
+    return user_error(
+        fmt::format("the shape {} is too large: M is at most 2^20, N and K 2^21", shape.text()));
   return {};
 }
 

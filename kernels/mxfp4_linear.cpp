@@ -51,6 +51,9 @@ Mxfp4Linear::~Mxfp4Linear() = default;
 Result<LinearReport> Mxfp4Linear::operator()(const Stream &stream, const LinearOperands &operands,
                                              const ProblemSize &size, GemmPath path,
                                              const ConfigValues &config) {
+  if (!(stream.device() == device_))
+    return user_error("mxfp4_linear: the stream is of another device",
+                      "use a stream of the device that the operation was made for");
   Result<State *> state = state_for(stream, size, path, config);
   if (!state)
     return state.error();

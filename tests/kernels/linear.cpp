@@ -97,6 +97,43 @@ TEST(Mxfp4Linear, RepeatedCallsGiveTheSameResult) {
   }
 }
 
+TEST(Mxfp4Linear, AllocatesNothingAfterTheFirstCall) {
+  const host::Problem problem = host::random_problem(20, 48, 608, 4);
+  const Device device = Device::simulator({.memory = 1 << 22});
+  const auto a = device.upload(problem.a).value();
+  const auto b = device.upload(problem.b).value();
+  const auto b_scales = device.upload(problem.b_scales).value();
+  Buffer<uint16_t> c = device.allocate<uint16_t>(problem.m * problem.n).value();
+  Mxfp4Linear linear(device, options_of(Backend::Interpreted));
+  const auto call = [&](GemmPath path) {
+    return linear(device.stream(), {a, b, b_scales, c}, {problem.m, problem.n, problem.k}, path).ok();
+  };
+  constexpr GemmPath paths[] = {GemmPath::Fused, GemmPath::Atomic, GemmPath::Workspace, GemmPath::Staged};
+  for (GemmPath path : paths)
+    ASSERT_TRUE(call(path));
+  // Whatever is left of the device's memory is taken: an allocation could only fail.
+  std::vector<Buffer<uint8_t>> rest;
+  for (size_t bytes = 1 << 22; bytes > 0; bytes /= 2)
+    while (Result<Buffer<uint8_t>> taken = device.allocate<uint8_t>(bytes))
+      rest.push_back(std::move(*taken));
+  EXPECT_FALSE(
+      linear(device.stream(), {a, b, b_scales, c}, {problem.m, problem.n, 64}, GemmPath::Workspace).ok());
+  for (GemmPath path : paths) {
+    ASSERT_TRUE(c.fill(0xffff).ok());
+    EXPECT_TRUE(call(path)) << name_of(path);
+    EXPECT_TRUE(host::compare(c.to_host().value(), problem.exact).passed()) << name_of(path);
+  }
+}
+
+TEST(Mxfp4Linear, RefusesAStreamOfAnotherDevice) {
+  const Operands operands(host::random_problem(4, 16, 64, 1));
+  Mxfp4Linear linear(test_device());
+  const Device other = Device::simulator();
+  const Result<LinearReport> report = linear(other.stream(), operands.operands(), {4, 16, 64});
+  ASSERT_FALSE(report.ok());
+  EXPECT_EQ(report.error().message, "mxfp4_linear: the stream is of another device");
+}
+
 TEST(Mxfp4Linear, StreamsDoNotShareTheirWorkspaces) {
   const ProblemSize size{16, 64, 1024};
   Mxfp4Linear linear(test_device(), options_of(Backend::Compiled));
@@ -125,6 +162,8 @@ TEST(Mxfp4Linear, RefusesBadShapes) {
   EXPECT_EQ(linear_error(operands.operands(), {4, 16, 48}).message, "K = 48 is not a multiple of 32");
   EXPECT_EQ(linear_error(operands.operands(), {4, 24, 64}).message, "N = 24 is not a multiple of 16");
   EXPECT_EQ(linear_error(operands.operands(), {0, 16, 64}).owner, Owner::User);
+  EXPECT_EQ(linear_error(operands.operands(), {1 << 21, 16, 64}).message,
+            "the shape 2097152x16x64 is too large: M is at most 2^20, N and K 2^21");
 }
 
 TEST(Mxfp4Linear, RefusesNullAndShortOperands) {
