@@ -200,8 +200,7 @@ std::vector<Lowering::Address> Lowering::parts_of_pointer(ir::ValueId pointer, c
       result[r].offset = parts.add(result[r].offset, parts.multiply(added[r], bytes));
     return result;
   }
-  if (op && op->opcode != ir::Opcode::Where && is_renaming(index_, pointer) &&
-      op->opcode != ir::Opcode::Split && op->opcode != ir::Opcode::Join)
+  if (op && is_renaming(index_, pointer) && op->opcode != ir::Opcode::Split && op->opcode != ir::Opcode::Join)
     return parts_of_pointer(op->operands[0], operand_layout(function_, *op, 0, layout));
   for (llvm::Value *base : get(pointer, layout))
     result.push_back({base, {}});
