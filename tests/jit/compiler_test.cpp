@@ -14,6 +14,11 @@
 #include "llvm/IR/Module.h"
 #include "llvm/Support/SourceMgr.h"
 
+// What a crash of LLVM held is lost on purpose.
+extern "C" [[gnu::visibility("default")]] const char *__lsan_default_suppressions() {
+  return "leak:nereid::jit::run_llvm_job\n";
+}
+
 namespace nereid::jit {
 namespace {
 
