@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "jit/compiler.h"
+#include "jit/llvm_job.h"
 #include "llvm/MC/MCAsmBackend.h"
 #include "llvm/MC/MCAsmInfo.h"
 #include "llvm/MC/MCCodeEmitter.h"
@@ -31,6 +32,7 @@ void append(const llvm::SMDiagnostic &message, void *messages) {
 } // namespace
 
 Status assemble(llvm::StringRef text, llvm::SmallVectorImpl<char> &object, std::string &messages) {
+  initialize_amdgpu();
   const llvm::Triple triple(target_triple);
   const llvm::MCTargetOptions options;
   std::string error;
