@@ -153,7 +153,8 @@ AxisInfo AxisAnalysis::transfer(const ir::Op &op) const {
   if (op.operands.size() != 2)
     return result;
   AxisInfo binary = transfer_binary(op);
-  binary.constancy = std::move(result.constancy);
+  for (unsigned d = 0; d < axes(type); ++d)
+    binary.constancy[d] = std::max(binary.constancy[d], result.constancy[d]);
   return binary;
 }
 
@@ -236,8 +237,25 @@ AxisInfo AxisAnalysis::transfer_binary(const ir::Op &op) const {
       if (b.constant && *b.constant >= 0 && *b.constant < 30)
         result.divisibility[d] = product(a.divisibility_at(d, 1), int64_t(1) << *b.constant);
       break;
+    case ir::Opcode::Shr:
+      if (b.constant && *b.constant >= 0 && *b.constant < 30) {
+        int64_t unit = int64_t(1) << *b.constant;
+        result.divisibility[d] = std::max<int64_t>(a.divisibility_at(d, 1) / unit, 1);
+        // 2^s neighbours that rise from a multiple of 2^s differ only in the bits that go.
+        if (std::min(a.contiguity[d], a.divisibility[d]) >= unit)
+          result.constancy[d] = unit;
+      }
+      break;
+    case ir::Opcode::Div:
+      // Truncation makes the neighbours of zero equal, so that nothing is said of signed runs.
+      if (b.constant && *b.constant > 0 && (*b.constant & (*b.constant - 1)) == 0)
+        result.divisibility[d] = std::max<int64_t>(a.divisibility_at(d, 1) / *b.constant, 1);
+      break;
     case ir::Opcode::Rem:
-      run = std::min({a.contiguity[d], a.divisibility[d], b.divisibility_of_all(), b.constancy[d]});
+      // A negative dividend's remainder is 0 at a multiple and negative behind it: no run.
+      run = ir::is_signed(type.element)
+                ? 1
+                : std::min({a.contiguity[d], a.divisibility[d], b.divisibility_of_all(), b.constancy[d]});
       result.contiguity[d] = run;
       result.divisibility[d] = std::min(a.divisibility_at(d, run), b.divisibility_of_all());
       break;
