@@ -54,8 +54,9 @@ constexpr Operands operand_choices[] = {
     {0x8000, 0x1C020100},
 };
 
-/// An MFMA of e2m1 operands behind the word pair that loads scales is one instruction with it.
-constexpr std::array<uint32_t, 2> scaled_shapes = {0xD3AD0800, 0xD3AE0800};
+/// An f8f6f4 MFMA behind the two words that load its scales is one instruction with them; 0: they stand
+/// alone.
+constexpr uint32_t scaled_shapes[] = {0xD3AD0800, 0xD3AE0800, 0};
 constexpr uint32_t matrix_operands = 0x04020100;
 
 struct Note {
