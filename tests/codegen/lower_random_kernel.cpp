@@ -13,7 +13,7 @@ using ir::ValueId;
 
 RandomKernelBuilder::RandomKernelBuilder(uint64_t seed, int waves) : KernelBuilder(waves), random_(seed) {
   options().mfma = chance(70) ? 16 : 32;
-  most_elements_ = 64 << below(5);
+  most_elements_ = 64 << below(4);
   grid_[0] = chance(80) ? 1 : 2;
   scalars_ = {scalar_argument(Element::I32), scalar_argument(Element::I64)};
   for (int64_t i = 0, count = 2 + below(3); i < count; ++i) {
@@ -115,7 +115,7 @@ void RandomKernelBuilder::loop(int depth) {
 }
 
 void RandomKernelBuilder::product_loop() {
-  int64_t m = 1 << below(7), n = 1 << below(7), k = 16 << below(4);
+  int64_t m = 1 << below(6), n = 1 << below(6), k = 16 << below(3);
   Element element = chance(50) ? Element::BF16 : Element::F16;
   const ValueId inits[] = {small(Element::F32, {m, n}, 127).id};
   Loop made = begin_for(number(0), number(1 + below(most_iterations)), number(1), 1, inits);
@@ -182,7 +182,7 @@ Argument RandomKernelBuilder::data(Element element, Contents contents, int64_t c
 }
 
 RandomKernel RandomKernelBuilder::build() {
-  statements(4 + static_cast<int>(below(16)), 0);
+  statements(4 + static_cast<int>(below(11)), 0);
   for (int i = 0; i < 4; ++i)
     stored(pick());
   RandomKernel kernel;

@@ -11,7 +11,7 @@ namespace {
 /// NEREID_LONG_TESTS=1 runs more seeds.
 uint64_t seed_count() {
   const char *value = std::getenv("NEREID_LONG_TESTS");
-  return value && std::string(value) == "1" ? 2000 : 40;
+  return value && std::string(value) == "1" ? 1000 : 25;
 }
 
 TEST(LowerRandom, CompiledKernelsDoWhatTheInterpreterDoes) {

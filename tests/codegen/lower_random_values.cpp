@@ -242,7 +242,7 @@ RandomValue RandomKernelBuilder::reduced() {
 
 RandomValue RandomKernelBuilder::product() {
   Element element = chance(50) ? Element::BF16 : Element::F16;
-  int64_t m = 1 << below(7), n = 1 << below(7), k = 1 << (1 + below(7));
+  int64_t m = 1 << below(6), n = 1 << below(6), k = 1 << (1 + below(6));
   ValueId a = small(element, {m, k}, 7).id;
   ValueId b = chance(50) ? small(element, {k, n}, 7).id : permute(small(element, {n, k}, 7).id, {1, 0});
   ValueId result = dot(a, b);
@@ -252,7 +252,7 @@ RandomValue RandomKernelBuilder::product() {
 }
 
 RandomValue RandomKernelBuilder::scaled_product() {
-  int64_t m = 1 << below(7), n = 1 << below(7), k = 32 << below(4);
+  int64_t m = 1 << below(6), n = 1 << below(6), k = 32 << below(3);
   auto scales = [&](int64_t rows) {
     ValueId any = as(fit(pick(), {rows, k / 32}), Element::U8).id;
     return add(binary(Opcode::And, any, integer(Element::U8, 3)), integer(Element::U8, 125));
@@ -272,7 +272,7 @@ void RandomKernelBuilder::quantized() {
     value = as(value, one_of({Element::BF16, Element::F16, Element::F32}));
   if (value.open_nan)
     value = small(Element::F32, type(value.id).shape, 127);
-  int64_t rows = any_count(16), groups = 1 << below(3);
+  int64_t rows = any_count(8), groups = 1 << below(3);
   value = fit(value, {rows, 32 * groups});
   auto [codes, scales] = quantize(value.id, ir::Format::E2M1,
                                   one_of({ir::ScaleRule::Even, ir::ScaleRule::Floor, ir::ScaleRule::Ceil}));
