@@ -1,6 +1,7 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <random>
 #include <set>
 
 #include <fmt/format.h>
@@ -322,6 +323,33 @@ TEST_F(LaunchFileTest, ChecksAreThoseThatThisVersionHas) {
                 std::string::npos);
     }
   }
+}
+
+TEST_F(LaunchFileTest, SurvivesDamage) {
+  put_code(adds);
+  const std::string good = one_wave(
+      R"("buffers": {"in": {"size": 256, "fill": 3}, "out": {"size": 256}}, "order": "id", "checks": "all",
+         "args": [{"offset": 0, "buffer": "in"}, {"offset": 8, "buffer": "out", "at": 0}], "dynamic_lds": 16, "kernarg_size": 64)");
+  std::mt19937 random(5);
+  unsigned ran = 0;
+  for (unsigned round = 0; round < 2000; ++round) {
+    std::string text = good;
+    for (unsigned change = 0; change <= round % 3; ++change) {
+      const size_t at = random() % text.size();
+      if (random() % 2)
+        text[at] = text[random() % text.size()];
+      else
+        text[at] = static_cast<char>(random());
+    }
+    auto file = parse_launch_file(text, directory_);
+    if (!file) {
+      ASSERT_EQ(file.error().owner, Owner::User);
+      continue;
+    }
+    const LaunchAnswer answer = run_launch_file(*file, 100'000);
+    ran += answer.error ? 0 : 1;
+  }
+  EXPECT_GT(ran, 20u);
 }
 
 TEST(Coverage, HasEveryInstructionOnce) {
