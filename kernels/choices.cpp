@@ -169,9 +169,10 @@ Result<ConfigValues> complete_gemm(bool fused, const ConfigValues &given,
     return status.error();
   if (Status status = check_supported(kernel, config); !status)
     return status.error();
-  // Sums want half of a lane's 512 registers; two codes of B share a byte.
-  for (const auto &[rows, columns, most] :
-       {std::tuple("block_m", "block_n", 256), {"block_m", "block_k", 512}, {"block_n", "block_k", 1024}})
+  // Sums want half of a lane's 512 registers; codes are small.
+  for (const auto &[rows, columns, most] : {std::tuple("block_m", "block_n", 256),
+                                            {"block_m", "block_k", fused ? 512 : 2048},
+                                            {"block_n", "block_k", 2048}})
     if (Status status = check_registers(kernel, config, rows, columns, most); !status)
       return status.error();
   return config;

@@ -91,3 +91,10 @@ TEST(Catalog, KnowsItsKernelsByName) {
   EXPECT_EQ(check_size(*kernel_named("mxfp4_quant").value(), {16, 32, 64}).error().message,
             "mxfp4_quant has no N: its size is M,0,K");
 }
+
+TEST(Choices, TheLibrarysTilesFitTheWidestRound) {
+  for (const bool fused : {true, false})
+    for (const int64_t m : {1, 20, 300})
+      EXPECT_TRUE(complete_gemm(fused, {{"block_k", 4096}}, ProblemSize{m, 256, 4096}).ok()) << fused << m;
+  EXPECT_TRUE(complete_quant({{"block_k", 4096}}, ProblemSize{300, 0, 4096}).ok());
+}
