@@ -103,9 +103,10 @@ void AxisAnalysis::visit(const ir::Op &op) {
           meet(infos_[op.blocks[0].ops.back().operands[i]], infos_[op.blocks[1].ops.back().operands[i]]);
     return;
   }
-  if (op.results.size() == 1 && !ir::is_float(index_.function().type(op.result()).element))
-    infos_[op.result()] = transfer(op);
-  else if (op.results.size() == 1 && index_.function().type(op.result()).pointer)
+  if (op.results.size() != 1)
+    return;
+  const ir::Type &type = index_.function().type(op.result());
+  if (type.pointer || !ir::is_float(type.element))
     infos_[op.result()] = transfer(op);
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cassert>
 
 #include <fmt/format.h>
 
@@ -21,7 +22,9 @@ struct Columns {
   uint64_t unit(unsigned dim, unsigned bit) const {
     if (bit >= log2_of(shape[dim]))
       return 0;
-    return uint64_t(1) << (bit + (dim == 0 ? log2_of(shape[1]) : 0));
+    const unsigned flat = bit + (dim == 0 ? log2_of(shape[1]) : 0);
+    assert(flat < 64);
+    return uint64_t(1) << flat;
   }
   bool add_register(unsigned dim, unsigned bit) {
     if (uint64_t column = unit(dim, bit)) {

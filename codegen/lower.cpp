@@ -260,6 +260,7 @@ Registers Lowering::compute(const ir::Op &op, unsigned result, const LinearLayou
   if (ir::facts(op.opcode).op_class == ir::OpClass::Shape)
     return compute_shape(op, result, layout);
   std::vector<Registers> operands;
+  operands.reserve(op.operands.size());
   for (ir::ValueId operand : op.operands)
     operands.push_back(get(operand, layout));
   Registers registers;

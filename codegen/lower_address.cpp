@@ -90,6 +90,7 @@ private:
 std::vector<uint32_t> Lowering::spread(const LinearLayout &layout, const LinearLayout &once) {
   BitMatrix columns(layout.coordinate_bits(), once.columns(Space::Register));
   std::vector<uint32_t> sources;
+  sources.reserve(layout.registers());
   for (uint32_t r = 0; r < layout.registers(); ++r)
     sources.push_back(static_cast<uint32_t>(*columns.solve(flat_of_register(layout, r))));
   return sources;

@@ -25,14 +25,30 @@ unsigned Lowering::edge_bits(ir::ValueId value, const LinearLayout &layout) cons
 }
 
 void Lowering::define_from_edge(ir::ValueId value, const LinearLayout &layout, const Registers &crossed) {
-  if (edge_bits(value, layout) == 0)
+  const unsigned bits = edge_bits(value, layout);
+  if (bits == 0)
     return define(value, layout, crossed);
   Registers registers;
   for (llvm::Value *dword : crossed) {
-    Registers elements = unpack(dword, llvm_type(context_, type(value)), 32 / edge_bits(value, layout));
+    Registers elements = unpack(dword, llvm_type(context_, type(value)), 32 / bits);
     registers.insert(registers.end(), elements.begin(), elements.end());
   }
   define(value, layout, registers);
+}
+
+/// The results of `op` at a join of two edges. All phis stand before what unpacks them.
+void Lowering::define_merged(const ir::Op &op, const std::array<std::vector<Registers>, 2> &values,
+                             const std::array<llvm::BasicBlock *, 2> &edges) {
+  std::vector<Registers> merged(op.results.size());
+  for (size_t i = 0; i < op.results.size(); ++i)
+    for (size_t r = 0; r < values[0][i].size(); ++r) {
+      llvm::PHINode *phi = builder_.CreatePHI(values[0][i][r]->getType(), 2);
+      for (size_t edge = 0; edge < edges.size(); ++edge)
+        phi->addIncoming(values[edge][i][r], edges[edge]);
+      merged[i].push_back(phi);
+    }
+  for (size_t i = 0; i < op.results.size(); ++i)
+    define_from_edge(op.results[i], natural_layout(op.results[i]), merged[i]);
 }
 
 /// Accesses of a loop's body may follow those of its next round.
@@ -108,6 +124,7 @@ void Lowering::lower_for(const ir::Op &op) {
       carried[i].push_back(builder_.CreatePHI(value->getType(), 2));
       carried[i].back()->addIncoming(value, before);
     }
+  const std::vector<Access> skipped = accesses_;
   open_scope();
   define_scalar(body.arguments[0], index);
   for (size_t i = 0; i < count; ++i)
@@ -133,6 +150,7 @@ void Lowering::lower_for(const ir::Op &op) {
     for (size_t r = 0; r < carried[i].size(); ++r)
       carried[i][r]->addIncoming(next[i][r], end);
 
+  accesses_.insert(accesses_.end(), skipped.begin(), skipped.end());
   builder_.SetInsertPoint(done);
   std::vector<Registers> results(count);
   for (size_t i = 0; i < count; ++i)
@@ -174,16 +192,7 @@ void Lowering::lower_if(const ir::Op &op) {
   }
   accesses_ = std::move(after);
   builder_.SetInsertPoint(done);
-  for (size_t i = 0; i < op.results.size(); ++i) {
-    Registers merged;
-    for (size_t r = 0; r < values[0][i].size(); ++r) {
-      llvm::PHINode *phi = builder_.CreatePHI(values[0][i][r]->getType(), 2);
-      for (int side = 0; side < 2; ++side)
-        phi->addIncoming(values[side][i][r], ends[side]);
-      merged.push_back(phi);
-    }
-    define_from_edge(op.results[i], natural_layout(op.results[i]), merged);
-  }
+  define_merged(op, {values[0], values[1]}, {ends[0], ends[1]});
 }
 
 void Lowering::lower_statement(const ir::Op &op) {

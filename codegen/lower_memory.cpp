@@ -212,15 +212,16 @@ std::optional<ir::ValueId> Lowering::root(ir::ValueId pointer) const {
 
 /// The trace's order holds for the whole program: where another thread may have touched the same memory since
 /// the last barrier, and one of the two accesses writes, all waves meet first. The same pointers in the same
-/// layout are each thread's own.
+/// layout are each thread's own, unless waves hold copies.
 void Lowering::order_accesses(const ir::Op &op) {
   bool writes = ir::facts(op.opcode).effect == ir::OpEffect::Effect;
   ir::ValueId pointer = op.operands[0];
   LinearLayout layout = writes ? layouts_.writes.at(&op) : natural_layout(op.result());
   std::optional<ir::ValueId> mine = root(pointer);
+  const bool copied = layout.free_mask(Space::Wave) != 0;
   bool conflict = std::any_of(accesses_.begin(), accesses_.end(), [&](const Access &other) {
     bool same_memory = !mine || !other.root || *mine == *other.root;
-    bool own = other.pointer == pointer && other.layout == layout;
+    bool own = !copied && other.pointer == pointer && other.layout == layout;
     return (writes || other.writes) && same_memory && !own;
   });
   if (conflict)

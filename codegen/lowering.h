@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <functional>
 #include <map>
 #include <optional>
@@ -199,6 +200,8 @@ private:
   Registers edge_values(ir::ValueId value, const LinearLayout &layout);
   unsigned edge_bits(ir::ValueId value, const LinearLayout &layout) const;
   void define_from_edge(ir::ValueId value, const LinearLayout &layout, const Registers &crossed);
+  void define_merged(const ir::Op &op, const std::array<std::vector<Registers>, 2> &values,
+                     const std::array<llvm::BasicBlock *, 2> &edges);
   void expect_accesses(const ir::Block &block);
   void lower_statement(const ir::Op &op);
   llvm::BasicBlock *new_block(const char *name);

@@ -110,7 +110,7 @@ Status check_size(const LibraryKernel &kernel, const ProblemSize &size) {
     return check_shape(size);
   if (size.n != 0)
     return user_error(fmt::format("{} has no N: its size is M,0,K", kernel.name));
-  return check_shape({size.m, 16, size.k});
+  return check_shape(size, /*has_n=*/false);
 }
 
 } // namespace nereid::kernels

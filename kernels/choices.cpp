@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -33,6 +34,19 @@ Status check_supported(std::string_view kernel, const ConfigValues &config) {
                         "use reduce=workspace");
   if (config.get_or("mfma", 16) != 16)
     return nereid_error(fmt::format("{}: mfma=32 is not supported yet", kernel), "use mfma=16");
+  return {};
+}
+
+/// A tile of `elements` on `waves` waves. Beyond this the registers of a lane cannot hold it, and the
+/// compiler would spend minutes on code that only spills.
+Status check_registers(std::string_view kernel, const ConfigValues &config, std::string_view rows,
+                       std::string_view columns, int64_t most_per_lane) {
+  const int waves = *config.get("waves");
+  const int64_t elements = int64_t{*config.get(rows)} * *config.get(columns);
+  if (elements > most_per_lane * 64 * waves)
+    return user_error(fmt::format("{}: a tile of {}={} and {}={} does not fit the registers of {} waves",
+                                  kernel, rows, *config.get(rows), columns, *config.get(columns), waves),
+                      "use smaller blocks or more waves");
   return {};
 }
 
@@ -112,6 +126,8 @@ Result<ConfigValues> complete_quant(const ConfigValues &given, const std::option
     return status.error();
   if (Status status = check_supported("mxfp4_quant", config); !status)
     return status.error();
+  if (Status status = check_registers("mxfp4_quant", config, "block_m", "block_k", 512); !status)
+    return status.error();
   return config;
 }
 
@@ -150,6 +166,11 @@ Result<ConfigValues> complete_gemm(bool fused, const ConfigValues &given,
     return status.error();
   if (Status status = check_supported(kernel, config); !status)
     return status.error();
+  // Sums want half of a lane's 512 registers; two codes of B share a byte.
+  for (const auto &[rows, columns, most] :
+       {std::tuple("block_m", "block_n", 256), {"block_m", "block_k", 512}, {"block_n", "block_k", 1024}})
+    if (Status status = check_registers(kernel, config, rows, columns, most); !status)
+      return status.error();
   return config;
 }
 
@@ -169,6 +190,8 @@ Result<ConfigValues> complete_reduce(const ConfigValues &given, const std::optio
     return status.error();
   if (Status status = check_supported("splitk_reduce", config); !status)
     return status.error();
+  if (Status status = check_registers("splitk_reduce", config, "block_m", "block_n", 256); !status)
+    return status.error();
   return config;
 }
 
@@ -182,8 +205,8 @@ Result<GemmPath> path_named(std::string_view name) {
   return static_cast<GemmPath>(found - path_names.begin());
 }
 
-Status check_shape(const ProblemSize &shape) {
-  if (shape.m <= 0 || shape.n <= 0 || shape.k <= 0)
+Status check_shape(const ProblemSize &shape, bool has_n) {
+  if (shape.m <= 0 || (has_n && shape.n <= 0) || shape.k <= 0)
     return user_error(fmt::format("the shape {} has a dimension that is not positive", shape.text()));
   if (shape.k % 32 != 0)
     return user_error(fmt::format("K = {} is not a multiple of 32", shape.k),

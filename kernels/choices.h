@@ -53,7 +53,7 @@ Result<GemmPlan> plan_gemm(GemmPath path, const ConfigValues &given, const Probl
 std::vector<ConfigValues> tuning_list(GemmPath path);
 std::vector<ConfigValues> quant_tuning_list();
 
-/// Error (User) unless m, n and k are positive, n is a multiple of 16 and k of 32.
-Status check_shape(const ProblemSize &shape);
+/// Error (User) unless m, n and k are positive, n is a multiple of 16 and k of 32. Without has_n n is 0.
+Status check_shape(const ProblemSize &shape, bool has_n = true);
 
 } // namespace nereid::kernels

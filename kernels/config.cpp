@@ -38,9 +38,10 @@ Result<int> parse_value(const ConfigKey &key, std::string_view text) {
   }
   int value = 0;
   const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (status != std::errc() || end != text.data() + text.size())
+  const bool beyond_int = status == std::errc::result_out_of_range;
+  if ((status != std::errc() && !beyond_int) || end != text.data() + text.size())
     return user_error(fmt::format("config value {}={} is not a number", key.name, text));
-  if (value < key.least || value > key.most)
+  if (beyond_int || value < key.least || value > key.most)
     return user_error(
         fmt::format("config value {}={} is outside {} to {}", key.name, text, key.least, key.most));
   return value;
@@ -73,9 +74,10 @@ const std::vector<ConfigKey> &config_keys() {
 
 Result<ConfigValues> ConfigValues::parse(std::string_view text) {
   ConfigValues result;
-  while (!text.empty()) {
+  for (bool more = !text.empty(); more;) {
     const std::string_view item = text.substr(0, text.find(','));
-    text.remove_prefix(std::min(text.size(), item.size() + 1));
+    more = item.size() < text.size();
+    text.remove_prefix(item.size() + (more ? 1 : 0));
     const size_t equals = item.find('=');
     if (equals == std::string_view::npos)
       return user_error(fmt::format("config entry '{}' is not key=value", item));

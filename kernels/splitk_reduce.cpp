@@ -1,6 +1,12 @@
 #include "kernels/splitk_reduce.h"
 
 namespace nereid::kernels {
+namespace {
+
+/// Slices up to which the loop over them is written out; all their loads may be in flight at once.
+constexpr int straight_line_slices = 16;
+
+} // namespace
 
 void splitk_reduce(const ReduceConfig &config, Ptr<const f32> slices, Ptr<const bf16> c, Ptr<bf16> out, Int m,
                    Int n, Float alpha, Float beta) {
@@ -13,8 +19,15 @@ void splitk_reduce(const ReduceConfig &config, Ptr<const f32> slices, Ptr<const 
   const Long slice = m.to<i64>() * n.to<i64>();
 
   Var sum = load(slices + first + offsets, exists);
-  for (int split = 1; split < config.split_k; ++split)
+  const auto add_slice = [&](const Long &split) {
     sum += load(slices + (first + slice * split) + offsets, exists);
+  };
+  if (config.split_k <= straight_line_slices)
+    for (int split = 1; split < config.split_k; ++split)
+      add_slice(Long(split));
+  else
+    for (Int split : range(1, config.split_k))
+      add_slice(split.to<i64>());
   if (config.scaled_output >= 1)
     sum *= alpha;
   if (config.scaled_output >= 2)

@@ -45,12 +45,19 @@ Status check(const KernelInfo &kernel, const Launch &launch) {
   if (uint64_t{kernel.lds_size} + launch.dynamic_lds > largest_lds)
     return user_error(fmt::format("launch of '{}': {} bytes of LDS and {} dynamic ones are more than {}",
                                   kernel.name, kernel.lds_size, launch.dynamic_lds, largest_lds));
-  if (launch.kernarg.size() > kernel.kernarg_size)
+  const uint32_t kernarg_size = launch.kernarg_size.value_or(kernel.kernarg_size);
+  if (launch.kernarg.size() > kernarg_size)
     return user_error(fmt::format("launch of '{}': {} bytes of arguments, the kernel takes {}", kernel.name,
-                                  launch.kernarg.size(), kernel.kernarg_size));
-  if (kernel.kernarg_size > largest_kernarg)
+                                  launch.kernarg.size(), kernarg_size));
+  if (kernarg_size > largest_kernarg)
     return user_error(fmt::format("launch of '{}': an argument block of {} bytes is larger than {}",
-                                  kernel.name, kernel.kernarg_size, largest_kernarg));
+                                  kernel.name, kernarg_size, largest_kernarg));
+  for (const KernelArgument &argument : kernel.arguments)
+    if (argument.hidden() && uint64_t{argument.offset} + argument.size > kernarg_size)
+      return user_error(
+          fmt::format("launch of '{}': an argument block of {} bytes does not hold the argument "
+                      "{} at {}",
+                      kernel.name, kernarg_size, argument.value_kind, argument.offset));
   if (uint64_t{kernel.scratch_size} * largest_block > largest_scratch)
     return user_error(fmt::format("launch of '{}': {} bytes of scratch a lane are too many", kernel.name,
                                   kernel.scratch_size));
@@ -127,7 +134,7 @@ Status fill_memory(LaunchState &state, LaunchBuffers &buffers) {
     return queue.error();
   state.queue_address = *queue;
   state.kernarg = launch.kernarg;
-  state.kernarg.resize(kernel.kernarg_size);
+  state.kernarg.resize(launch.kernarg_size.value_or(kernel.kernarg_size));
   for (const KernelArgument &argument : kernel.arguments) {
     if (!argument.hidden())
       continue;
@@ -136,7 +143,7 @@ Status fill_memory(LaunchState &state, LaunchBuffers &buffers) {
                 std::min<size_t>(argument.size, sizeof value));
   }
   // Scalar loads fetch whole pieces of up to 64 bytes.
-  auto kernarg = buffers.add(state.kernarg, (size_t{kernel.kernarg_size} + 127) / 64 * 64);
+  auto kernarg = buffers.add(state.kernarg, (state.kernarg.size() + 127) / 64 * 64);
   if (!kernarg)
     return kernarg.error();
   state.kernarg_address = *kernarg;
@@ -264,7 +271,7 @@ Result<Report> run(const CodeObject &code, Memory &memory, const Launch &launch)
 
   uint64_t groups = uint64_t{launch.grid[0]} * launch.grid[1] * launch.grid[2];
   unsigned threads = launch.threads ? launch.threads : std::max(1u, std::thread::hardware_concurrency());
-  if (code.program().has_float_atomics())
+  if (code.program().has_float_atomics() && !launch.any_order)
     threads = 1; // the sum's bits depend on the order
   Scheduler scheduler(state, groups);
   scheduler.run(static_cast<unsigned>(std::min<uint64_t>(threads, groups)));

@@ -21,10 +21,15 @@ struct Launch {
   std::array<uint32_t, 3> block{1, 1, 1}; ///< work-items of a workgroup
   /// The explicit arguments as the metadata lays them out; missing bytes are zero. Hidden ones are filled in.
   std::vector<std::byte> kernarg;
+  /// Bytes of the argument block; what the metadata says when not given.
+  std::optional<uint32_t> kernarg_size;
   uint32_t dynamic_lds = 0; ///< bytes beyond the kernel's own
   /// Wave instructions of all waves after which the run ends with a fault.
   uint64_t instruction_budget = uint64_t{1} << 40;
   unsigned threads = 0; ///< of the host; 0: all cores
+  /// Lets workgroups with float atomics run in any order; otherwise they run one after the other, so that
+  /// their sums have the same bits every time.
+  bool any_order = false;
 };
 
 /// Executed wave instructions by category.

@@ -40,5 +40,6 @@ void add_compile(CLI::App &app, Invocation &invocation);
 void add_inspect(CLI::App &app, Invocation &invocation);
 void add_tune(CLI::App &app, Invocation &invocation);
 void add_doctor(CLI::App &app, Invocation &invocation);
+void add_sim(CLI::App &app, Invocation &invocation);
 
 } // namespace nereid::tools

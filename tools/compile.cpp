@@ -71,7 +71,7 @@ Outcome run(const CommonOptions &common, const CompileOptions &options) {
       outcome.json["text"] = *text;
     outcome.text = std::move(*text);
   } else {
-    outcome.json["file"] = options.out;
+    outcome.json["file"] = json_string(options.out);
   }
   return outcome;
 }

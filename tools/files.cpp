@@ -1,16 +1,29 @@
 #include "tools/files.h"
 
+#include <set>
+
 #include <fmt/format.h>
 #include <llvm/Support/FileSystem.h>
 #include <llvm/Support/MemoryBuffer.h>
 #include <llvm/Support/raw_ostream.h>
 
 namespace nereid::tools {
+namespace {
+
+Error cannot_write(const std::string &path, const std::error_code &failure) {
+  return environment_error(fmt::format("cannot write {}: {}", path, failure.message()));
+}
+
+} // namespace
 
 Result<std::vector<uint8_t>> read_file(const std::string &path, int64_t bytes, std::string_view what) {
-  uint64_t size = 0;
-  if (const std::error_code failure = llvm::sys::fs::file_size(path, size))
+  llvm::sys::fs::file_status status;
+  if (const std::error_code failure = llvm::sys::fs::status(path, status))
     return user_error(fmt::format("cannot read {}: {}", path, failure.message()));
+  if (status.type() != llvm::sys::fs::file_type::regular_file)
+    return user_error(fmt::format("cannot read {}: it is not a regular file", path),
+                      fmt::format("{} comes from a file whose length is checked", what));
+  const uint64_t size = status.getSize();
   if (size != static_cast<uint64_t>(bytes))
     return user_error(fmt::format("{} has {} bytes where {} has {}", path, size, what, bytes));
   auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
@@ -18,6 +31,27 @@ Result<std::vector<uint8_t>> read_file(const std::string &path, int64_t bytes, s
     return user_error(fmt::format("cannot read {}: {}", path, buffer.getError().message()));
   const llvm::StringRef data = (*buffer)->getBuffer();
   return std::vector<uint8_t>(data.bytes_begin(), data.bytes_end());
+}
+
+Status check_outputs(const std::vector<std::string> &paths) {
+  std::set<llvm::sys::fs::UniqueID> seen;
+  for (const std::string &path : paths) {
+    // Devices and pipes are left alone: opening one may have an effect.
+    if (llvm::sys::fs::exists(path) && !llvm::sys::fs::is_regular_file(path) &&
+        !llvm::sys::fs::is_directory(path))
+      continue;
+    std::error_code failure;
+    const llvm::raw_fd_ostream opened(path, failure, llvm::sys::fs::CD_OpenAlways, llvm::sys::fs::FA_Write,
+                                      llvm::sys::fs::OF_Append);
+    llvm::sys::fs::UniqueID identity;
+    if (!failure)
+      failure = llvm::sys::fs::getUniqueID(path, identity);
+    if (failure)
+      return cannot_write(path, failure);
+    if (!seen.insert(identity).second)
+      return user_error(fmt::format("{} is asked for twice as an output", path), "give each output its file");
+  }
+  return {};
 }
 
 Status write_file(const std::string &path, const void *data, size_t bytes) {
@@ -29,9 +63,7 @@ Status write_file(const std::string &path, const void *data, size_t bytes) {
     failure = file.error();
     file.clear_error();
   }
-  if (failure)
-    return environment_error(fmt::format("cannot write {}: {}", path, failure.message()));
-  return {};
+  return failure ? cannot_write(path, failure) : Status();
 }
 
 } // namespace nereid::tools

@@ -119,6 +119,8 @@ Outcome run(const CommonOptions &common, const GemmOptions &options) {
   Result<Inputs> inputs = read_inputs(options);
   if (!inputs)
     return inputs.error();
+  if (Status status = check_outputs({options.out}); !status)
+    return status.error();
   Result<Device> device = chosen_device(common);
   if (!device)
     return device.error();

@@ -1,5 +1,6 @@
-#include <cstring>
+#include <algorithm>
 #include <exception>
+#include <sstream>
 
 #include <llvm/Support/raw_ostream.h>
 
@@ -20,16 +21,16 @@ constexpr const char *footer = R"(Examples:
   nereid inspect mxfp4_quant --shape 256,0,3072
   nereid tune mxfp4_gemm_fused --shape 16,2112,7168
   nereid doctor
+  nereid sim run launch.json
 
 Exit codes: 0 right, 1 wrong result or fault, 2 usage or bad input, 3 environment.
 Results go to stdout, everything else to stderr. `nereid SUBCOMMAND --help` has the options.)";
 
 /// Whether the command line asks for JSON, even where it cannot be parsed.
 bool asks_for_json(int argc, char **argv) {
-  for (int i = 1; i < argc; ++i)
-    if (std::strcmp(argv[i], "--json") == 0)
-      return true;
-  return false;
+  return std::any_of(argv + std::min(argc, 1), argv + argc, [](const char *argument) {
+    return llvm::StringRef(argument) == "--json" || llvm::StringRef(argument) == "--json=true";
+  });
 }
 
 /// What is wrong with a command line; CLI11 does not name a subcommand that it does not know.
@@ -40,15 +41,37 @@ Error usage_error(const CLI::App &app, int argc, char **argv, const CLI::ParseEr
   return user_error(error.what(), "see nereid --help");
 }
 
+/// Writes to stdout; a reader that went away or a full disk is the environment's fault.
+int write_result(const std::string &text, ExitCode code) {
+  llvm::outs() << text;
+  llvm::outs().flush();
+  if (const std::error_code failure = llvm::outs().error()) {
+    llvm::outs().clear_error();
+    llvm::errs() << "nereid: environment error: cannot write to stdout: " << failure.message() << "\n";
+    code = ExitCode::Environment;
+  }
+  // Nobody is left to be told that stderr is closed.
+  llvm::errs().clear_error();
+  return static_cast<int>(code);
+}
+
 int finish(const Outcome &outcome, bool json) {
   if (!outcome.error.empty())
     llvm::errs() << "nereid: " << outcome.error << "\n";
-  if (json)
-    llvm::outs() << llvm::formatv("{0:2}", llvm::json::Value(llvm::json::Object(outcome.json))) << "\n";
-  else
-    llvm::outs() << outcome.text;
-  llvm::outs().flush();
-  return static_cast<int>(outcome.code);
+  if (!json)
+    return write_result(outcome.text, outcome.code);
+  const llvm::json::Value object(llvm::json::Object(outcome.json));
+  return write_result(llvm::formatv("{0:2}\n", object).str(), outcome.code);
+}
+
+/// What --help prints, with --json as {"help": text}.
+int finish_help(const CLI::App &app, const CLI::Success &success, bool json) {
+  std::ostringstream text;
+  app.exit(success, text, text);
+  Outcome outcome;
+  outcome.text = text.str();
+  outcome.json["help"] = text.str();
+  return finish(outcome, json);
 }
 
 } // namespace
@@ -65,11 +88,12 @@ int main(int argc, char **argv) {
   add_inspect(app, invocation);
   add_tune(app, invocation);
   add_doctor(app, invocation);
+  add_sim(app, invocation);
 
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success &success) {
-    return app.exit(success);
+    return finish_help(app, success, asks_for_json(argc, argv));
   } catch (const CLI::ParseError &error) {
     return finish(Outcome(usage_error(app, argc, argv, error)), asks_for_json(argc, argv));
   }

@@ -32,6 +32,9 @@ struct Outcome {
   Outcome(const Error &failure, ExitCode failure_code);
 };
 
+/// A JSON string of bytes that a user gave: what is not UTF-8 becomes the replacement character.
+llvm::json::Value json_string(const std::string &bytes);
+
 /// {"owner", "message", "remedy", "where"}
 llvm::json::Object to_json(const Error &error);
 

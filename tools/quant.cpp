@@ -36,6 +36,8 @@ Result<kernels::LaunchRecord> quantize(const Device &device, const QuantOptions 
   Result<std::vector<uint8_t>> input = read_file(options.in, size.m * size.k * 2, "bf16 [M,K]");
   if (!input)
     return input.error();
+  if (Status status = check_outputs({options.out_q, options.out_scales}); !status)
+    return status.error();
   Result<Buffer<uint8_t>> x = device.upload(*input);
   Result<Buffer<uint8_t>> codes = device.allocate<uint8_t>(size.m * size.k / 2);
   Result<Buffer<uint8_t>> scales = device.allocate<uint8_t>(
@@ -64,7 +66,7 @@ Result<kernels::LaunchRecord> quantize(const Device &device, const QuantOptions 
 }
 
 Outcome run(const CommonOptions &common, const QuantOptions &options) {
-  if (Status status = kernels::check_shape({options.m, 16, options.k}); !status)
+  if (Status status = kernels::check_shape({options.m, 0, options.k}, /*has_n=*/false); !status)
     return status.error();
   Result<Device> device = chosen_device(common);
   if (!device)

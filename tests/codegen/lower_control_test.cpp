@@ -103,6 +103,49 @@ TEST(LowerControl, RoundsSeeWhatEarlierRoundsStored) {
   }
 }
 
+TEST(LowerControl, ALoopThatDoesNotRunOrdersNothing) {
+  // The loop's barriers are none where it has no rounds: the store before it still has to be seen.
+  KernelBuilder b(4);
+  ir::ValueId x = b.pointer(Element::I32), z = b.pointer(Element::I32), n = b.scalar_argument(Element::I32);
+  ir::ValueId i = b.arange(0, 1024), turned = b.binary(Opcode::Sub, b.number(1023), i);
+  b.store_tile(x, i);
+  b.begin_for(b.number(0), n, b.number(1), 1, {});
+  b.store(b.ptr_add(z, i), b.load(b.ptr_add(x, turned), {}, {}, ""), {}, "");
+  b.store(b.ptr_add(z, turned), i, {}, "");
+  b.end_for({});
+  b.store(b.ptr_add(z, i), b.load(b.ptr_add(x, turned), {}, {}, ""), {}, "");
+  ir::Function function = b.done();
+  const std::string text = assembly(function);
+  size_t barriers = 0;
+  for (size_t at = text.find("s_barrier"); at != std::string::npos; at = text.find("s_barrier", at + 1))
+    ++barriers;
+  EXPECT_GE(barriers, 3u);
+  for (int rounds : {0, 2})
+    expect_same(function, {1, 1, 1},
+                {buffer(std::vector<uint32_t>(1024)), buffer(std::vector<uint32_t>(1024)), i32(rounds)});
+}
+
+TEST(LowerControl, ResultsOfManyPackedElementsMeet) {
+  KernelBuilder b(1);
+  ir::ValueId x = b.pointer(Element::U8), z = b.pointer(Element::U8), n = b.scalar_argument(Element::I32);
+  ir::ValueId p = b.load_tile(x, {256});
+  b.begin_if(b.binary(Opcode::Lt, n, b.number(1)));
+  ir::ValueId sum = b.add(p, p), product = b.mul(p, p);
+  b.begin_else();
+  const std::pair<ir::ValueId, ir::ValueId> yields[] = {{sum, p}, {product, p}};
+  std::vector<ir::ValueId> merged = b.end_if(yields);
+  ir::Builder::Loop loop = b.begin_for(b.number(0), n, b.number(1), 1, merged);
+  const ir::ValueId next[] = {b.add(loop.carried[0], loop.carried[1]),
+                              b.binary(Opcode::Xor, loop.carried[0], loop.carried[1])};
+  std::vector<ir::ValueId> results = b.end_for(next);
+  b.store_tile(z, b.binary(Opcode::Sub, results[0], results[1]));
+  ir::Function function = b.done();
+  Random random(5);
+  for (int rounds : {0, 3})
+    expect_same(function, {1, 1, 1},
+                {buffer(random.bits<uint8_t>(256)), buffer(std::vector<uint8_t>(256)), i32(rounds)});
+}
+
 TEST(LowerControl, LongIndices) {
   KernelBuilder b(1);
   ir::ValueId z = b.pointer(Element::I64), n = b.scalar_argument(Element::I64);

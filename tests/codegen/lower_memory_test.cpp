@@ -121,6 +121,19 @@ TEST(LowerMemory, LaterLoadsSeeEarlierStoresOfOtherLanes) {
   }
 }
 
+TEST(LowerMemory, CopiesInOtherWavesSeeTheOwnersStore) {
+  // 64 elements in 4 waves: one wave stores them, all load them.
+  KernelBuilder b(4);
+  ir::ValueId x = b.pointer(Element::I32), z = b.pointer(Element::I32);
+  ir::ValueId at = b.ptr_add(x, b.arange(0, 64));
+  b.store(at, b.arange(1, 65), {}, "");
+  ir::ValueId copies = b.broadcast(b.expand_dims(b.load(at, {}, {}, ""), 0), {16, 64});
+  b.store_tile(z, copies);
+  ir::Function function = b.done();
+  EXPECT_NE(assembly(function).find("s_barrier"), std::string::npos);
+  expect_same(function, {1, 1, 1}, {buffer(std::vector<uint32_t>(64)), buffer(std::vector<uint32_t>(1024))});
+}
+
 TEST(LowerMemory, GridAndProgramCounts) {
   KernelBuilder b(1);
   ir::ValueId z = b.pointer(Element::I32);

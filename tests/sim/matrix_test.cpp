@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "sim/disassembler.h"
 #include "tests/sim/assembler.h"
 
 namespace nereid::sim::test {
@@ -235,6 +236,19 @@ constexpr Dense dense[] = {
     {"i32_32x32x32_i8", 32, 32, 8, [](int v) { return static_cast<uint32_t>(v) & 255; }},
     {"i32_16x16x32_i8", 16, 32, 8, [](int v) { return static_cast<uint32_t>(v) & 255; }},
 };
+
+TEST(Matrix, OperandsMayEndAtTheLastRegister) {
+  // v_mfma_scale_f32_16x16x128_f8f6f4 v[70:73], a[252:255], v[210:213], v[70:73], v36, v1 cbsz:4 blgp:4
+  constexpr uint32_t scaled[] = {0xD3AC0000, 0x00020324, 0xD3AD0C46, 0x8D1BA5FC};
+  Disassembler disassembler;
+  const Disassembler::Decoded with_scales = disassembler.decode(std::as_bytes(std::span(scaled)), 0);
+  EXPECT_EQ(with_scales.size, 16U);
+  EXPECT_EQ(with_scales.mnemonic, "v_mfma_scale_f32_16x16x128_f8f6f4");
+  constexpr uint32_t unscaled[] = {0xD3AD0446, 0x8D1BA5FC};
+  const Disassembler::Decoded plain = disassembler.decode(std::as_bytes(std::span(unscaled)), 0);
+  EXPECT_EQ(plain.size, 8U);
+  EXPECT_EQ(plain.mnemonic, "v_mfma_f32_16x16x128_f8f6f4");
+}
 
 TEST(Matrix, DenseFormsMultiplySmallIntegers) {
   for (const Dense &form : dense) {

@@ -1,4 +1,5 @@
 #include <gtest/gtest.h>
+#include <llvm/Support/Program.h>
 
 #include "tests/tools/command_runner.h"
 
@@ -41,6 +42,38 @@ TEST(Command, UsageErrorsAreExitCode2WithOneObject) {
   expect_error({"quant", "--m", "4"}, 2, "user", "required");
   expect_error({"demo", "--device", "cuda"}, 2, "user", "cuda");
   expect_error({"gemm", "--m", "x"}, 2, "user", "x");
+}
+
+TEST(Command, OneObjectAlsoForNamesThatAreNoUtf8) {
+  expect_error({"compile", "gemm\xff"}, 2, "user", "there is no kernel 'gemm\xef\xbf\xbd'");
+  expect_error({"quant", "--m", "1", "--k", "32", "--in", "/no\xff", "--out-q", "q", "--out-scales", "s"}, 2,
+               "user", "cannot read /no\xef\xbf\xbd");
+}
+
+TEST(Command, OneObjectAlsoForHelpAndTheLongFormOfTheFlag) {
+  const CommandResult help = run_command({"quant", "--help", "--json"});
+  EXPECT_EQ(help.exit_code, 0);
+  EXPECT_NE(help.json().getString("help").value_or("").find("--out-scales"), llvm::StringRef::npos);
+  const CommandResult bad = run_command({"quant", "--json=true", "--frobnicate"});
+  EXPECT_EQ(bad.exit_code, 2);
+  EXPECT_NE(bad.json().getObject("error"), nullptr);
+}
+
+TEST(Command, AFullDiskBehindStdoutIsExitCode3) {
+  const std::optional<llvm::StringRef> redirects[] = {
+      llvm::StringRef("/dev/null"), llvm::StringRef("/dev/full"), llvm::StringRef("/dev/null")};
+  for (const char *flag : {"--json=true", "--json=false"})
+    EXPECT_EQ(llvm::sys::ExecuteAndWait(NEREID_COMMAND, {NEREID_COMMAND, "doctor", flag}, std::nullopt,
+                                        redirects, 60),
+              3);
+}
+
+TEST(Command, AFullDiskBehindStderrLeavesTheExitCode) {
+  const std::optional<llvm::StringRef> redirects[] = {
+      llvm::StringRef("/dev/null"), llvm::StringRef("/dev/null"), llvm::StringRef("/dev/full")};
+  EXPECT_EQ(
+      llvm::sys::ExecuteAndWait(NEREID_COMMAND, {NEREID_COMMAND, "frobnicate"}, std::nullopt, redirects, 60),
+      2);
 }
 
 TEST(Command, AMissingGpuIsExitCode3) {
@@ -116,6 +149,17 @@ TEST(Compile, RefusesWhatItCannotCompile) {
   expect_error({"compile", "mxfp4_quant", "--shape", "16,64,64"}, 2, "user", "its size is M,0,K");
   expect_error({"compile", "mxfp4_gemm", "--config", "const_k=1"}, 2, "user", "const_k=1 needs a shape");
   expect_error({"compile", "mxfp4_gemm", "--emit", "hsaco"}, 2, "user", "does not fit into JSON");
+  expect_error({"compile", "mxfp4_gemm", "--config", "block_m=16,"}, 2, "user", "entry '' is not key=value");
+  expect_error({"compile", "mxfp4_gemm", "--config", "block_m=99999999999"}, 2, "user",
+               "is outside 1 to 1024");
+  expect_error({"compile", "mxfp4_quant", "--shape", "0,0,64"}, 2, "user", "the shape 0x64 has");
+  for (const std::vector<std::string> &big :
+       std::vector<std::vector<std::string>>{{"mxfp4_gemm", "block_m=256,block_n=256,waves=1"},
+                                             {"mxfp4_gemm_fused", "block_m=64,block_k=4096"},
+                                             {"mxfp4_gemm_fused", "block_n=256,block_k=4096"},
+                                             {"mxfp4_quant", "block_m=1024,block_k=4096"},
+                                             {"splitk_reduce", "block_m=1024,block_n=1024"}})
+    expect_error({"compile", big[0], "--config", big[1]}, 2, "user", "does not fit the registers");
   expect_error({"compile", "splitk_reduce", "-o", "/nowhere/at/all"}, 3, "environment", "cannot write");
 }
 

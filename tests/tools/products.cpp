@@ -73,6 +73,25 @@ TEST(GemmCommand, EveryPathWritesTheProduct) {
   }
 }
 
+TEST(GemmCommand, ManySlicesAreAddedInALoop) {
+  const GemmFiles files(5, 48, 736);
+  const CommandResult result =
+      run_command(files.arguments({"--path", "workspace", "--config", "split_k=25,block_k=32", "--json"}));
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_TRUE(files.result_is_right());
+}
+
+TEST(Compile, ManySlicesTakeNoMoreRegistersThanAFew) {
+  const auto registers = [](const std::string &split) {
+    const CommandResult result =
+        run_command({"compile", "splitk_reduce", "--config", split, "--emit", "resources", "--json"});
+    const llvm::json::Object object = result.json();
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    return object.getObject("resources")->getInteger("vgpr").value_or(1000);
+  };
+  EXPECT_LE(registers("split_k=1024"), registers("split_k=16"));
+}
+
 TEST(GemmCommand, TheJsonHasWhatItPromises) {
   const GemmFiles files(5, 48, 1056);
   const CommandResult result =
@@ -187,7 +206,23 @@ TEST(QuantCommand, RefusesBadInput) {
   EXPECT_EQ(message_of(run("48", directory.path("in"))), "K = 48 is not a multiple of 32");
   EXPECT_NE(message_of(run("64", directory.path("in"))).find("has 128 bytes where bf16 [M,K] has 256"),
             std::string::npos);
+  EXPECT_NE(message_of(run("32", directory.path(""))).find("is not a regular file"), std::string::npos);
   const CommandResult missing = run("32", directory.path("nothing"));
   EXPECT_EQ(missing.exit_code, 2);
   EXPECT_NE(message_of(missing).find("cannot read"), std::string::npos);
+}
+
+TEST(QuantCommand, OutputsThatCannotBothBeWrittenAreLeftAlone) {
+  const WorkDirectory directory;
+  directory.write("in", std::vector<uint16_t>(64));
+  directory.write("q", std::vector<uint8_t>{7});
+  const auto run = [&](const std::string &scales) {
+    return run_command({"quant", "--m", "2", "--k", "32", "--in", directory.path("in"), "--out-q",
+                        directory.path("q"), "--out-scales", scales, "--json"});
+  };
+  const CommandResult same = run(directory.path("./q"));
+  EXPECT_EQ(same.exit_code, 2);
+  EXPECT_NE(message_of(same).find("is asked for twice as an output"), std::string::npos);
+  EXPECT_EQ(run(directory.path("no/where")).exit_code, 3);
+  EXPECT_EQ(directory.read("q"), std::vector<uint8_t>{7});
 }
