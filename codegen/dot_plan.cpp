@@ -45,6 +45,20 @@ struct WaveDeal {
   unsigned n_tile_bits, m_tile_bits;
 };
 
+WaveDeal deal_waves(unsigned waves, unsigned n_tile_bits, unsigned m_tile_bits, bool balanced) {
+  WaveDeal deal{0, 0, 0, n_tile_bits, m_tile_bits};
+  for (unsigned i = 0; i < waves; ++i) {
+    unsigned n_left = n_tile_bits - deal.n_bits, m_left = m_tile_bits - deal.m_bits;
+    if (n_left > 0 && (!balanced || n_left >= m_left))
+      ++deal.n_bits;
+    else if (m_left > 0)
+      ++deal.m_bits;
+    else
+      ++deal.copies;
+  }
+  return deal;
+}
+
 void add_waves(Columns &tile, const WaveDeal &deal, unsigned size_bits, int m_dim, int n_dim) {
   for (unsigned i = 0; i < deal.n_bits; ++i)
     if (n_dim < 0)
@@ -156,7 +170,7 @@ Result<const MfmaFacts *> choose_mfma(const ir::Function &function, const ir::Op
 
 } // namespace
 
-Result<DotPlan> plan_dot(const ir::Function &function, const ir::Op &op) {
+Result<DotPlan> plan_dot(const ir::Function &function, const ir::Op &op, ProductOwner owner) {
   Result<const MfmaFacts *> mfma = choose_mfma(function, op);
   if (!mfma)
     return mfma.error();
@@ -165,12 +179,11 @@ Result<DotPlan> plan_dot(const ir::Function &function, const ir::Op &op) {
   const ir::Shape &shape = function.type(op.result()).shape;
   unsigned size_bits = plan.mfma->size_bits();
   unsigned waves = log2_of(function.options.waves);
-  WaveDeal deal;
-  deal.m_tile_bits = std::max(log2_of(shape[0]), size_bits) - size_bits;
-  deal.n_tile_bits = std::max(log2_of(shape[1]), size_bits) - size_bits;
-  deal.n_bits = std::min(waves, deal.n_tile_bits);
-  deal.m_bits = std::min(waves - deal.n_bits, deal.m_tile_bits);
-  deal.copies = waves - deal.n_bits - deal.m_bits;
+  unsigned m_tile_bits = std::max(log2_of(shape[0]), size_bits) - size_bits;
+  unsigned n_tile_bits = std::max(log2_of(shape[1]), size_bits) - size_bits;
+  WaveDeal deal = owner == ProductOwner::Wave ? WaveDeal{0, 0, waves, n_tile_bits, m_tile_bits}
+                                              : deal_waves(waves, n_tile_bits, m_tile_bits,
+                                                           function.options.wave_split == ir::WaveSplit::Mn);
 
   bool scaled = op.opcode == ir::Opcode::DotScaled;
   const ir::Shape &a = function.type(op.operands[0]).shape;

@@ -19,7 +19,8 @@ struct DotOperandPlan {
 };
 
 /// How a dot runs: C^T = B^T A^T, so that a lane ends up with neighbours along N, which makes stores wide.
-/// Waves are dealt to the tiles along N, then along M; what is left of them holds copies.
+/// Waves are dealt to the tiles along N, then along M, or (wave_split mn) where more tiles are left; what is
+/// left of them holds copies.
 struct DotPlan {
   const MfmaFacts *mfma = nullptr;
   DotOperandPlan a;
@@ -29,7 +30,11 @@ struct DotPlan {
   unsigned k_instructions = 1; ///< instructions along K
 };
 
+/// Where waves run rounds of a loop of their own, each holds the whole product.
+enum class ProductOwner { Workgroup, Wave };
+
 /// Errors: Nereid's, naming the formats that exist.
-Result<DotPlan> plan_dot(const ir::Function &function, const ir::Op &op);
+Result<DotPlan> plan_dot(const ir::Function &function, const ir::Op &op,
+                         ProductOwner owner = ProductOwner::Workgroup);
 
 } // namespace nereid::codegen

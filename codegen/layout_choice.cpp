@@ -39,8 +39,9 @@ LinearLayout group_layout(const ir::Shape &x, int waves) {
 
 class Propagation {
 public:
-  Propagation(const FunctionIndex &index, const AxisAnalysis &axes)
+  Propagation(const FunctionIndex &index, const AxisAnalysis &axes, const DealtLoops &dealt)
       : index_(index), function_(index.function()), axes_(axes) {
+    choice_.dealt = dealt;
     choice_.homes.resize(function_.value_types.size());
     ir::for_each_op(function_, [&](const ir::Op &op, unsigned) { ops_.push_back(&op); });
     for (const ir::Op *op : ops_)
@@ -52,6 +53,13 @@ public:
 private:
   Status check_shapes() const;
   Status pin_dots();
+  Status pin_dealt_sums(const ir::Op &loop);
+  bool is_dealt(const ir::Op &op) const { return choice_.dealt.contains(*index_.block(op)); }
+  /// `make(waves)` for all waves, or for each alone where rounds are dealt.
+  template <class Make> LinearLayout for_waves(const ir::Op &op, Make make) const {
+    int waves = function_.options.waves;
+    return is_dealt(op) ? in_every_wave(make(1), waves) : make(waves);
+  }
   void link(const ir::Op &op);
   void suggest(ir::ValueId value, const LinearLayout &layout);
   void set_home(ir::ValueId value, const LinearLayout &layout);
@@ -83,8 +91,9 @@ void Propagation::link(const ir::Op &op) {
     return;
   for (size_t i = 0; i < op.results.size(); ++i) {
     for (const ir::Block &block : op.blocks)
-      near_[op.results[i]].push_back(block.ops.back().operands[i]);
-    if (op.opcode == ir::Opcode::For) {
+      if (!choice_.dealt.contains(block))
+        near_[op.results[i]].push_back(block.ops.back().operands[i]);
+    if (op.opcode == ir::Opcode::For && !choice_.dealt.contains(op.blocks[0])) {
       ir::ValueId carried = op.blocks[0].arguments[i + 1];
       same_[op.results[i]].push_back(carried);
       same_[carried].push_back(op.results[i]);
@@ -112,8 +121,9 @@ const AxisInfo *Propagation::mask_of(const ir::Op &op) const {
 
 LinearLayout Propagation::coalesced(const ir::Op &op, ir::ValueId pointer) const {
   const ir::Type &type = function_.type(pointer);
-  return coalesced_layout(type.shape, axes_[pointer], mask_of(op), ir::byte_size(type.element),
-                          function_.options.waves);
+  return for_waves(op, [&](int waves) {
+    return coalesced_layout(type.shape, axes_[pointer], mask_of(op), ir::byte_size(type.element), waves);
+  });
 }
 
 /// A value whose home is open takes the layout; a renaming passes it on to its operands. Loads refuse a
@@ -174,7 +184,7 @@ void Propagation::decide_quantize(const ir::Op &op) {
     if (auto operand = known(op.operands[0]))
       layout = quantize_operand_layout(quantize_codes_layout(*operand, codes), x);
   if (!layout)
-    layout = group_layout(x, function_.options.waves);
+    layout = for_waves(op, [&](int waves) { return group_layout(x, waves); });
   choice_.quantize_operands[&op] = *layout;
   choice_.homes[op.results[0]] = quantize_codes_layout(*layout, codes);
   choice_.homes[op.results[1]] = quantize_scales_layout(*layout, function_.type(op.results[1]).shape);
@@ -262,11 +272,31 @@ Status Propagation::check_shapes() const {
   return {};
 }
 
+/// In the loop each wave has a sum of the whole tile; after it, its part of the product.
+Status Propagation::pin_dealt_sums(const ir::Op &loop) {
+  for (size_t i = 0; i < loop.results.size(); ++i) {
+    const ir::Op &product = *summed_product(index_, loop, i);
+    Result<DotPlan> inside = plan_dot(function_, product, ProductOwner::Wave);
+    Result<DotPlan> after = plan_dot(function_, product, ProductOwner::Workgroup);
+    if (!inside)
+      return inside.error();
+    if (!after)
+      return after.error();
+    set_home(loop.blocks[0].arguments[i + 1], inside->result);
+    set_home(loop.results[i], after->result);
+  }
+  return {};
+}
+
 Status Propagation::pin_dots() {
   for (const ir::Op *op : ops_) {
+    if (op->opcode == ir::Opcode::For && choice_.dealt.contains(op->blocks[0]))
+      if (Status pinned = pin_dealt_sums(*op); !pinned)
+        return pinned;
     if (op->opcode != ir::Opcode::Dot && op->opcode != ir::Opcode::DotScaled)
       continue;
-    Result<DotPlan> plan = plan_dot(function_, *op);
+    Result<DotPlan> plan =
+        plan_dot(function_, *op, is_dealt(*op) ? ProductOwner::Wave : ProductOwner::Workgroup);
     if (!plan)
       return plan.error();
     set_home(op->result(), plan->result);
@@ -312,7 +342,9 @@ Result<LayoutChoice> Propagation::run() {
   for (const ir::Op *op : ops_) {
     for (ir::ValueId result : op->results)
       if (needs_home(result))
-        set_home(result, default_layout(function_.type(result).shape, function_.options.waves));
+        set_home(result, for_waves(*op, [&](int waves) {
+                   return default_layout(function_.type(result).shape, waves);
+                 }));
     settle();
   }
   for (const ir::Op *op : ops_)
@@ -323,8 +355,9 @@ Result<LayoutChoice> Propagation::run() {
 
 } // namespace
 
-Result<LayoutChoice> choose_layouts(const FunctionIndex &index, const AxisAnalysis &axes) {
-  return Propagation(index, axes).run();
+Result<LayoutChoice> choose_layouts(const FunctionIndex &index, const AxisAnalysis &axes,
+                                    const DealtLoops &dealt) {
+  return Propagation(index, axes, dealt).run();
 }
 
 } // namespace nereid::codegen

@@ -6,6 +6,7 @@
 
 #include "base/result.h"
 #include "codegen/axis_info.h"
+#include "codegen/dealt_loops.h"
 #include "codegen/dot_plan.h"
 #include "codegen/linear_layout.h"
 
@@ -18,7 +19,8 @@ struct LayoutChoice {
   std::unordered_map<const ir::Op *, DotPlan> dots;
   std::unordered_map<const ir::Op *, LinearLayout> quantize_operands;
   std::unordered_map<const ir::Op *, LinearLayout>
-      writes; ///< in which stores and atomics want their operands
+      writes;       ///< in which stores and atomics want their operands
+  DealtLoops dealt; ///< here the values of the body lie alike in each wave, whose rounds differ
 
   const LinearLayout &home(ir::ValueId value) const { return *homes[value]; }
 };
@@ -27,7 +29,8 @@ struct LayoutChoice {
 /// results through what they are combined with, then backwards from stores; loads that nobody wanted in a
 /// particular layout get the coalesced one; the rest follows its operands. Errors: Nereid's, for dimensions
 /// that are no powers of two and for dots without an instruction.
-Result<LayoutChoice> choose_layouts(const FunctionIndex &index, const AxisAnalysis &axes);
+Result<LayoutChoice> choose_layouts(const FunctionIndex &index, const AxisAnalysis &axes,
+                                    const DealtLoops &dealt);
 
 /// A value made by broadcast, expand_dims, reshape, permute, split or join: only registers get other names.
 bool is_renaming(const FunctionIndex &index, ir::ValueId value);

@@ -54,6 +54,8 @@ Status Lowering::run() {
   kernel_ = make_kernel(function_, module_);
   if (!layouts_.dots.empty() && dots_fit_vgprs())
     kernel_->addFnAttr("amdgpu-agpr-alloc", "0");
+  else if (!layouts_.dealt.empty() && function_.options.wave_split == ir::WaveSplit::Auto)
+    return nereid_error("a wave has no room for the sums of whole tiles", "use wave_split=n");
   llvm::DIFile *file = debug_.createFile(function_.name + ".tir", ".");
   debug_.createCompileUnit(llvm::DISourceLanguageName(llvm::dwarf::DW_LANG_C_plus_plus_20), file, "nereid",
                            true, "", 0, "", llvm::DICompileUnit::LineTablesOnly);
@@ -271,10 +273,10 @@ Registers Lowering::compute(const ir::Op &op, unsigned result, const LinearLayou
   return registers;
 }
 
-Result<std::unique_ptr<llvm::Module>> lower(const ir::Function &function, llvm::LLVMContext &context) {
-  FunctionIndex index(function);
-  AxisAnalysis axes(index);
-  Result<LayoutChoice> layouts = choose_layouts(index, axes);
+static Result<std::unique_ptr<llvm::Module>> lower_with(const FunctionIndex &index, const AxisAnalysis &axes,
+                                                        const DealtLoops &dealt, llvm::LLVMContext &context) {
+  const ir::Function &function = index.function();
+  Result<LayoutChoice> layouts = choose_layouts(index, axes, dealt);
   if (!layouts)
     return layouts.error();
   auto module = std::make_unique<llvm::Module>(function.name, context);
@@ -287,6 +289,20 @@ Result<std::unique_ptr<llvm::Module>> lower(const ir::Function &function, llvm::
     return nereid_error("the lowered kernel " + function.name + " is not valid LLVM IR: " + text,
                         "this is a defect of Nereid; please report it with the kernel");
   return module;
+}
+
+/// Loops that could be dealt to the waves may turn out to need them all in a round; then they run as others
+/// do.
+Result<std::unique_ptr<llvm::Module>> lower(const ir::Function &function, llvm::LLVMContext &context) {
+  FunctionIndex index(function);
+  AxisAnalysis axes(index);
+  Result<DealtLoops> dealt = deal_loops(index);
+  if (!dealt)
+    return dealt.error();
+  Result<std::unique_ptr<llvm::Module>> module = lower_with(index, axes, *dealt, context);
+  if (module || dealt->empty() || function.options.wave_split == ir::WaveSplit::K)
+    return module;
+  return lower_with(index, axes, DealtLoops(), context);
 }
 
 } // namespace nereid::codegen

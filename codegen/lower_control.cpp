@@ -1,3 +1,5 @@
+#include <bit>
+
 #include <llvm/IR/IntrinsicsAMDGPU.h>
 
 #include "codegen/lowering.h"
@@ -61,23 +63,61 @@ void Lowering::expect_accesses(const ir::Block &block) {
   }
 }
 
+/// Wave w starts w steps later and goes on by as many steps as there are waves. A distance between first and
+/// last is exact as an unsigned number; a step beyond all distances is as good as the largest number.
+Lowering::Rounds Lowering::rounds_of_wave(Rounds all) {
+  llvm::Type *type = all.first->getType();
+  llvm::Value *start = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::umul_with_overflow,
+                                                      builder_.CreateZExt(wave_, type), all.step);
+  llvm::Value *later = builder_.CreateExtractValue(start, 0);
+  llvm::Value *inside = builder_.CreateICmpULT(later, builder_.CreateSub(all.last, all.first));
+  inside = builder_.CreateAnd(inside, builder_.CreateNot(builder_.CreateExtractValue(start, 1)));
+  auto wave_bits = static_cast<unsigned>(std::countr_zero(static_cast<unsigned>(function_.options.waves)));
+  llvm::Constant *largest = llvm::Constant::getAllOnesValue(type);
+  llvm::APInt most = llvm::APInt::getMaxValue(type->getIntegerBitWidth()).lshr(wave_bits);
+  llvm::Value *fits = builder_.CreateICmpULE(all.step, llvm::ConstantInt::get(type, most));
+  llvm::Value *step = builder_.CreateSelect(fits, builder_.CreateShl(all.step, wave_bits), largest);
+  return {builder_.CreateAdd(all.first, later), all.last, step, builder_.CreateAnd(all.any, inside)};
+}
+
+/// Wave 0 starts with what the sum starts with, the others with -0, which changes no number that is added.
+Registers Lowering::initial_sum_of_wave(const Registers &initial) {
+  llvm::Value *first_wave = builder_.CreateICmpEQ(wave_, builder_.getInt32(0));
+  Registers result;
+  for (llvm::Value *value : initial) {
+    auto *constant = llvm::dyn_cast<llvm::Constant>(value);
+    bool zero = constant && constant->isNullValue();
+    llvm::Value *nothing = llvm::ConstantFP::getNegativeZero(value->getType());
+    result.push_back(zero ? value : builder_.CreateSelect(first_wave, value, nothing));
+  }
+  return result;
+}
+
 /// The test stands at the end of the body, and once before it: a loop that runs knows that it does.
 void Lowering::lower_for(const ir::Op &op) {
   const ir::Block &body = op.blocks.front();
-  llvm::Value *first = scalar(op.operands[0]), *last = scalar(op.operands[1]), *step = scalar(op.operands[2]);
+  Rounds rounds{scalar(op.operands[0]), scalar(op.operands[1]), scalar(op.operands[2]), nullptr};
+  rounds.any = builder_.CreateICmpSLT(rounds.first, rounds.last);
+  bool dealt = layouts_.dealt.contains(body);
   size_t count = op.results.size();
+  std::vector<LinearLayout> layouts;
   std::vector<Registers> initial;
-  for (size_t i = 0; i < count; ++i)
-    initial.push_back(edge_values(op.operands[i + 3], natural_layout(op.results[i])));
-  llvm::Value *runs = builder_.CreateICmpSLT(first, last);
+  for (size_t i = 0; i < count; ++i) {
+    layouts.push_back(natural_layout(body.arguments[i + 1]));
+    initial.push_back(edge_values(op.operands[i + 3], layouts[i]));
+    if (dealt)
+      initial.back() = initial_sum_of_wave(initial.back());
+  }
+  if (dealt)
+    rounds = rounds_of_wave(rounds);
   llvm::BasicBlock *before = builder_.GetInsertBlock();
   llvm::BasicBlock *loop = new_block("loop");
   llvm::BasicBlock *done = new_block("done");
-  builder_.CreateCondBr(runs, loop, done);
+  builder_.CreateCondBr(rounds.any, loop, done);
 
   builder_.SetInsertPoint(loop);
-  llvm::PHINode *index = builder_.CreatePHI(first->getType(), 2);
-  index->addIncoming(first, before);
+  llvm::PHINode *index = builder_.CreatePHI(rounds.first->getType(), 2);
+  index->addIncoming(rounds.first, before);
   std::vector<std::vector<llvm::PHINode *>> carried(count);
   for (size_t i = 0; i < count; ++i)
     for (llvm::Value *value : initial[i]) {
@@ -88,19 +128,21 @@ void Lowering::lower_for(const ir::Op &op) {
   open_scope();
   define_scalar(body.arguments[0], index);
   for (size_t i = 0; i < count; ++i)
-    define_from_edge(body.arguments[i + 1], natural_layout(op.results[i]),
-                     Registers(carried[i].begin(), carried[i].end()));
+    define_from_edge(body.arguments[i + 1], layouts[i], Registers(carried[i].begin(), carried[i].end()));
   expect_accesses(body);
+  if (dealt)
+    dealt_loop_ = &op;
   lower_block(body);
   set_line(op);
   std::vector<Registers> next;
   for (size_t i = 0; i < count; ++i)
-    next.push_back(edge_values(body.ops.back().operands[i], natural_layout(op.results[i])));
+    next.push_back(edge_values(body.ops.back().operands[i], layouts[i]));
+  dealt_loop_ = nullptr;
   close_scope();
   // index < last here, so that the distance is exact as an unsigned number, and a step past the largest
   // integer is not taken.
-  llvm::Value *more = builder_.CreateICmpUGT(builder_.CreateSub(last, index), step);
-  llvm::Value *following = builder_.CreateAdd(index, step);
+  llvm::Value *more = builder_.CreateICmpUGT(builder_.CreateSub(rounds.last, index), rounds.step);
+  llvm::Value *following = builder_.CreateAdd(index, rounds.step);
   llvm::BasicBlock *end = builder_.GetInsertBlock();
   builder_.CreateCondBr(more, loop, done);
   index->addIncoming(following, end);
@@ -110,7 +152,20 @@ void Lowering::lower_for(const ir::Op &op) {
 
   accesses_.insert(accesses_.end(), skipped.begin(), skipped.end());
   builder_.SetInsertPoint(done);
-  define_merged(op, {initial, next}, {before, end});
+  std::vector<Registers> results(count);
+  for (size_t i = 0; i < count; ++i)
+    for (size_t r = 0; r < carried[i].size(); ++r) {
+      llvm::PHINode *phi = builder_.CreatePHI(carried[i][r]->getType(), 2);
+      phi->addIncoming(initial[i][r], before);
+      phi->addIncoming(next[i][r], end);
+      results[i].push_back(phi);
+    }
+  for (size_t i = 0; i < count; ++i)
+    if (dealt)
+      define(op.results[i], layouts_.home(op.results[i]),
+             sum_over_waves(results[i], layouts[i], layouts_.home(op.results[i])));
+    else
+      define_from_edge(op.results[i], layouts[i], results[i]);
 }
 
 void Lowering::lower_if(const ir::Op &op) {

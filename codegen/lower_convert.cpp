@@ -201,7 +201,11 @@ Registers Lowering::emit(const LdsStep &step, const Registers &old) {
 }
 
 Registers Lowering::convert(const Registers &registers, const LinearLayout &from, const LinearLayout &to) {
-  Result<ConversionPlan> plan = plan_conversion(from, to, bits_of(registers[0]->getType()), {lds_limit});
+  // A body that a wave runs alone must do with its lanes; by itself it is run so only if that is cheaper
+  // anyway.
+  ConversionOptions options{.lds_limit = lds_limit};
+  options.allow_lds = !dealt_loop_ || function_.options.wave_split != ir::WaveSplit::K;
+  Result<ConversionPlan> plan = plan_conversion(from, to, bits_of(registers[0]->getType()), options);
   if (!plan) {
     fail(plan.error());
     return Registers(to.registers(), llvm::PoisonValue::get(registers[0]->getType()));

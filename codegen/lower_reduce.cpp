@@ -108,6 +108,37 @@ std::vector<Lowering::Part> Lowering::reduce_waves(const ir::Op &op, std::vector
   return result;
 }
 
+/// Each wave holds a sum of the whole tile in `layout`; the waves' sums are added in their order. The wave is
+/// one more dimension, which comes to lie in registers.
+Registers Lowering::sum_over_waves(const Registers &sums, const LinearLayout &layout,
+                                   const LinearLayout &result) {
+  unsigned count = layout.bits(Space::Wave);
+  ir::Shape shape = layout.shape();
+  shape.push_back(int64_t(1) << count);
+  std::array<std::vector<uint64_t>, 3> from, to;
+  for (Space space : all_spaces) {
+    auto at = static_cast<unsigned>(space);
+    for (uint64_t column : layout.columns(space))
+      from[at].push_back(column << count);
+    for (uint64_t column : result.columns(space))
+      to[at].push_back(column << count);
+  }
+  for (unsigned bit = 0; bit < count; ++bit) {
+    from[2][bit] = uint64_t(1) << bit;
+    to[0].insert(to[0].begin() + bit, uint64_t(1) << bit);
+  }
+  Registers parts =
+      convert(sums, LinearLayout::from_columns(shape, from), LinearLayout::from_columns(shape, to));
+  Registers totals;
+  for (size_t first = 0; first < parts.size(); first += size_t(1) << count) {
+    llvm::Value *total = parts[first];
+    for (size_t wave = 1; wave < size_t(1) << count; ++wave)
+      total = builder_.CreateFAdd(total, parts[first + wave]);
+    totals.push_back(total);
+  }
+  return totals;
+}
+
 void Lowering::lower_reduce(const ir::Op &op) {
   auto axis = static_cast<unsigned>(op.integer("axis"));
   LinearLayout layout = operand_home(op.operands[0]);

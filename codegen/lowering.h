@@ -171,6 +171,7 @@ private:
   Part reduce_lanes(const ir::Op &op, Part part, uint32_t lanes);
   std::vector<Part> reduce_waves(const ir::Op &op, std::vector<Part> parts, const LinearLayout &layout,
                                  uint32_t waves);
+  Registers sum_over_waves(const Registers &sums, const LinearLayout &layout, const LinearLayout &result);
   std::vector<Part> parts_of(const ir::Op &op, const LinearLayout &layout, unsigned axis);
 
   // --- lower_dot.cpp, lower_quantize.cpp ---
@@ -188,7 +189,13 @@ private:
   void convert_group(const Registers &group, llvm::Value *scale, Registers &codes, size_t first_code);
 
   // --- lower_control.cpp ---
+  struct Rounds {
+    llvm::Value *first, *last, *step;
+    llvm::Value *any; ///< whether there is a round
+  };
   void lower_for(const ir::Op &op);
+  Rounds rounds_of_wave(Rounds all);
+  Registers initial_sum_of_wave(const Registers &initial);
   void lower_if(const ir::Op &op);
   Registers edge_values(ir::ValueId value, const LinearLayout &layout);
   unsigned edge_bits(ir::ValueId value, const LinearLayout &layout) const;
@@ -218,6 +225,8 @@ private:
   std::vector<std::unordered_map<ir::ValueId, std::vector<std::pair<LinearLayout, Offsets>>>> offsets_made_;
   std::unordered_map<llvm::Value *, Piece> pieces_;
   std::optional<Error> error_;
+  /// The loop whose body is being lowered, where its rounds are dealt to the waves.
+  const ir::Op *dealt_loop_ = nullptr;
 
   llvm::GlobalVariable *lds_ = nullptr;
   unsigned lds_bytes_ = 0;

@@ -45,6 +45,12 @@ LinearLayout default_layout(const ir::Shape &shape, int waves) {
   return blocked(shape, 1, row_major(shape.size()), waves);
 }
 
+LinearLayout in_every_wave(const LinearLayout &one_wave, int waves) {
+  return LinearLayout::from_columns(
+      one_wave.shape(), {one_wave.columns(Space::Register), one_wave.columns(Space::Lane),
+                         std::vector<uint64_t>(std::countr_zero(static_cast<unsigned>(waves)), 0)});
+}
+
 /// Elements along `d` that one access may take, as far as addresses and mask are concerned.
 static int64_t provable_elements(const AxisInfo &pointer, const AxisInfo *mask, unsigned d, unsigned bytes) {
   int64_t best = 1;

@@ -10,6 +10,9 @@ LinearLayout scalar_layout(int waves);
 /// Row-major, one element a lane, the rest in registers.
 LinearLayout default_layout(const ir::Shape &shape, int waves);
 
+/// A layout of one wave, the same in each of `waves` waves.
+LinearLayout in_every_wave(const LinearLayout &one_wave, int waves);
+
 /// One memory instruction's share of a tile: these register bits, lowest first, walk through memory.
 struct VectorAccess {
   std::vector<unsigned> register_bits;

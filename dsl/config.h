@@ -19,8 +19,8 @@
 ///
 ///     struct AddConfig { int block = 1024; int waves = 4; NEREID_CONFIG(AddConfig, block, waves) };
 ///
-/// The fields waves (1 to 16), stages, mfma (16 or 32) and waves_per_eu, where they exist, tell the compiler
-/// how to build the kernel. An enum takes part with a function beside it:
+/// The fields waves (1 to 16), stages, mfma (16 or 32), waves_per_eu and wave_split, where they exist, tell
+/// the compiler how to build the kernel. An enum takes part with a function beside it:
 ///
 ///     constexpr auto nereid_config_names(Reduce) { return std::to_array<std::string_view>({"none",
 ///     "atomic"}); }

@@ -28,6 +28,8 @@ static constexpr Reserved reserved[] = {
      [](Tracer &tracer, int v) { tracer.builder().options().mfma = v; }},
     {"waves_per_eu", [](int64_t v) { return v >= 0 && v <= 8; }, "0 to 8",
      [](Tracer &tracer, int v) { tracer.builder().options().waves_per_eu = v; }},
+    {"wave_split", [](int64_t v) { return v >= 0 && v <= 3; }, "auto, n, k or mn (0 to 3)",
+     [](Tracer &tracer, int v) { tracer.builder().options().wave_split = static_cast<ir::WaveSplit>(v); }},
     {"stages", [](int64_t v) { return v >= 1 && v <= 16; }, "1 to 16",
      [](Tracer &tracer, int v) { tracer.default_stages = v; }},
 };

@@ -29,9 +29,6 @@ Status check_tile(std::string_view kernel, const ConfigValues &config,
 
 /// Values that the compiler does not know yet are refused by name rather than ignored.
 Status check_supported(std::string_view kernel, const ConfigValues &config) {
-  if (config.get_or("wave_split", 0) != static_cast<int>(WaveSplit::Auto))
-    return nereid_error(fmt::format("{}: wave_split other than auto is not supported yet", kernel),
-                        "leave wave_split to the compiler");
   if (config.get_or("reduce", 0) == static_cast<int>(Reduce::LastArrival))
     return nereid_error(fmt::format("{}: reduce=last_arrival is not supported yet", kernel),
                         "use reduce=workspace");

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/error.h"
@@ -20,11 +22,17 @@ struct Argument {
   std::optional<int64_t> constant; ///< an integer known at compile time; still passed in the kernarg
 };
 
+/// What the waves of a workgroup share: the columns of a tile (N), the rounds of loops that sum up products
+/// (K), or its rows and columns (Mn). In order: the numbers of the config key wave_split.
+enum class WaveSplit : uint8_t { Auto, N, K, Mn };
+inline constexpr std::array<std::string_view, 4> wave_split_names = {"auto", "n", "k", "mn"};
+
 /// The reserved config keys: how the compiler is to build the kernel.
 struct CompileOptions {
   int waves = 4;        ///< waves of 64 lanes in a workgroup, 1 to 16
   int mfma = 16;        ///< preferred MFMA: 16 for 16x16, 32 for 32x32
   int waves_per_eu = 0; ///< least occupancy the author wants; 0: no wish
+  WaveSplit wave_split = WaveSplit::Auto;
 
   bool operator==(const CompileOptions &) const = default;
 };

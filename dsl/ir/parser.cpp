@@ -69,6 +69,7 @@ private:
   bool typed_value(ValueId &out);
   bool argument();
   bool argument_fact(Argument &argument);
+  bool wave_split(WaveSplit &split);
   bool option(CompileOptions &options);
   bool attribute(Attributes &attributes);
   bool attribute_value(Attribute &out);
@@ -185,13 +186,28 @@ bool Parser::argument() {
   return !accept('{') || (list([&] { return argument_fact(argument); }) && symbol('}'));
 }
 
+bool Parser::wave_split(WaveSplit &split) {
+  if (!symbol('='))
+    return false;
+  const auto name = std::find(wave_split_names.begin(), wave_split_names.end(), token_.text);
+  if (token_.kind != Token::Kind::Name || name == wave_split_names.end())
+    return expected("auto, n, k or mn");
+  split = static_cast<WaveSplit>(name - wave_split_names.begin());
+  advance();
+  return true;
+}
+
 bool Parser::option(CompileOptions &options) {
+  if (token_.kind == Token::Kind::Name && token_.text == "wave_split") {
+    advance();
+    return wave_split(options.wave_split);
+  }
   int *target = token_.text == "waves"          ? &options.waves
                 : token_.text == "mfma"         ? &options.mfma
                 : token_.text == "waves_per_eu" ? &options.waves_per_eu
                                                 : nullptr;
   if (target == nullptr)
-    return expected("waves, mfma or waves_per_eu");
+    return expected("waves, mfma, waves_per_eu or wave_split");
   advance();
   const size_t offset = token_.offset;
   int64_t amount = 0;

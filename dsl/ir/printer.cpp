@@ -19,8 +19,11 @@ public:
       argument(function_.arguments[i]);
     }
     const CompileOptions &options = function_.options;
-    append(") options {{waves = {}, mfma = {}, waves_per_eu = {}}} {{", options.waves, options.mfma,
+    append(") options {{waves = {}, mfma = {}, waves_per_eu = {}", options.waves, options.mfma,
            options.waves_per_eu);
+    if (options.wave_split != WaveSplit::Auto)
+      append(", wave_split = {}", wave_split_names[static_cast<size_t>(options.wave_split)]);
+    out_ += "} {";
     block(function_.body, 1);
     out_ += "\n}\n";
     return std::move(out_);

@@ -21,9 +21,10 @@ public:
   Status run() {
     const CompileOptions &options = function_.options;
     if (options.waves < 1 || options.waves > 16 || (options.mfma != 16 && options.mfma != 32) ||
-        options.waves_per_eu < 0)
-      return nereid_error(fmt::format(
-          "options of @{}: waves is 1 to 16, mfma 16 or 32, waves_per_eu not negative", function_.name));
+        options.waves_per_eu < 0 || static_cast<size_t>(options.wave_split) >= wave_split_names.size())
+      return nereid_error(fmt::format("options of @{}: waves is 1 to 16, mfma 16 or 32, waves_per_eu not "
+                                      "negative, wave_split auto, n, k or mn",
+                                      function_.name));
     for (const Argument &argument : function_.arguments)
       if (auto complaint = check_argument(argument))
         return nereid_error(

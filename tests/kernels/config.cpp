@@ -54,8 +54,6 @@ TEST(Choices, NameWhatIsNotSupported) {
   EXPECT_EQ(gemm_error({{"split_k", 2}, {"reduce", 0}}), "mxfp4_gemm_fused: split_k=2 needs a way to reduce");
   EXPECT_EQ(gemm_error({{"reduce", static_cast<int>(Reduce::LastArrival)}}),
             "mxfp4_gemm_fused: reduce=last_arrival is not supported yet");
-  EXPECT_EQ(gemm_error({{"wave_split", static_cast<int>(WaveSplit::K)}}),
-            "mxfp4_gemm_fused: wave_split other than auto is not supported yet");
   EXPECT_EQ(gemm_error({{"block_n", 48}}),
             "mxfp4_gemm_fused: block_n=48 is not a power of two, which is not supported yet");
   EXPECT_EQ(gemm_error({{"block_n", 24}}), "mxfp4_gemm_fused: block_n=24 is not a multiple of 16");
