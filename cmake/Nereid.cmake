@@ -1,6 +1,9 @@
 # Helpers for the folders of Nereid.
 
-set(NEREID_WARNINGS -Wall -Wextra -Wpedantic -Werror -Wno-missing-field-initializers)
+set(NEREID_WARNINGS -Wall -Wextra -Wpedantic -Wno-missing-field-initializers)
+if(PROJECT_IS_TOP_LEVEL)
+  set(NEREID_WARNINGS -Wall -Wextra -Wpedantic -Werror -Wno-missing-field-initializers)
+endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   # g++ 12 reports bounds of inlined std::string and std::vector code that cannot be exceeded (GCC bugs 105329,
   # 105651, 107852).
@@ -10,6 +13,7 @@ endif()
 # What every target of ours is compiled with.
 function(nereid_compile_options target)
   target_compile_options(${target} PRIVATE ${NEREID_WARNINGS} -fvisibility=hidden -fvisibility-inlines-hidden)
+  target_compile_features(${target} PUBLIC cxx_std_20)
   target_include_directories(${target} PUBLIC ${PROJECT_SOURCE_DIR})
   if(NEREID_SANITIZE)
     target_compile_options(${target} PUBLIC -fsanitize=${NEREID_SANITIZE} -fno-omit-frame-pointer)
