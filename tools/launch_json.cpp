@@ -8,9 +8,7 @@ using llvm::json::Array;
 using llvm::json::Object;
 using llvm::json::Value;
 
-namespace {
-int64_t integer(uint64_t value) { return static_cast<int64_t>(value); }
-} // namespace
+namespace {} // namespace
 
 Object config_json(const kernels::ConfigValues &config) {
   Object object;
@@ -36,22 +34,6 @@ Object resources_json(const Resources &resources) {
                 {"sgpr", resources.sgpr},          {"lds", resources.lds},
                 {"scratch", resources.scratch},    {"spills", resources.spills},
                 {"occupancy", resources.occupancy}};
-}
-
-Object instructions_json(const InstructionCounts &counts) {
-  return Object{{"total", integer(counts.total)},
-                {"mfma", integer(counts.mfma)},
-                {"valu", integer(counts.valu)},
-                {"salu", integer(counts.salu)},
-                {"smem", integer(counts.smem)},
-                {"lds", integer(counts.lds)},
-                {"vmem_load", integer(counts.vmem_load)},
-                {"vmem_store", integer(counts.vmem_store)},
-                {"vmem_atomic", integer(counts.vmem_atomic)},
-                {"barrier", integer(counts.barrier)},
-                {"waitcnt", integer(counts.waitcnt)},
-                {"branch", integer(counts.branch)},
-                {"other", integer(counts.other)}};
 }
 
 Object launch_json(const kernels::LaunchRecord &record) {

@@ -7,6 +7,7 @@
 
 #include "jit/compiled_kernel.h"
 #include "kernels/launches.h"
+#include "tools/instructions_json.h"
 
 /// The JSON of launches and kernels, as docs/command.md promises it.
 namespace nereid::tools {
@@ -14,7 +15,6 @@ namespace nereid::tools {
 llvm::json::Object config_json(const kernels::ConfigValues &config);
 llvm::json::Object jit_json(const JitTimes &times);
 llvm::json::Object resources_json(const Resources &resources);
-llvm::json::Object instructions_json(const InstructionCounts &counts);
 llvm::json::Object launch_json(const kernels::LaunchRecord &record);
 llvm::json::Array launches_json(const std::vector<kernels::LaunchRecord> &records);
 

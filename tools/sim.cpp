@@ -5,6 +5,7 @@
 #include "sim/coverage.h"
 #include "sim/launch_file.h"
 #include "tools/command.h"
+#include "tools/instructions_json.h"
 
 namespace nereid::tools {
 namespace {
@@ -22,24 +23,6 @@ Exit codes: 0 ok, 1 fault, 2 error.)";
 
 /// Names from damaged code objects need not be UTF-8, which JSON demands.
 std::string clean(const std::string &text) { return llvm::json::fixUTF8(text); }
-
-int64_t integer(uint64_t value) { return static_cast<int64_t>(value); }
-
-Object instructions_json(const sim::InstructionCounts &counts) {
-  return Object{{"total", integer(counts.total)},
-                {"mfma", integer(counts.mfma)},
-                {"valu", integer(counts.valu)},
-                {"salu", integer(counts.salu)},
-                {"smem", integer(counts.smem)},
-                {"lds", integer(counts.lds)},
-                {"vmem_load", integer(counts.vmem_load)},
-                {"vmem_store", integer(counts.vmem_store)},
-                {"vmem_atomic", integer(counts.vmem_atomic)},
-                {"barrier", integer(counts.barrier)},
-                {"waitcnt", integer(counts.waitcnt)},
-                {"branch", integer(counts.branch)},
-                {"other", integer(counts.other)}};
-}
 
 Value fault_json(const std::optional<sim::Fault> &fault) {
   if (!fault)
