@@ -2,76 +2,13 @@
 
 #include <fmt/format.h>
 
+#include "sim/buffer_address.h"
 #include "sim/operations.h"
 #include "sim/vector_memory.h"
 
 namespace nereid::sim {
 
 namespace {
-
-/// The fields of a descriptor that addressing needs.
-struct Descriptor {
-  uint64_t base;
-  uint32_t stride;
-  uint32_t records;
-  bool add_thread;
-
-  Descriptor(const Wave &wave, unsigned first)
-      : base(wave.sgpr[first] | uint64_t{wave.sgpr[first + 1] & 0xFFFF} << 32),
-        stride(wave.sgpr[first + 1] >> 16 & 0x3FFF), records(wave.sgpr[first + 2]),
-        add_thread(wave.sgpr[first + 3] >> 23 & 1) {
-    if (base >> 47) // 48 bits, sign-extended
-      base |= uint64_t{0xFFFF} << 48;
-  }
-};
-
-/// Where a lane's access starts, relative to the base, and whether its element index is in range.
-struct Place {
-  uint64_t offset;
-  bool index_in_range;
-};
-
-/// The rule that matches the hardware: offset register and immediate wrap at 32 bits, then SOFFSET is added
-/// and counts for the range check.
-class Addressing {
-public:
-  Addressing(const Wave &wave, const Instruction &instruction)
-      : instruction_(instruction), descriptor_(wave, instruction.scalar_base),
-        scalar_offset_(static_cast<uint32_t>(wave.scalar_value(instruction.source[0], false))) {
-    const uint32_t *registers = wave.vgpr[instruction.address_register].word;
-    index_ = instruction.uses_index ? registers : nullptr;
-    if (instruction.uses_offset)
-      offset_ = instruction.uses_index ? wave.vgpr[instruction.address_register + 1].word : registers;
-  }
-
-  uint64_t base() const { return descriptor_.base; }
-
-  Place operator()(unsigned lane) const {
-    uint32_t offset = static_cast<uint32_t>(instruction_.immediate) + (offset_ ? offset_[lane] : 0);
-    uint64_t index = index_ ? index_[lane] : 0;
-    if (descriptor_.add_thread)
-      index += lane;
-    bool structured = descriptor_.stride != 0 && index_;
-    uint64_t start = uint64_t{offset} + scalar_offset_ + index * descriptor_.stride;
-    return {start, !structured || index < descriptor_.records};
-  }
-
-  /// Whether [offset, offset + bytes) is in range.
-  bool in_range(const Place &place, unsigned bytes) const {
-    if (descriptor_.stride != 0 && index_)
-      return place.index_in_range;
-    if (descriptor_.add_thread)
-      return true;
-    return place.offset + bytes <= descriptor_.records;
-  }
-
-private:
-  const Instruction &instruction_;
-  Descriptor descriptor_;
-  uint32_t scalar_offset_;
-  const uint32_t *index_ = nullptr;
-  const uint32_t *offset_ = nullptr;
-};
 
 /// Accesses of a word or more ignore the low address bits on the hardware: such an address is never meant.
 bool check_alignment(Wave &wave, uint64_t address, unsigned bytes, unsigned lane) {
@@ -83,8 +20,9 @@ bool check_alignment(Wave &wave, uint64_t address, unsigned bytes, unsigned lane
 }
 
 /// Reads what a lane loads; dwords out of range are zero. False after a fault.
-bool gather(Wave &wave, const Addressing &addressing, const Access &access, unsigned lane, std::byte *to) {
-  Place place = addressing(lane);
+bool gather(Wave &wave, const BufferAddressing &addressing, const Access &access, unsigned lane,
+            std::byte *to) {
+  BufferPlace place = addressing(lane);
   uint64_t address = addressing.base() + place.offset;
   if (addressing.in_range(place, access.bytes)) [[likely]] {
     if (!check_alignment(wave, address, access.bytes, lane))
@@ -99,7 +37,7 @@ bool gather(Wave &wave, const Addressing &addressing, const Access &access, unsi
   }
   std::memset(to, 0, 16);
   for (unsigned word = 0; access.bytes > 4 && word < access.words; ++word) {
-    Place part{place.offset + 4 * word, place.index_in_range};
+    BufferPlace part{place.offset + 4 * word, place.index_in_range};
     if (!addressing.in_range(part, 4))
       continue;
     if (!check_alignment(wave, address, access.bytes, lane))
@@ -116,7 +54,7 @@ bool gather(Wave &wave, const Addressing &addressing, const Access &access, unsi
 
 void load(Wave &wave, const Instruction &instruction) {
   const Access &access = loads[instruction.operation->detail];
-  Addressing addressing(wave, instruction);
+  BufferAddressing addressing(wave, instruction);
   uint64_t exec = wave.exec();
   std::byte bytes[16];
   for (unsigned lane = 0; lane < lane_count; ++lane) {
@@ -131,7 +69,7 @@ void load(Wave &wave, const Instruction &instruction) {
 /// Lane l writes at M0 + offset + l * step of LDS; lanes out of range write zeros.
 void load_to_lds(Wave &wave, const Instruction &instruction) {
   const Access &access = loads[instruction.operation->detail];
-  Addressing addressing(wave, instruction);
+  BufferAddressing addressing(wave, instruction);
   unsigned step = access.bytes > 4 ? 16 : 4, written = access.bytes < 4 ? 4 : access.bytes;
   uint64_t base = (wave.sgpr[scalar::m0] & 0x3FFFF) + static_cast<uint32_t>(instruction.immediate);
   uint64_t exec = wave.exec();
@@ -161,20 +99,20 @@ void load_either(Wave &wave, const Instruction &instruction) {
 
 void store(Wave &wave, const Instruction &instruction) {
   const Access &access = stores[instruction.operation->detail];
-  Addressing addressing(wave, instruction);
+  BufferAddressing addressing(wave, instruction);
   uint64_t exec = wave.exec();
   std::byte bytes[16];
   for (unsigned lane = 0; lane < lane_count; ++lane) {
     if (!(exec >> lane & 1))
       continue;
     take_stored(wave, instruction.data, lane, access, bytes);
-    Place place = addressing(lane);
+    BufferPlace place = addressing(lane);
     // Each dword of a longer store is dropped or kept by itself.
     bool whole = addressing.in_range(place, access.bytes);
     unsigned pieces = whole || access.bytes <= 4 ? 1 : access.words;
     unsigned size = access.bytes / pieces;
     for (unsigned piece = 0; piece < pieces; ++piece) {
-      Place part{place.offset + size * piece, place.index_in_range};
+      BufferPlace part{place.offset + size * piece, place.index_in_range};
       if (!addressing.in_range(part, size))
         continue;
       uint64_t address = addressing.base() + part.offset;
@@ -190,7 +128,7 @@ void store(Wave &wave, const Instruction &instruction) {
 
 void atomic(Wave &wave, const Instruction &instruction) {
   const AtomicAccess &access = global_atomics()[instruction.operation->detail];
-  Addressing addressing(wave, instruction);
+  BufferAddressing addressing(wave, instruction);
   uint64_t exec = wave.exec();
   unsigned words = access.bytes / 4;
   auto operand = [&](unsigned first, unsigned lane) {
@@ -200,7 +138,7 @@ void atomic(Wave &wave, const Instruction &instruction) {
   for (unsigned lane = 0; lane < lane_count; ++lane) {
     if (!(exec >> lane & 1))
       continue;
-    Place place = addressing(lane);
+    BufferPlace place = addressing(lane);
     uint64_t old = 0;
     if (addressing.in_range(place, access.bytes)) {
       uint64_t address = addressing.base() + place.offset;
