@@ -1,7 +1,9 @@
 #include "sim/disassembler.h"
 
 #include <cstring>
+#include <map>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include <llvm/MC/MCAsmInfo.h>
@@ -63,6 +65,62 @@ std::vector<std::byte> matrix_of_low_registers(std::span<const std::byte> code) 
   return low;
 }
 
+/// The register of A (side 0) or B (side 1) of an f8f6f4 MFMA.
+uint16_t matrix_source(std::span<const std::byte> code, unsigned side) {
+  uint16_t opcode = 0;
+  std::memcpy(&opcode, code.data() + 2, 2);
+  uint32_t sources = 0;
+  std::memcpy(&sources, code.data() + (opcode == 0xD3AC ? 12 : 4), 4);
+  const bool accumulation = sources >> (27 + side) & 1;
+  return static_cast<uint16_t>((sources >> 9 * side & 0xFF) + (accumulation ? 256 : 0));
+}
+
+/// The scalar registers that have names of their own.
+struct NamedRegister {
+  std::string_view name;
+  uint16_t first;
+  uint8_t count;
+};
+constexpr NamedRegister named_registers[] = {
+    {"flat_scratch", 102, 2},
+    {"flat_scratch_lo", 102, 1},
+    {"flat_scratch_hi", 103, 1},
+    {"xnack_mask", 104, 2},
+    {"xnack_mask_lo", 104, 1},
+    {"xnack_mask_hi", 105, 1},
+    {"vcc", 106, 2},
+    {"vcc_lo", 106, 1},
+    {"vcc_hi", 107, 1},
+    {"m0", 124, 1},
+    {"exec", 126, 2},
+    {"exec_lo", 126, 1},
+    {"exec_hi", 127, 1},
+    {"src_vccz", 106, 2},
+    {"src_execz", 126, 2},
+};
+
+/// "v7", "s[4:5]", "a[0:15]", "vcc" as a range; nothing for what holds no data of the program (mode,
+/// constants).
+std::optional<RegisterRange> parse_range(std::string_view name) {
+  for (const NamedRegister &named : named_registers)
+    if (name == named.name)
+      return RegisterRange{named.first, named.count, false};
+  const std::string_view kinds = "vas";
+  const size_t kind = name.empty() ? std::string_view::npos : kinds.find(name[0]);
+  if (kind == std::string_view::npos)
+    return std::nullopt;
+  llvm::StringRef rest(name.data() + 1, name.size() - 1);
+  const bool tuple = rest.consume_front("[");
+  unsigned first = 0, last = 0;
+  if (rest.consumeInteger(10, first))
+    return std::nullopt;
+  last = first;
+  if (tuple && (!rest.consume_front(":") || rest.consumeInteger(10, last)))
+    return std::nullopt;
+  return RegisterRange{static_cast<uint16_t>(first + (kind == 1 ? 256 : 0)),
+                       static_cast<uint8_t>(last - first + 1), kind != 2};
+}
+
 } // namespace
 
 struct Disassembler::State {
@@ -75,6 +133,19 @@ struct Disassembler::State {
   std::unique_ptr<llvm::MCContext> context;
   std::unique_ptr<llvm::MCDisassembler> disassembler;
   std::unique_ptr<llvm::MCInstPrinter> printer;
+  std::map<unsigned, std::optional<RegisterRange>> ranges;
+
+  std::string name(llvm::MCRegister reg) {
+    std::string text;
+    llvm::raw_string_ostream stream(text);
+    printer->printRegName(stream, reg);
+    return text;
+  }
+  std::optional<RegisterRange> range(llvm::MCRegister reg) {
+    const auto found = ranges.find(reg.id());
+    return found != ranges.end() ? found->second
+                                 : ranges.emplace(reg.id(), parse_range(name(reg))).first->second;
+  }
 
   bool decode(llvm::MCInst &inst, uint64_t &size, std::span<const std::byte> code, uint64_t address) {
     if (is_matrix_of_constants(code))
@@ -121,6 +192,38 @@ Disassembler::Decoded Disassembler::decode(std::span<const std::byte> code, uint
     if (name.ends_with(suffix))
       name.remove_suffix(suffix.size());
   return {static_cast<unsigned>(size), name};
+}
+
+Effects Disassembler::effects(std::span<const std::byte> code, uint64_t address) {
+  State &s = *state_;
+  llvm::MCInst inst;
+  uint64_t size = 0;
+  const std::vector<std::byte> matrix = matrix_of_low_registers(code);
+  if (!s.decode(inst, size, matrix.empty() ? code : matrix, address) || size == 0)
+    return {};
+  const llvm::MCInstrDesc &description = s.instructions->get(inst.getOpcode());
+  const bool scalar = s.printer->getMnemonic(inst).first[0] == 's';
+  Effects effects;
+  const auto add = [&](llvm::MCRegister reg, bool write) {
+    const std::string name = s.name(reg);
+    if (name == "scc" || name == "src_scc")
+      (write ? effects.writes_scc : effects.reads_scc) = true;
+    else if (const auto range = s.range(reg))
+      (write ? effects.writes : effects.reads).push_back(*range);
+  };
+  for (unsigned k = 0; k < inst.getNumOperands(); ++k)
+    if (inst.getOperand(k).isReg() && inst.getOperand(k).getReg())
+      add(inst.getOperand(k).getReg(), k < description.getNumDefs());
+  if (!matrix.empty() && effects.reads.size() >= 2)
+    for (unsigned side : {0u, 1u})
+      effects.reads[side].first = matrix_source(code, side);
+  const auto is_lane_mask = [&](llvm::MCPhysReg reg) { return !scalar && s.name(reg).starts_with("exec"); };
+  for (llvm::MCPhysReg reg : description.implicit_uses())
+    if (!is_lane_mask(reg))
+      add(reg, false);
+  for (llvm::MCPhysReg reg : description.implicit_defs())
+    add(reg, true);
+  return effects;
 }
 
 std::string Disassembler::text(std::span<const std::byte> code, uint64_t address) {

@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "sim/effects.h"
+
 namespace nereid::sim {
 
 /// LLVM's gfx950 disassembler: names and sizes of instructions. One object serves one thread at a time.
@@ -20,6 +22,8 @@ public:
     std::string_view mnemonic; ///< without the suffix of the encoding, valid as long as the object
   };
   Decoded decode(std::span<const std::byte> code, uint64_t address);
+  /// The registers of an instruction; none when the bytes are no instruction.
+  Effects effects(std::span<const std::byte> code, uint64_t address);
   /// The instruction as assembler text, for messages.
   std::string text(std::span<const std::byte> code, uint64_t address);
 

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstring>
 #include <limits>
+#include <memory>
 #include <mutex>
 #include <thread>
 
@@ -207,7 +208,8 @@ public:
 
 private:
   void work() {
-    WorkgroupRunner runner(state_);
+    const std::unique_ptr<Watch> watch = make_watch(state_);
+    WorkgroupRunner runner(state_, watch.get());
     for (;;) {
       uint64_t id = next_.fetch_add(1);
       if (id >= groups_ || id > faulted_.load())

@@ -3,16 +3,24 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
+#include "sim/checks.h"
 #include "sim/code_object.h"
 #include "sim/instruction.h"
 #include "sim/memory.h"
 
 namespace nereid::sim {
+
+struct Wave;
+
+/// Sees a wave before each instruction that it executes. Called on several host threads at once unless the
+/// launch has one; it may read the wave's state (sim/wave.h) and must not change it.
+using Observer = std::function<void(const Wave &, const Instruction &)>;
 
 /// One launch of a kernel.
 struct Launch {
@@ -30,6 +38,8 @@ struct Launch {
   /// Lets workgroups with float atomics run in any order; otherwise they run one after the other, so that
   /// their sums have the same bits every time.
   bool any_order = false;
+  Checks checks;
+  Observer observer; ///< may be empty
 };
 
 /// Executed wave instructions by category.

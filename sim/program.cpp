@@ -114,6 +114,19 @@ std::string Program::text(const Instruction &instruction) const {
   return Disassembler().text(std::span(code_).subspan(offset), instruction.address);
 }
 
+const Effects &Program::effects(uint32_t index) const {
+  std::call_once(effects_found_, [this] {
+    Disassembler disassembler;
+    for (const Instruction &instruction : instructions_) {
+      const uint64_t offset = instruction.address - address_;
+      effects_.push_back(instruction.operation
+                             ? disassembler.effects(std::span(code_).subspan(offset), instruction.address)
+                             : Effects{});
+    }
+  });
+  return effects_[index];
+}
+
 const uint32_t *Program::constant_lanes(uint64_t value) {
   auto &lanes = constants_[value];
   if (!lanes) {

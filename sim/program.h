@@ -4,11 +4,13 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "sim/effects.h"
 #include "sim/instruction.h"
 
 namespace nereid::sim {
@@ -34,6 +36,8 @@ public:
   uint64_t address() const { return address_; }
   /// Assembler text of an instruction.
   std::string text(const Instruction &instruction) const;
+  /// The registers of the instruction at an index. The first call finds those of all instructions.
+  const Effects &effects(uint32_t index) const;
   bool has_float_atomics() const { return has_float_atomics_; }
   /// True when some instruction reads its own address (s_getpc, s_call).
   bool reads_pc() const { return reads_pc_; }
@@ -46,6 +50,8 @@ private:
   uint64_t address_;
   std::vector<Instruction> instructions_;
   std::vector<uint32_t> index_of_word_;
+  mutable std::once_flag effects_found_;
+  mutable std::vector<Effects> effects_;
   std::map<uint64_t, std::unique_ptr<uint32_t[]>> constants_;
   bool has_float_atomics_ = false;
   bool reads_pc_ = false;

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "sim/watch.h"
+
 namespace nereid::sim {
 
 void Wave::update_exec_mask() {
@@ -61,6 +63,12 @@ std::byte *Wave::find_global(uint64_t address, size_t bytes) {
     return nullptr;
   recent = block;
   return block->data() + (address - block->address());
+}
+
+bool Wave::show(const Instruction &instruction, const MemoryAccess &access) {
+  if (watch)
+    watch->access(*this, instruction, access);
+  return !fault;
 }
 
 void Wave::raise_out_of_bounds(uint64_t address, size_t bytes, int lane, const char *access) {

@@ -32,6 +32,9 @@ struct alignas(64) Lanes {
 inline constexpr uint32_t shared_aperture = 0x00010000;
 inline constexpr uint32_t private_aperture = 0x00020000;
 
+class Watch;
+struct MemoryAccess;
+
 struct RaisedFault {
   FaultKind kind;
   int lane; ///< -1: the whole wave
@@ -70,6 +73,7 @@ struct Wave {
   const Memory::View *memory = nullptr;
   const Block *recent = nullptr; ///< the block that the last access hit
   const class Program *program = nullptr;
+  Watch *watch = nullptr;  ///< of the run; null: nobody looks
   uint64_t image_base = 0; ///< where the code object lies in memory, less its own addresses
   std::byte *scratch = nullptr;
   uint32_t scratch_size = 0; ///< bytes a lane
@@ -103,6 +107,9 @@ struct Wave {
 
   /// Ends the wave with a fault; the first one stands.
   void raise(FaultKind kind, int lane, std::string text);
+
+  /// Shows a memory instruction's addresses to the watch. False when it found a fault.
+  bool show(const Instruction &instruction, const MemoryAccess &access);
 
   /// The host address of global memory [address, address + bytes), or null.
   std::byte *global(uint64_t address, size_t bytes) {

@@ -43,7 +43,8 @@ private:
 
 } // namespace
 
-WorkgroupRunner::WorkgroupRunner(LaunchState &state) : state_(state), program_(state.code->program()) {
+WorkgroupRunner::WorkgroupRunner(LaunchState &state, Watch *watch)
+    : state_(state), program_(state.code->program()), watch_(watch) {
   // The descriptor's granules say how many registers the hardware gives a wave.
   registers_ = ((state.kernel->rsrc1 & 63) + 1) * 8;
   for (uint32_t i = 0; i < state.wave_count; ++i) {
@@ -77,6 +78,7 @@ void WorkgroupRunner::prepare_wave(Wave &wave) {
   wave.memory = &state_.memory;
   wave.recent = nullptr;
   wave.program = &program_;
+  wave.watch = watch_;
   wave.image_base = state_.image_base;
   wave.scratch_size = state_.scratch_size;
   wave.scratch = scratch_.data() + size_t{wave.index} * lane_count * state_.scratch_size;
@@ -143,7 +145,7 @@ void WorkgroupRunner::prepare_scalars(Wave &wave) {
     wave.set_scalar(next++, state_.wave_count);
 }
 
-void WorkgroupRunner::execute(Wave &wave) {
+template <bool Watched> void WorkgroupRunner::execute(Wave &wave) {
   uint64_t limit = std::min(slice, budget_);
   uint64_t done = 0;
   while (done < limit && wave.state == Wave::State::Running) {
@@ -151,12 +153,20 @@ void WorkgroupRunner::execute(Wave &wave) {
     const Instruction &instruction = program_[wave.current];
     ++done;
     ++totals_.counts[static_cast<unsigned>(instruction.category)];
+    if constexpr (Watched) {
+      watch_->before(wave, instruction);
+      if (wave.fault)
+        break;
+    }
     if (wave.default_float || !instruction.float_group) [[likely]]
       instruction.run(wave, instruction);
     else {
       HostFloatMode mode(wave.mode, instruction.float_group);
       instruction.run(wave, instruction);
     }
+    if constexpr (Watched)
+      if (!wave.fault)
+        watch_->after(wave, instruction);
   }
   wave.executed += done;
   budget_ -= done;
@@ -178,6 +188,8 @@ Fault WorkgroupRunner::describe(const Wave &wave, const RaisedFault &raised) con
 
 std::optional<Fault> WorkgroupRunner::run(uint64_t linear_id) {
   prepare(linear_id);
+  if (watch_)
+    watch_->begin(group_, waves_);
   for (;;) {
     unsigned done = 0, waiting = 0;
     Wave *at_barrier = nullptr;
@@ -189,7 +201,7 @@ std::optional<Fault> WorkgroupRunner::run(uint64_t linear_id) {
           return describe(*wave, {FaultKind::Budget, -1,
                                   fmt::format("the launch executed its {} instructions and has not ended",
                                               state_.launch->instruction_budget)});
-        execute(*wave);
+        watch_ ? execute<true>(*wave) : execute<false>(*wave);
       }
       if (wave->state == Wave::State::Faulted)
         return describe(*wave, *wave->fault);
@@ -210,7 +222,11 @@ std::optional<Fault> WorkgroupRunner::run(uint64_t linear_id) {
                                                 waves_.size())});
     for (auto &wave : waves_)
       wave->state = Wave::State::Running;
+    if (watch_)
+      watch_->barrier(group_);
   }
+  if (watch_)
+    watch_->end(group_);
   totals_.waves += waves_.size();
   for (auto &wave : waves_)
     totals_.longest = std::max(totals_.longest, wave->executed);

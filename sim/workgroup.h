@@ -8,6 +8,7 @@
 
 #include "sim/code_object.h"
 #include "sim/machine.h"
+#include "sim/watch.h"
 #include "sim/wave.h"
 
 namespace nereid::sim {
@@ -39,7 +40,8 @@ struct WorkgroupTotals {
 /// Runs workgroups one after the other; its waves and their registers are reused.
 class WorkgroupRunner {
 public:
-  explicit WorkgroupRunner(LaunchState &state);
+  /// `watch` may be null; it sees every instruction of the workgroups that this object runs.
+  WorkgroupRunner(LaunchState &state, Watch *watch);
   /// Runs the workgroup of that linear id to its end, or returns its fault.
   std::optional<Fault> run(uint64_t linear_id);
   const WorkgroupTotals &totals() const { return totals_; }
@@ -49,13 +51,14 @@ private:
   void prepare_wave(Wave &wave);
   void prepare_scalars(Wave &wave);
   /// Executes a wave until it stops, or for a slice of instructions.
-  void execute(Wave &wave);
+  template <bool Watched> void execute(Wave &wave);
   /// A share of the launch's instruction budget; 0 when it is used up.
   uint64_t take_budget();
   Fault describe(const Wave &wave, const RaisedFault &raised) const;
 
   LaunchState &state_;
   const Program &program_;
+  Watch *watch_;
   Workgroup group_;
   std::vector<std::unique_ptr<Wave>> waves_;
   std::vector<std::byte> scratch_;

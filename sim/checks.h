@@ -1,0 +1,33 @@
+#pragma once
+
+#include <memory>
+
+#include "sim/instruction.h"
+
+namespace nereid::sim {
+
+class Watch;
+struct LaunchState;
+
+/// Which kinds of fault a run looks for beyond those that it cannot go on after (out_of_bounds, misaligned,
+/// barrier, budget, unsupported).
+struct Checks {
+  bool undefined = false; ///< a value never written reaches an address, a branch, EXEC, or as a result memory
+  bool race_lds = false;  ///< waves of a workgroup touch the same LDS byte without a barrier between them
+  bool race_global = false; ///< workgroups touch the same byte without an atomic between them
+  bool wait = false;        ///< a result is used before its s_waitcnt
+  bool hazard = false;      ///< too few instructions between two that the hardware does not interlock
+  bool nan_scale = false;   ///< the product of an e8m0 NaN reaches memory
+
+  /// All but race_global, which takes one host thread and most of the time.
+  static Checks all() { return {true, true, false, true, true, true}; }
+  bool any() const { return undefined || race_lds || race_global || wait || hazard || nan_scale; }
+  /// Turns on the check for a kind; false when there is nothing to turn on.
+  bool enable(FaultKind kind);
+};
+
+/// What watches the workgroups of one host thread: the checks and the observer of the launch. Null when there
+/// are none.
+std::unique_ptr<Watch> make_watch(LaunchState &state);
+
+} // namespace nereid::sim
