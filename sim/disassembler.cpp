@@ -75,50 +75,40 @@ uint16_t matrix_source(std::span<const std::byte> code, unsigned side) {
   return static_cast<uint16_t>((sources >> 9 * side & 0xFF) + (accumulation ? 256 : 0));
 }
 
-/// The scalar registers that have names of their own.
+/// The scalar registers that have names of their own; LLVM may append a generation ("FLAT_SCR_LO_vi").
 struct NamedRegister {
   std::string_view name;
   uint16_t first;
   uint8_t count;
 };
 constexpr NamedRegister named_registers[] = {
-    {"flat_scratch", 102, 2},
-    {"flat_scratch_lo", 102, 1},
-    {"flat_scratch_hi", 103, 1},
-    {"xnack_mask", 104, 2},
-    {"xnack_mask_lo", 104, 1},
-    {"xnack_mask_hi", 105, 1},
-    {"vcc", 106, 2},
-    {"vcc_lo", 106, 1},
-    {"vcc_hi", 107, 1},
-    {"m0", 124, 1},
-    {"exec", 126, 2},
-    {"exec_lo", 126, 1},
-    {"exec_hi", 127, 1},
-    {"src_vccz", 106, 2},
-    {"src_execz", 126, 2},
+    {"FLAT_SCR_LO", 102, 1},   {"FLAT_SCR_HI", 103, 1}, {"FLAT_SCR", 102, 2},  {"XNACK_MASK_LO", 104, 1},
+    {"XNACK_MASK_HI", 105, 1}, {"XNACK_MASK", 104, 2},  {"VCC_LO", 106, 1},    {"VCC_HI", 107, 1},
+    {"VCC", 106, 2},           {"M0", 124, 1},          {"EXEC_LO", 126, 1},   {"EXEC_HI", 127, 1},
+    {"EXEC", 126, 2},          {"SRC_VCCZ", 106, 2},    {"SRC_EXECZ", 126, 2},
 };
 
-/// "v7", "s[4:5]", "a[0:15]", "vcc" as a range; nothing for what holds no data of the program (mode,
-/// constants).
-std::optional<RegisterRange> parse_range(std::string_view name) {
+struct RegisterFile {
+  llvm::StringRef prefix;
+  uint16_t base;
+  bool vector;
+};
+constexpr RegisterFile register_files[] = {{"VGPR", 0, true}, {"AGPR", 256, true}, {"SGPR", 0, false}};
+
+/// LLVM's name of a register ("VGPR7", "SGPR4_SGPR5", "VCC") as a range; nothing for what holds no data of
+/// the program (modes, constants).
+std::optional<RegisterRange> parse_range(llvm::StringRef name) {
+  for (const RegisterFile &file : register_files) {
+    llvm::StringRef number = name;
+    unsigned first = 0;
+    if (number.consume_front(file.prefix) && !number.consumeInteger(10, first))
+      return RegisterRange{static_cast<uint16_t>(first + file.base),
+                           static_cast<uint8_t>(name.count(file.prefix)), file.vector};
+  }
   for (const NamedRegister &named : named_registers)
-    if (name == named.name)
+    if (name.starts_with(named.name))
       return RegisterRange{named.first, named.count, false};
-  const std::string_view kinds = "vas";
-  const size_t kind = name.empty() ? std::string_view::npos : kinds.find(name[0]);
-  if (kind == std::string_view::npos)
-    return std::nullopt;
-  llvm::StringRef rest(name.data() + 1, name.size() - 1);
-  const bool tuple = rest.consume_front("[");
-  unsigned first = 0, last = 0;
-  if (rest.consumeInteger(10, first))
-    return std::nullopt;
-  last = first;
-  if (tuple && (!rest.consume_front(":") || rest.consumeInteger(10, last)))
-    return std::nullopt;
-  return RegisterRange{static_cast<uint16_t>(first + (kind == 1 ? 256 : 0)),
-                       static_cast<uint8_t>(last - first + 1), kind != 2};
+  return std::nullopt;
 }
 
 } // namespace
@@ -135,16 +125,11 @@ struct Disassembler::State {
   std::unique_ptr<llvm::MCInstPrinter> printer;
   std::map<unsigned, std::optional<RegisterRange>> ranges;
 
-  std::string name(llvm::MCRegister reg) {
-    std::string text;
-    llvm::raw_string_ostream stream(text);
-    printer->printRegName(stream, reg);
-    return text;
-  }
   std::optional<RegisterRange> range(llvm::MCRegister reg) {
     const auto found = ranges.find(reg.id());
-    return found != ranges.end() ? found->second
-                                 : ranges.emplace(reg.id(), parse_range(name(reg))).first->second;
+    return found != ranges.end()
+               ? found->second
+               : ranges.emplace(reg.id(), parse_range(registers->getName(reg))).first->second;
   }
 
   bool decode(llvm::MCInst &inst, uint64_t &size, std::span<const std::byte> code, uint64_t address) {
@@ -202,11 +187,12 @@ Effects Disassembler::effects(std::span<const std::byte> code, uint64_t address)
   if (!s.decode(inst, size, matrix.empty() ? code : matrix, address) || size == 0)
     return {};
   const llvm::MCInstrDesc &description = s.instructions->get(inst.getOpcode());
-  const bool scalar = s.printer->getMnemonic(inst).first[0] == 's';
+  const llvm::StringRef mnemonic = s.printer->getMnemonic(inst).first;
+  const bool scalar = mnemonic.starts_with("s_");
   Effects effects;
   const auto add = [&](llvm::MCRegister reg, bool write) {
-    const std::string name = s.name(reg);
-    if (name == "scc" || name == "src_scc")
+    const std::string_view name = s.registers->getName(reg);
+    if (name == "SCC" || name == "SRC_SCC")
       (write ? effects.writes_scc : effects.reads_scc) = true;
     else if (const auto range = s.range(reg))
       (write ? effects.writes : effects.reads).push_back(*range);
@@ -217,9 +203,16 @@ Effects Disassembler::effects(std::span<const std::byte> code, uint64_t address)
   if (!matrix.empty() && effects.reads.size() >= 2)
     for (unsigned side : {0u, 1u})
       effects.reads[side].first = matrix_source(code, side);
-  const auto is_lane_mask = [&](llvm::MCPhysReg reg) { return !scalar && s.name(reg).starts_with("exec"); };
+  // LLVM's encodings are shared with older generations, on which LDS accesses were bounded by M0.
+  const bool lds_uses_m0 = mnemonic.contains("addtid") || mnemonic.contains("gws") ||
+                           mnemonic.contains("append") || mnemonic.contains("consume");
+  const auto is_used = [&](llvm::StringRef name) {
+    if (name.starts_with("EXEC"))
+      return scalar;
+    return name != "M0" || !mnemonic.starts_with("ds_") || lds_uses_m0;
+  };
   for (llvm::MCPhysReg reg : description.implicit_uses())
-    if (!is_lane_mask(reg))
+    if (is_used(s.registers->getName(reg)))
       add(reg, false);
   for (llvm::MCPhysReg reg : description.implicit_defs())
     add(reg, true);
