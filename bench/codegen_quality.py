@@ -1,0 +1,157 @@
+#!/usr/bin/env python3
+"""Counts the code of the library's kernels and prints the table of docs/codegen-quality.md.
+
+usage: bench/codegen_quality.py [--command build/bin/nereid] [--write docs/codegen-quality.md] [--check]
+
+Every row is compiled with `nereid compile ... --emit hsaco` (whole-kernel rows: --emit isa, without an object's
+padding) and counted by loopstat.py: the innermost loop with the most MFMAs, cycles of its model (4 an
+instruction, 16 a 16x16x128 MFMA, no memory stalls). --check ends with 1 when a figure is beyond its bound.
+"""
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+import loopstat
+
+BEGIN, END = "<!-- table: begin -->", "<!-- table: end -->"
+
+
+class Kernel:
+    """One compiled kernel: its counts and the facts of its configuration."""
+
+    def __init__(self, command, name, config, shape):
+        self.config = dict(item.split("=") for item in config.split(","))
+        self.shape = [int(x) for x in shape.split(",")]
+        compiled = [command, "compile", name, "--config", config, "--shape", shape, "--emit"]
+        with tempfile.TemporaryDirectory() as folder:
+            self.object = loopstat.analyse(self._emit(compiled, "hsaco", folder))
+            self.text = loopstat.analyse(self._emit(compiled, "isa", folder))
+            resources = subprocess.run(compiled + ["resources"], check=True, capture_output=True, text=True)
+        self.resources = json.loads(resources.stdout)
+        self.hot = self.object["hot"]
+        self.whole = self.text["function"]
+
+    @staticmethod
+    def _emit(compiled, what, folder):
+        path = os.path.join(folder, "kernel." + ("hsaco" if what == "hsaco" else "s"))
+        subprocess.run(compiled + [what, "-o", path], check=True, capture_output=True)
+        return path
+
+
+# VALU a value of A = VALU of all waves x 64 / values; the values of a round follow from its multiplications.
+def valu_a_value(k):
+    return k.hot["valu"] * 64 * int(k.config["block_n"]) / k.hot["macs"]
+
+
+def quant_valu_a_value(k):
+    return k.whole["valu"] * 64 * int(k.config["waves"]) / (int(k.config["block_m"]) * int(k.config["block_k"]))
+
+
+FIGURES = {
+    "VALU a value": valu_a_value,
+    "VALU a value, whole kernel": quant_valu_a_value,
+    "barriers in loop": lambda k: k.hot["s_barrier"],
+    "barriers": lambda k: k.whole["s_barrier"],
+    "LDS bytes": lambda k: k.resources["lds"],
+    "scratch": lambda k: k.resources["scratch"],
+    "vmcnt(0) in loop": lambda k: k.hot["vmcnt0"],
+    "load to wait, cycles (median)": lambda k: k.hot.get("vm_cyc", [0, 0, 0])[1],
+    "instructions, whole kernel": lambda k: k.whole["insns"],
+    "VALU per 64 MFMA": lambda k: k.hot["valu"] * 64 / k.hot["mfma"],
+    "issue / MFMA cycles": lambda k: k.hot["iter_cyc"] / k.hot["mfma_cyc"],
+    "VALU moves": lambda k: k.hot["valu_groups"].get("mov", 0) + k.hot["valu_groups"].get("accvgpr", 0),
+    "loop bytes": lambda k: k.hot["bytes"],
+}
+
+FUSED = [("VALU a value", 2.0), ("barriers in loop", 1), ("vmcnt(0) in loop", 0)]
+LARGE = [("vmcnt(0) in loop", 0)]
+UNEVEN = [("scratch", 0), ("VALU moves", 0), ("issue / MFMA cycles", 1.05)]
+LARGE_SHAPE = "4096,4096,4096"
+
+
+def fused(block, split, shape="16,2112,7168"):
+    return ("mxfp4_gemm_fused", tile(block) + f",split_k={split},waves=4,mfma=16,const_k=0", shape)
+
+
+def large(block, waves=4):
+    return ("mxfp4_gemm", tile(block) + (f",waves={waves}" if waves else "") + ",mfma=16,const_k=0", LARGE_SHAPE)
+
+
+def tile(block):
+    return ",".join(f"block_{axis}={size}" for axis, size in zip("mnk", block.split("x")))
+
+
+# kernel, figures with their bounds; the one with a bound in LOWER must not be below it.
+LOWER = {"load to wait, cycles (median)"}
+ROWS = [
+    (fused("16x64x256", 8), FUSED + [("load to wait, cycles (median)", 800)]),
+    (fused("16x32x256", 8), FUSED),
+    (fused("16x32x512", 4), FUSED),
+    (fused("32x64x256", 4, "32,2112,7168"), FUSED),
+    (("mxfp4_gemm_fused", tile("16x32x256") + ",split_k=1,waves=4,mfma=16,const_k=1", "16,2880,512"),
+     [("instructions, whole kernel", 220)]),
+    (("mxfp4_gemm_fused", tile("4x16x256") + ",split_k=1,waves=1,mfma=16,const_k=1", "4,2880,512"),
+     [("instructions, whole kernel", 220)]),
+    (("mxfp4_quant", "block_m=32,block_k=256,waves=1,shuffled=1,path=hw", "256,0,3072"),
+     [("VALU a value, whole kernel", 1.9), ("barriers", 0), ("LDS bytes", 0)]),
+    (large("256x256x256", None),
+     [("VALU per 64 MFMA", 4), ("issue / MFMA cycles", 1.02), ("load to wait, cycles (median)", 900)]),
+    (large("128x256x256"), [("issue / MFMA cycles", 1.02)] + LARGE),
+    (large("128x128x256"), [("issue / MFMA cycles", 1.05)] + LARGE),
+    (large("64x128x256"), [("issue / MFMA cycles", 1.05)]),
+    (large("32x128x256"), [("issue / MFMA cycles", 1.10)]),
+    (large("96x128x256"), UNEVEN),
+    (large("160x256x256"), UNEVEN),
+    (large("192x256x256"), UNEVEN),
+    (large("128x512x256"), UNEVEN),
+]
+
+
+def show(value):
+    return f"{value:.2f}" if isinstance(value, float) else str(value)
+
+
+def measure(command):
+    """The lines of the table and whether every figure is within its bound."""
+    lines = ["| kernel | config | shape | figure | bound | counted |", "|---|---|---|---|---|---|"]
+    within = True
+    for (name, config, shape), figures in ROWS:
+        try:
+            kernel = Kernel(command, name, config, shape)
+        except subprocess.CalledProcessError as error:
+            message = (error.stderr or b"").decode() if isinstance(error.stderr, bytes) else error.stderr
+            lines.append(f"| `{name}` | {config} | {shape} | does not compile | | {message.strip().splitlines()[0]} |")
+            within = False
+            continue
+        for figure, bound in figures:
+            value = FIGURES[figure](kernel)
+            good = value >= bound if figure in LOWER else value <= bound
+            within &= good
+            relation = ">=" if figure in LOWER else "<="
+            lines.append(f"| `{name}` | {config} | {shape} | {figure} | {relation} {bound} | "
+                         f"{show(value)}{'' if good else ' (beyond)'} |")
+    return lines, within
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--command", default="build/bin/nereid")
+    parser.add_argument("--write", help="a document whose table is replaced")
+    parser.add_argument("--check", action="store_true")
+    options = parser.parse_args()
+    lines, within = measure(options.command)
+    print("\n".join(lines))
+    if options.write:
+        with open(options.write) as file:
+            text = file.read()
+        head, tail = text.split(BEGIN)[0], text.split(END)[1]
+        with open(options.write, "w") as file:
+            file.write(head + BEGIN + "\n" + "\n".join(lines) + "\n" + END + tail)
+    return 1 if options.check and not within else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
