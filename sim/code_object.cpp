@@ -130,11 +130,49 @@ Result<std::vector<std::pair<std::string, uint64_t>>> symbols(const ElfFile &elf
   return result;
 }
 
+/// The addresses that a loader has to write into the image.
+Result<std::vector<Relocation>> find_relocations(const ElfFile &elf, size_t image_size) {
+  auto sections = elf.sections();
+  if (!sections)
+    return bad(sections);
+  std::vector<Relocation> result;
+  for (const auto &section : *sections) {
+    if (section.sh_type != llvm::ELF::SHT_RELA || !(section.sh_flags & llvm::ELF::SHF_ALLOC))
+      continue;
+    auto table = elf.getSection(section.sh_link);
+    auto entries = elf.relas(section);
+    if (!table)
+      return bad(table);
+    if (!entries)
+      return bad(entries);
+    for (const auto &entry : *entries) {
+      uint64_t value = static_cast<uint64_t>(int64_t{entry.r_addend});
+      const uint32_t type = entry.getType(false);
+      if (type == llvm::ELF::R_AMDGPU_ABS64) {
+        auto symbol = elf.getRelocationSymbol(entry, *table);
+        if (!symbol)
+          return bad(symbol);
+        if (!*symbol || (*symbol)->st_shndx == llvm::ELF::SHN_UNDEF)
+          return bad(fmt::format("the address at {:#x} is that of a symbol which it does not define",
+                                 uint64_t{entry.r_offset}));
+        value += (*symbol)->st_value;
+      } else if (type != llvm::ELF::R_AMDGPU_RELATIVE64) {
+        return bad(fmt::format("a relocation of type {} is not supported", type));
+      }
+      if (entry.r_offset > image_size || image_size - entry.r_offset < 8)
+        return bad("a relocation lies outside the image");
+      result.push_back({entry.r_offset, value});
+    }
+  }
+  return result;
+}
+
 } // namespace
 
 struct CodeObject::Content {
   std::vector<std::byte> file;
   std::vector<std::byte> image;
+  std::vector<Relocation> relocations;
   std::vector<KernelInfo> kernels;
   std::unique_ptr<Program> program;
   mutable std::mutex debug_mutex;
@@ -171,6 +209,10 @@ Result<CodeObject> CodeObject::load(std::span<const std::byte> file) {
   if (!image)
     return image.error();
   content->image = std::move(*image);
+  auto relocations = find_relocations(*elf, content->image.size());
+  if (!relocations)
+    return relocations.error();
+  content->relocations = std::move(*relocations);
   auto metadata = find_metadata(*elf);
   if (!metadata)
     return metadata.error();
@@ -228,6 +270,7 @@ Result<const KernelInfo *> CodeObject::kernel(const std::string &name) const {
 
 const Program &CodeObject::program() const { return *content_->program; }
 std::span<const std::byte> CodeObject::image() const { return content_->image; }
+std::span<const Relocation> CodeObject::relocations() const { return content_->relocations; }
 
 SourceLine CodeObject::line(uint64_t address) const {
   std::lock_guard lock(content_->debug_mutex);

@@ -48,12 +48,18 @@ struct KernelInfo {
   uint32_t explicit_size() const;
 };
 
+/// Eight bytes of the image that hold an address: that of the image plus `value`.
+struct Relocation {
+  uint64_t offset = 0; ///< in the image
+  uint64_t value = 0;
+};
+
 /// A linked gfx950 code object: kernels, decoded instructions, the loadable image, the line table. Immutable;
 /// copies share their content.
 class CodeObject {
 public:
   /// Parses an ELF file. Errors: no ELF, truncated, not AMDGPU, another ISA than gfx950, no metadata, bad
-  /// descriptors.
+  /// descriptors, symbols that are defined nowhere.
   static Result<CodeObject> load(std::span<const std::byte> file);
 
   const std::vector<KernelInfo> &kernels() const;
@@ -62,6 +68,8 @@ public:
   const Program &program() const;
   /// The bytes of the loadable segments, from address 0 on.
   std::span<const std::byte> image() const;
+  /// What depends on where the image lies: tables of functions, for instance.
+  std::span<const Relocation> relocations() const;
   /// The source line of an instruction address, when the code object has debug information.
   SourceLine line(uint64_t address) const;
 

@@ -55,10 +55,11 @@ uint64_t inline_integer(unsigned field, OperandType type) {
   return static_cast<uint64_t>(value);
 }
 
-uint64_t literal_value(uint32_t literal, OperandType type) {
+/// A literal is the upper word of an f64, and extended to 64-bit integers by their sign or with zeros.
+uint64_t literal_value(uint32_t literal, OperandType type, bool is_signed) {
   if (type == OperandType::Float64)
     return uint64_t{literal} << 32;
-  if (type == OperandType::Bits64)
+  if (type == OperandType::Bits64 && is_signed)
     return static_cast<uint64_t>(static_cast<int64_t>(static_cast<int32_t>(literal)));
   return literal;
 }
@@ -92,7 +93,7 @@ Source Decoder::source(unsigned field, OperandType type, uint32_t literal) {
   else if (field >= 240 && field <= 248)
     result.value = inline_float(field, type);
   else if (field == literal_field)
-    result.value = literal_value(literal, type);
+    result.value = literal_value(literal, type, operation_->name.ends_with("_i64"));
   else
     result.kind = Source::Kind::Special;
   return result;

@@ -106,6 +106,20 @@ public:
       return written.error();
     return address;
   }
+  /// The image of a code object, with the addresses that depend on where it is.
+  Result<uint64_t> add_image(const CodeObject &code) {
+    std::vector<std::byte> image(code.image().begin(), code.image().end());
+    auto address = add({}, image.size(), 4096);
+    if (!address)
+      return address;
+    for (const Relocation &relocation : code.relocations()) {
+      const uint64_t value = *address + relocation.value;
+      std::memcpy(image.data() + relocation.offset, &value, sizeof value);
+    }
+    if (Status written = memory_.write(*address, image.data(), image.size()); !written)
+      return written.error();
+    return address;
+  }
 
 private:
   Memory &memory_;
@@ -154,7 +168,7 @@ Status fill_memory(LaunchState &state, LaunchBuffers &buffers) {
     return dispatch.error();
   state.dispatch_address = *dispatch;
   if (state.code->program().reads_pc()) {
-    auto image = buffers.add(state.code->image(), state.code->image().size(), 4096);
+    auto image = buffers.add_image(*state.code);
     if (!image)
       return image.error();
     state.image_base = *image;

@@ -131,6 +131,56 @@ end:
   EXPECT_EQ(report.fault->error().owner, Owner::Device);
 }
 
+TEST(CodeObject, AddressesInDataAreThoseOfTheImage) {
+  // A table of pointers to values and to itself, each followed twice.
+  const std::string ir = R"(
+target triple = "amdgcn-amd-amdhsa"
+@first = internal addrspace(1) global i32 11
+@second = internal addrspace(1) global i32 22
+@table = internal addrspace(1) global [2 x ptr addrspace(1)] [ptr addrspace(1) @second, ptr addrspace(1) @first]
+@far = internal addrspace(1) global ptr addrspace(1) getelementptr (i8, ptr addrspace(1) @table, i64 8)
+define amdgpu_kernel void @k(ptr addrspace(1) %out) {
+  %slot = load volatile ptr addrspace(1), ptr addrspace(1) @far
+  %value = load volatile ptr addrspace(1), ptr addrspace(1) %slot
+  %x = load volatile i32, ptr addrspace(1) %value
+  store i32 %x, ptr addrspace(1) %out
+  ret void
+}
+!llvm.module.flags = !{!0}
+!0 = !{i32 1, !"amdhsa_code_object_version", i32 600}
+)";
+  const std::vector<std::byte> file = compile_ir(ir);
+  TestRun run("s_nop 0");
+  run.code = load(file);
+  EXPECT_EQ(run.code.relocations().size(), 3u);
+  Memory memory;
+  const uint64_t out = *memory.allocate(4);
+  run.argument(out);
+  run.launch.block = {64, 1, 1};
+  const Report report = run(memory);
+  ASSERT_FALSE(report.fault) << report.fault->error().text();
+  uint32_t value = 0;
+  ASSERT_TRUE(memory.read(out, &value, 4).ok());
+  EXPECT_EQ(value, 11u);
+
+  // Another type of relocation, and one outside the image: records of 24 bytes (offset, type and symbol,
+  // addend).
+  const Relocation &found = run.code.relocations().front();
+  size_t record = 0;
+  for (size_t at = 0; at + 24 <= file.size(); at += 8) {
+    uint64_t words[3];
+    std::memcpy(words, file.data() + at, sizeof words);
+    if (words[0] == found.offset && words[1] == 13 && words[2] == found.value)
+      record = at;
+  }
+  ASSERT_NE(record, 0u);
+  auto type = file, outside = file;
+  put(type, record + 8, 10, 4);
+  EXPECT_NE(refusal(type).find("a relocation of type 10 is not supported"), std::string::npos);
+  put(outside, record, 0x7FFFFFFF, 4);
+  EXPECT_NE(refusal(outside).find("a relocation lies outside the image"), std::string::npos);
+}
+
 TEST(CodeObject, NamesWhatItExecutes) {
   EXPECT_NE(find_operation("v_mfma_scale_f32_16x16x128_f8f6f4"), nullptr);
   EXPECT_EQ(find_operation("v_made_up_f32"), nullptr);

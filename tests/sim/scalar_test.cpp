@@ -175,6 +175,23 @@ TEST(Scalar, LogicAndShifts) {
   });
 }
 
+TEST(Scalar, LiteralsOf64BitsAreExtended) {
+  expect_scalars({
+      {"s_mov_b64 s[20:21], 0xf0000001", [](uint64_t, uint64_t) { return ScalarResult{0xF0000001, false}; },
+       true},
+      {"s_xor_b64 s[20:21], s[24:25], 0xffffffff",
+       [](uint64_t a, uint64_t) { return ScalarResult{a ^ 0xFFFFFFFF, (a ^ 0xFFFFFFFF) != 0}; }, true},
+      {"s_ashr_i64 s[20:21], 0xf0000000, 4",
+       [](uint64_t, uint64_t) { return ScalarResult{0xFFFFFFFFFF000000, true}; }, true},
+      {"v_mov_b32 v0, 0xf0000000\nv_mov_b32 v1, 0\nv_cmp_eq_u64 vcc, 0xf0000000, v[0:1]\n"
+       "s_and_b64 s[20:21], vcc, 1",
+       [](uint64_t, uint64_t) { return ScalarResult{1, true}; }, true},
+      {"v_mov_b32 v0, 0xf0000000\nv_mov_b32 v1, -1\nv_cmp_eq_i64 vcc, 0xf0000000, v[0:1]\n"
+       "s_and_b64 s[20:21], vcc, 1",
+       [](uint64_t, uint64_t) { return ScalarResult{1, true}; }, true},
+  });
+}
+
 TEST(Scalar, ComparesSelectsAndBranches) {
   expect_scalars({
       {"s_cmp_lt_i32 s24, s26", [](uint64_t a, uint64_t b) { return ScalarResult{0, sign(a) < sign(b)}; }},
