@@ -279,7 +279,8 @@ void Decoder::mfma() {
   bool accumulates = bits(a, 15, 1);
   for (unsigned k = 0; k < 3; ++k) {
     out_.source[k] = source(bits(b, 9 * k, 9), operation_->source[k], 0);
-    bool in_accumulation = k < 2 ? accumulation >> k & 1 : accumulates;
+    bool in_accumulation =
+        k < 2 ? accumulation >> k & 1 : accumulates && !operation_->has(Operation::SparseIndex);
     if (out_.source[k].kind == Source::Kind::Vector && in_accumulation)
       out_.source[k].index += accumulation_base;
   }

@@ -33,16 +33,39 @@ template <class T> T larger_of_equal(T a, T b) {
   return std::bit_cast<T>(static_cast<BitsOf<T>>(std::bit_cast<BitsOf<T>>(a) & std::bit_cast<BitsOf<T>>(b)));
 }
 
-/// The smaller (larger) value; of a number and a NaN the number.
-template <class T> T quiet_min(T a, T b) {
+template <class T> bool is_signalling(T value) {
+  constexpr BitsOf<T> quiet = BitsOf<T>{1} << (sizeof(T) == 8 ? 51 : 22);
+  return value != value && !(std::bit_cast<BitsOf<T>>(value) & quiet);
+}
+
+/// The smaller (larger) value; of a number and a NaN the number, but in IEEE mode a signalling NaN wins and
+/// becomes quiet.
+template <class T, bool Ieee = true> T quiet_min(T a, T b) {
   T result = a == b ? smaller_of_equal(a, b) : (a < b ? a : b);
   result = b != b ? a : result;
-  return quieted(a != a ? b : result);
+  result = a != a ? b : result;
+  if constexpr (Ieee) {
+    result = is_signalling(b) ? b : result;
+    result = quieted(is_signalling(a) ? a : result);
+  }
+  return result;
 }
-template <class T> T quiet_max(T a, T b) {
+template <class T, bool Ieee = true> T quiet_max(T a, T b) {
   T result = a == b ? larger_of_equal(a, b) : (a > b ? a : b);
   result = b != b ? a : result;
-  return quieted(a != a ? b : result);
+  result = a != a ? b : result;
+  if constexpr (Ieee) {
+    result = is_signalling(b) ? b : result;
+    result = quieted(is_signalling(a) ? a : result);
+  }
+  return result;
+}
+/// The middle one of three values; with a NaN the least.
+template <class T, bool Ieee = true> T median(T a, T b, T c) {
+  if (a != a || b != b || c != c)
+    return quiet_min<T, Ieee>(quiet_min<T, Ieee>(a, b), c);
+  T least = quiet_min<T, Ieee>(a, b), most = quiet_max<T, Ieee>(a, b);
+  return quiet_max<T, Ieee>(least, quiet_min<T, Ieee>(most, c));
 }
 
 /// The smaller (larger) value; NaN when either is one.

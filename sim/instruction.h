@@ -59,6 +59,7 @@ struct Operation {
     IgnoresMode = 256,  ///< always rounds to nearest even
     MaskResult = 512,   ///< a second, scalar destination (VOP3B)
     TruthTable = 1024,  ///< v_bitop3: the modifier bits hold a truth table
+    SparseIndex = 2048, ///< v_smfmac: the third source is an index register, never an accumulation register
   };
 
   std::string name;

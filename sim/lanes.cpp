@@ -139,49 +139,55 @@ Operand fetch_packed(const Instruction &instruction, const Source &source, Opera
   return {buffers.low.word, buffers.low.word};
 }
 
-float apply_output(float value, unsigned modifier, bool clamp) {
-  constexpr float factors[] = {1.0f, 2.0f, 4.0f, 0.5f};
-  value *= factors[modifier];
-  // Also turns NaN into 0, as DX10_CLAMP asks for.
-  return clamp ? (value > 0 ? std::min(value, 1.0f) : 0.0f) : value;
-}
+/// What the clamp bit and the output modifier do to a result, given the modes.
+struct OutputChange {
+  double factor = 1;
+  bool clamp;
+  bool nan_to_zero; ///< DX10_CLAMP
 
-double apply_output(double value, unsigned modifier, bool clamp) {
-  constexpr double factors[] = {1.0, 2.0, 4.0, 0.5};
-  value *= factors[modifier];
-  return clamp ? (value > 0 ? std::min(value, 1.0) : 0.0) : value;
-}
+  OutputChange(const Wave &wave, const Instruction &instruction, OperandType type)
+      : clamp(instruction.clamp), nan_to_zero(wave.mode >> 8 & 1) {
+    // The hardware ignores the modifier in IEEE mode and where results may be denormal.
+    constexpr double factors[] = {1.0, 2.0, 4.0, 0.5};
+    const bool single = type == OperandType::Float32 || type == OperandType::PackedFloat32;
+    const uint32_t ieee = 1u << 9, denormal_results = single ? 0x20 : 0x80;
+    if (!(wave.mode & (ieee | denormal_results)))
+      factor = factors[instruction.output_modifier];
+  }
 
-uint32_t output_half(uint32_t bits, unsigned modifier, bool clamp) {
-  return float_to_half(apply_output(half_to_float(bits), modifier, clamp));
-}
+  template <class T> T operator()(T value) const {
+    if (factor != 1)
+      value = value * static_cast<T>(factor) + T(0); // -0 becomes +0
+    if (!clamp || (value != value && !nan_to_zero))
+      return value;
+    return value > 0 ? std::min(value, T(1)) : T(0);
+  }
+  uint32_t half(uint32_t bits) const { return float_to_half((*this)(half_to_float(bits))); }
+};
 
 /// Float clamp and output modifier, by the type of the result.
-void modify_output(const Instruction &instruction, OperandType type, Lanes &low, Lanes &high) {
-  unsigned modifier = instruction.output_modifier;
-  bool clamp = instruction.clamp;
+void modify_output(const OutputChange &change, OperandType type, Lanes &low, Lanes &high) {
   for (unsigned lane = 0; lane < lane_count; ++lane) {
     uint32_t &a = low.word[lane], &b = high.word[lane];
     switch (type) {
     case OperandType::Float32:
-      a = std::bit_cast<uint32_t>(apply_output(std::bit_cast<float>(a), modifier, clamp));
+      a = std::bit_cast<uint32_t>(change(std::bit_cast<float>(a)));
       break;
     case OperandType::PackedFloat32:
-      a = std::bit_cast<uint32_t>(apply_output(std::bit_cast<float>(a), modifier, clamp));
-      b = std::bit_cast<uint32_t>(apply_output(std::bit_cast<float>(b), modifier, clamp));
+      a = std::bit_cast<uint32_t>(change(std::bit_cast<float>(a)));
+      b = std::bit_cast<uint32_t>(change(std::bit_cast<float>(b)));
       break;
     case OperandType::Float64: {
-      uint64_t bits = std::bit_cast<uint64_t>(
-          apply_output(std::bit_cast<double>(a | uint64_t{b} << 32), modifier, clamp));
+      uint64_t bits = std::bit_cast<uint64_t>(change(std::bit_cast<double>(a | uint64_t{b} << 32)));
       a = static_cast<uint32_t>(bits);
       b = static_cast<uint32_t>(bits >> 32);
       break;
     }
     case OperandType::Float16:
-      a = output_half(a & 0xFFFF, modifier, clamp);
+      a = change.half(a & 0xFFFF);
       break;
     case OperandType::PackedFloat16:
-      a = output_half(a & 0xFFFF, modifier, clamp) | output_half(a >> 16, modifier, clamp) << 16;
+      a = change.half(a & 0xFFFF) | change.half(a >> 16) << 16;
       break;
     default:
       break;
@@ -200,7 +206,7 @@ void store_modified(Wave &wave, const Instruction &instruction, OperandType type
   Lanes a = low, b = high;
   bool wide = is_wide(type);
   if (instruction.clamp || instruction.output_modifier)
-    modify_output(instruction, type, a, b);
+    modify_output(OutputChange(wave, instruction, type), type, a, b);
   const uint32_t *mask = instruction.permuted ? wave.permutation_mask.word : wave.exec_mask.word;
   uint32_t *to = wave.vgpr[instruction.destination].word;
   bool preserves = is_16_bit(type) && instruction.operation->has(Operation::PreservesHigh);

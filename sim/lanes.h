@@ -255,6 +255,19 @@ template <auto F, auto Clamped> Operation saturating_operation(std::string name,
   return operation;
 }
 
+/// The same with a second function for waves whose IEEE mode is off.
+template <auto F, auto Relaxed> Operation ieee_operation(std::string name, unsigned traits = 0) {
+  Operation operation = vector_operation<F>(std::move(name), traits);
+  operation.handler = [](Wave &wave, const Instruction &instruction) {
+    constexpr uint32_t ieee = 1u << 9;
+    if (wave.mode & ieee) [[likely]]
+      detail::HandlerOf<F>::run(wave, instruction);
+    else
+      detail::HandlerOf<Relaxed>::run(wave, instruction);
+  };
+  return operation;
+}
+
 /// A row whose handler is written by hand; operand types say how decoding resolves constants.
 inline Operation custom_operation(std::string name, Category category, Handler handler, OperandType result,
                                   OperandType a = OperandType::None, OperandType b = OperandType::None,

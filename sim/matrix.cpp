@@ -42,12 +42,15 @@ unsigned number(std::string_view text) { return static_cast<unsigned>(std::atoi(
 } // namespace
 
 std::optional<MatrixShape> parse_matrix_name(std::string_view name) {
-  constexpr std::string_view prefix = "v_mfma_", scale = "scale_";
-  if (!name.starts_with(prefix))
+  bool known = false;
+  for (std::string_view prefix : {"v_mfma_scale_", "v_mfma_", "v_smfmac_"})
+    if (name.starts_with(prefix)) {
+      name.remove_prefix(prefix.size());
+      known = true;
+      break;
+    }
+  if (!known)
     return std::nullopt;
-  name.remove_prefix(prefix.size());
-  if (name.starts_with(scale))
-    name.remove_prefix(scale.size());
   auto parts = split(name, '_');
   if (parts.size() < 3)
     return std::nullopt;
@@ -110,8 +113,9 @@ double element_value(Element element, uint64_t bits) {
   }
 }
 
-/// Element j of a lane's operand registers.
-double operand_element(const Wave &wave, unsigned first, unsigned lane, unsigned j, Element element) {
+} // namespace
+
+double matrix_element(const Wave &wave, unsigned first, unsigned lane, unsigned j, Element element) {
   unsigned bits = element_bits(element);
   if (bits == 64)
     return element_value(element, wave.vgpr[first + 2 * j].word[lane] |
@@ -120,6 +124,8 @@ double operand_element(const Wave &wave, unsigned first, unsigned lane, unsigned
   uint32_t field = word >> j * bits % 32;
   return element_value(element, bits == 32 ? field : field & ((1u << bits) - 1));
 }
+
+namespace {
 
 /// The lane that B is read from under a BLGP pattern.
 unsigned broadcast_lane(unsigned pattern, unsigned lane) {
@@ -156,12 +162,11 @@ void gather(const Wave &wave, const Instruction &instruction, const MatrixShape 
     unsigned group = shape.m * shape.blocks * (k / elements);
     for (unsigned i = 0; i < shape.m; ++i) {
       unsigned lane = i + shape.m * a_block + group;
-      out.a[i][k] = a_sign * operand_element(wave, instruction.source[0].index, lane, k % elements, shape.a);
+      out.a[i][k] = a_sign * matrix_element(wave, instruction.source[0].index, lane, k % elements, shape.a);
       unsigned b_lane = i + shape.n * block + group;
       if (!wide)
         b_lane = broadcast_lane(instruction.blgp, b_lane);
-      out.b[k][i] =
-          b_sign * operand_element(wave, instruction.source[1].index, b_lane, k % elements, shape.b);
+      out.b[k][i] = b_sign * matrix_element(wave, instruction.source[1].index, b_lane, k % elements, shape.b);
     }
   }
 }

@@ -23,7 +23,7 @@ struct MatrixShape {
   unsigned elements() const { return k / groups(); }
 };
 
-/// "v_mfma_f32_16x16x32_bf16" and so on; nothing for other names.
+/// "v_mfma_f32_16x16x32_bf16", "v_smfmac_f32_16x16x64_f16" and so on; nothing for other names.
 std::optional<MatrixShape> parse_matrix_name(std::string_view name);
 
 /// Lane and register (of the result's element width) of element (i, j) of a block.
@@ -45,6 +45,9 @@ inline uint32_t accumulator_word(const Wave &wave, const Source &source, unsigne
   return source.kind == Source::Kind::Vector ? wave.vgpr[source.index + index].word[lane]
                                              : static_cast<uint32_t>(source.value);
 }
+
+/// The value of element j of a lane's operand registers from `first` on.
+double matrix_element(const Wave &wave, unsigned first, unsigned lane, unsigned j, Element element);
 
 /// Executes v_mfma_*_f8f6f4, scaled or not.
 template <unsigned Size> void run_scaled_matrix(Wave &wave, const Instruction &instruction);

@@ -49,6 +49,9 @@ uint32_t insert_byte(float value, uint32_t place, uint32_t old) {
 }
 
 uint32_t truncated_halves(float a, float b) { return pack(double_to_half(a, 3), double_to_half(b, 3)); }
+uint32_t bfloats(float a, float b) { return float_to_bfloat(a) | float_to_bfloat(b) << 16; }
+/// The clamp bit: rounding keeps 0 and 1, so the values may be clamped before it.
+float unit(float value) { return value > 0 ? std::min(value, 1.0f) : 0.0f; }
 
 uint32_t saturate_bytes(uint32_t word) {
   auto byte = [](uint32_t half) {
@@ -118,11 +121,13 @@ void rows_float(std::vector<Operation> &rows) {
           vector_operation<[](Half a) { return a.value; }>("v_cvt_f32_f16", ignore_mode),
           vector_operation<[](float a) { return Half{a}; }>("v_cvt_f16_f32", ignore_mode),
           vector_operation<[](uint16_t a) { return bfloat_to_float(a); }>("v_cvt_f32_bf16", ignore_mode),
-          vector_operation<[](float a, float b) { return float_to_bfloat(a) | float_to_bfloat(b) << 16; }>(
+          saturating_operation<bfloats, [](float a, float b) { return bfloats(unit(a), unit(b)); }>(
               "v_cvt_pk_bf16_f32", ignore_mode),
           vector_operation<[](float a, float b) { return PackedHalf{a, b}; }>("v_cvt_pk_f16_f32",
                                                                               ignore_mode),
-          vector_operation<truncated_halves>("v_cvt_pkrtz_f16_f32", ignore_mode),
+          saturating_operation<truncated_halves,
+                               [](float a, float b) { return truncated_halves(unit(a), unit(b)); }>(
+              "v_cvt_pkrtz_f16_f32", ignore_mode),
       });
 }
 
@@ -159,6 +164,18 @@ uint32_t stochastic_half(float value, uint32_t random, bool) {
   return float_to_small_stochastic(half, value, false, random);
 }
 
+/// The byte of the destination that the second source names.
+void accumulate_byte(Wave &wave, const Instruction &instruction) {
+  OperandBuffers buffers[2];
+  const uint32_t *a = fetch(wave, instruction, instruction.source[0], buffers[0]).low;
+  const uint32_t *place = fetch(wave, instruction, instruction.source[1], buffers[1]).low;
+  const uint32_t *old = wave.vgpr[instruction.destination].word;
+  Lanes result;
+  for (unsigned lane = 0; lane < lane_count; ++lane)
+    result.word[lane] = insert_byte(std::bit_cast<float>(a[lane]), place[lane], old[lane]);
+  store_result(wave, instruction, OperandType::Bits32, result, result);
+}
+
 /// op_sel bit 3 picks the half of the destination.
 template <auto Part> void replace_half(Wave &wave, const Instruction &instruction) {
   replace_part<Part>(wave, instruction, instruction.op_sel & 8 ? 16 : 0, 0xFFFF);
@@ -178,6 +195,7 @@ void rows_small(std::vector<Operation> &rows) {
     rows.push_back(custom_operation(name, Category::Valu, handler, OperandType::Bits32, OperandType::Float32,
                                     second, OperandType::None, ignore_mode));
   };
+  row("v_cvt_pkaccum_u8_f32", accumulate_byte, OperandType::Bits32);
   row("v_cvt_pk_fp8_f32", replace_half<packed_small<fp8>>, OperandType::Float32);
   row("v_cvt_pk_bf8_f32", replace_half<packed_small<bf8>>, OperandType::Float32);
   row("v_cvt_sr_fp8_f32", replace_byte<stochastic_small<fp8>>, OperandType::Bits32);

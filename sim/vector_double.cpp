@@ -61,6 +61,29 @@ int32_t frexp_exponent(double value) {
   return exponent;
 }
 
+/// The first 1201 bits of 2 / pi, the highest first.
+constexpr uint64_t two_over_pi[] = {
+    0xA2F9836E4E441529, 0xFC2757D1F534DDC0, 0xDB6295993C439041, 0xFE5163ABDEBBC561, 0xB7246E3A424DD2E0,
+    0x06492EEA09D1921C, 0xFE1DEB1CB129A73E, 0xE88235F52EBB4484, 0xE99C7026B45F7E41, 0x3991D639835339F4,
+    0x9C845F8BBDF9283B, 0x1FF897FFDE05980F, 0xEF2F118B5A0A6D1F, 0x6D367ECF27CB09B7, 0x4F463F669E5FEA2D,
+    0x7527BAC7EBE5F17B, 0x3D0739F78A5292EA, 0x6BFB5FB11F8D5D08, 0x56033046FC7B0000};
+
+/// v_trig_preop_f64: 53 bits of 2 / pi for the reduction of a large angle: those of a segment, further on the
+/// larger the angle is, at their place below the point.
+double segment_of_two_over_pi(double angle, uint32_t segment) {
+  constexpr unsigned kept = 53;
+  const unsigned exponent = static_cast<unsigned>(biased_exponent(angle));
+  unsigned shift = (segment & 31) * kept;
+  if (exponent > 1077)
+    shift += exponent - 1077;
+  const unsigned index = shift / 64, within = shift % 64;
+  const auto word = [](unsigned k) { return k < std::size(two_over_pi) ? two_over_pi[k] : 0; };
+  const uint64_t bits = within ? word(index) << within | word(index + 1) >> (64 - within) : word(index);
+  // An angle near the largest double takes the result out of the range of products with it.
+  const int scale = -static_cast<int>(kept + shift) + (exponent >= 1968 ? 128 : 0);
+  return std::ldexp(static_cast<double>(bits >> (64 - kept)), scale);
+}
+
 } // namespace
 
 std::vector<Operation> vector_double_operations() {
@@ -68,11 +91,12 @@ std::vector<Operation> vector_double_operations() {
   return {
       vector_operation<[](double a, double b) { return a + b; }>("v_add_f64"),
       vector_operation<[](double a, double b) { return a * b; }>("v_mul_f64"),
-      vector_operation<quiet_min<double>>("v_min_f64"),
-      vector_operation<quiet_max<double>>("v_max_f64"),
+      ieee_operation<quiet_min<double>, quiet_min<double, false>>("v_min_f64"),
+      ieee_operation<quiet_max<double>, quiet_max<double, false>>("v_max_f64"),
       vector_operation<fused>("v_fma_f64"),
       vector_operation<fused>("v_fmac_f64", Operation::Accumulates),
       vector_operation<scale_by_power>("v_ldexp_f64"),
+      vector_operation<segment_of_two_over_pi>("v_trig_preop_f64"),
       vector_operation<[](double a) { return 1.0 / a; }>("v_rcp_f64"),
       vector_operation<[](double a) { return std::sqrt(a); }>("v_sqrt_f64"),
       vector_operation<[](double a) { return 1.0 / std::sqrt(a); }>("v_rsq_f64"),

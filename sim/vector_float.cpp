@@ -37,12 +37,6 @@ float square_root(float value) { return std::sqrt(flush_denormal(value)); }
 /// The fraction stays below 1 also for tiny negative values.
 float fraction(float value) { return std::min(value - std::floor(value), 0x1.fffffep-1f); }
 
-float median(float a, float b, float c) {
-  if (std::isnan(a) || std::isnan(b) || std::isnan(c))
-    return quiet_min(quiet_min(a, b), c);
-  return std::max(std::min(a, b), std::min(std::max(a, b), c));
-}
-
 WithMask<float> div_scale(float value, float denominator, float numerator) {
   return scale_for_division<float, 96, 64, 23>(value, denominator, numerator);
 }
@@ -139,8 +133,8 @@ void rows_two(std::vector<Operation> &rows) {
                               vector_operation<[](float a, float b) { return b - a; }>("v_subrev_f32"),
                               vector_operation<[](float a, float b) { return a * b; }>("v_mul_f32"),
                               vector_operation<legacy_multiply>("v_mul_legacy_f32"),
-                              vector_operation<quiet_min<float>>("v_min_f32"),
-                              vector_operation<quiet_max<float>>("v_max_f32"),
+                              ieee_operation<quiet_min<float>, quiet_min<float, false>>("v_min_f32"),
+                              ieee_operation<quiet_max<float>, quiet_max<float, false>>("v_max_f32"),
                               vector_operation<scale_by_power>("v_ldexp_f32"),
                               fused("v_fma_f32"),
                               fused("v_fmac_f32", accumulate),
@@ -173,23 +167,27 @@ void rows_one(std::vector<Operation> &rows) {
       });
 }
 
+template <bool Ieee> float least(float a, float b, float c) {
+  return quiet_min<float, Ieee>(quiet_min<float, Ieee>(a, b), c);
+}
+template <bool Ieee> float most(float a, float b, float c) {
+  return quiet_max<float, Ieee>(quiet_max<float, Ieee>(a, b), c);
+}
+
 void rows_three(std::vector<Operation> &rows) {
-  rows.insert(rows.end(),
-              {
-                  vector_operation<[](float a, float b, float c) { return quiet_min(quiet_min(a, b), c); }>(
-                      "v_min3_f32"),
-                  vector_operation<[](float a, float b, float c) { return quiet_max(quiet_max(a, b), c); }>(
-                      "v_max3_f32"),
-                  vector_operation<median>("v_med3_f32"),
-                  vector_operation<[](float a, float b, float c) {
-                    return propagating_min(propagating_min(a, b), c);
-                  }>("v_minimum3_f32"),
-                  vector_operation<[](float a, float b, float c) {
-                    return propagating_max(propagating_max(a, b), c);
-                  }>("v_maximum3_f32"),
-                  vector_operation<div_scale>("v_div_scale_f32"),
-                  vector_operation<div_fixup>("v_div_fixup_f32"),
-              });
+  rows.insert(rows.end(), {
+                              ieee_operation<least<true>, least<false>>("v_min3_f32"),
+                              ieee_operation<most<true>, most<false>>("v_max3_f32"),
+                              ieee_operation<median<float>, median<float, false>>("v_med3_f32"),
+                              vector_operation<[](float a, float b, float c) {
+                                return propagating_min(propagating_min(a, b), c);
+                              }>("v_minimum3_f32"),
+                              vector_operation<[](float a, float b, float c) {
+                                return propagating_max(propagating_max(a, b), c);
+                              }>("v_maximum3_f32"),
+                              vector_operation<div_scale>("v_div_scale_f32"),
+                              vector_operation<div_fixup>("v_div_fixup_f32"),
+                          });
   constexpr OperandType type = OperandType::Float32;
   rows.push_back(custom_operation("v_div_fmas_f32", Category::Valu, div_fmas, type, type, type, type));
 }

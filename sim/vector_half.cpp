@@ -18,6 +18,10 @@ constexpr unsigned accumulate = Operation::Accumulates;
 /// A product of halves is exact in double, and so is its sum with a third half wherever rounding could tell.
 float fused(float a, float b, float c) { return static_cast<float>(static_cast<double>(a) * b + c); }
 Half fused_half(Half a, Half b, Half c) { return {fused(a.value, b.value, c.value)}; }
+/// The mad forms round the product as well.
+Half multiply_then_add(Half a, Half b, Half c) {
+  return {half_to_float(float_to_half(a.value * b.value)) + c.value};
+}
 
 /// Rounding through float is harmless except next to a tie of f16; an odd last bit keeps those apart.
 Half rounded_once(double value) {
@@ -30,10 +34,12 @@ Half rounded_once(double value) {
   return {nearest};
 }
 
-Half median(Half a, Half b, Half c) {
-  if (std::isnan(a.value) || std::isnan(b.value) || std::isnan(c.value))
-    return {quiet_min(quiet_min(a.value, b.value), c.value)};
-  return {std::max(std::min(a.value, b.value), std::min(std::max(a.value, b.value), c.value))};
+template <bool Ieee> Half minimum(Half a, Half b) { return {quiet_min<float, Ieee>(a.value, b.value)}; }
+template <bool Ieee> Half maximum(Half a, Half b) { return {quiet_max<float, Ieee>(a.value, b.value)}; }
+template <bool Ieee> Half least(Half a, Half b, Half c) { return minimum<Ieee>(minimum<Ieee>(a, b), c); }
+template <bool Ieee> Half most(Half a, Half b, Half c) { return maximum<Ieee>(maximum<Ieee>(a, b), c); }
+template <bool Ieee> Half middle(Half a, Half b, Half c) {
+  return {median<float, Ieee>(a.value, b.value, c.value)};
 }
 
 Half ldexp_half(Half value, int16_t exponent) { return {std::ldexp(value.value, exponent)}; }
@@ -56,24 +62,23 @@ Half div_fixup(Half quotient, Half denominator, Half numerator) {
 double turns(double value) { return 2 * std::numbers::pi * (value - std::floor(value)); }
 
 void rows_two(std::vector<Operation> &rows) {
-  rows.insert(
-      rows.end(),
-      {
-          vector_operation<[](Half a, Half b) { return Half{a.value + b.value}; }>("v_add_f16"),
-          vector_operation<[](Half a, Half b) { return Half{a.value - b.value}; }>("v_sub_f16"),
-          vector_operation<[](Half a, Half b) { return Half{b.value - a.value}; }>("v_subrev_f16"),
-          vector_operation<[](Half a, Half b) { return Half{a.value * b.value}; }>("v_mul_f16"),
-          vector_operation<[](Half a, Half b) { return Half{quiet_min(a.value, b.value)}; }>("v_min_f16"),
-          vector_operation<[](Half a, Half b) { return Half{quiet_max(a.value, b.value)}; }>("v_max_f16"),
-          vector_operation<ldexp_half>("v_ldexp_f16"),
-          vector_operation<fused_half>("v_fma_f16", preserve),
-          vector_operation<fused_half>("v_fma_legacy_f16"),
-          vector_operation<fused_half>("v_mad_f16", preserve),
-          vector_operation<fused_half>("v_mad_legacy_f16"),
-          vector_operation<fused_half>("v_mac_f16", preserve | accumulate),
-          vector_operation<fused_half>("v_madak_f16", preserve | Operation::LiteralLast),
-          vector_operation<fused_half>("v_madmk_f16", preserve | Operation::LiteralMiddle),
-      });
+  rows.insert(rows.end(),
+              {
+                  vector_operation<[](Half a, Half b) { return Half{a.value + b.value}; }>("v_add_f16"),
+                  vector_operation<[](Half a, Half b) { return Half{a.value - b.value}; }>("v_sub_f16"),
+                  vector_operation<[](Half a, Half b) { return Half{b.value - a.value}; }>("v_subrev_f16"),
+                  vector_operation<[](Half a, Half b) { return Half{a.value * b.value}; }>("v_mul_f16"),
+                  ieee_operation<minimum<true>, minimum<false>>("v_min_f16"),
+                  ieee_operation<maximum<true>, maximum<false>>("v_max_f16"),
+                  vector_operation<ldexp_half>("v_ldexp_f16"),
+                  vector_operation<fused_half>("v_fma_f16", preserve),
+                  vector_operation<fused_half>("v_fma_legacy_f16"),
+                  vector_operation<multiply_then_add>("v_mad_f16", preserve),
+                  vector_operation<multiply_then_add>("v_mad_legacy_f16"),
+                  vector_operation<multiply_then_add>("v_mac_f16", preserve | accumulate),
+                  vector_operation<multiply_then_add>("v_madak_f16", preserve | Operation::LiteralLast),
+                  vector_operation<multiply_then_add>("v_madmk_f16", preserve | Operation::LiteralMiddle),
+              });
 }
 
 void rows_one(std::vector<Operation> &rows) {
@@ -101,13 +106,9 @@ void rows_one(std::vector<Operation> &rows) {
 
 void rows_three(std::vector<Operation> &rows) {
   rows.insert(rows.end(), {
-                              vector_operation<[](Half a, Half b, Half c) {
-                                return Half{quiet_min(quiet_min(a.value, b.value), c.value)};
-                              }>("v_min3_f16", preserve),
-                              vector_operation<[](Half a, Half b, Half c) {
-                                return Half{quiet_max(quiet_max(a.value, b.value), c.value)};
-                              }>("v_max3_f16", preserve),
-                              vector_operation<median>("v_med3_f16", preserve),
+                              ieee_operation<least<true>, least<false>>("v_min3_f16", preserve),
+                              ieee_operation<most<true>, most<false>>("v_max3_f16", preserve),
+                              ieee_operation<middle<true>, middle<false>>("v_med3_f16", preserve),
                               vector_operation<div_fixup>("v_div_fixup_f16", preserve),
                               vector_operation<div_fixup>("v_div_fixup_legacy_f16"),
                           });

@@ -27,13 +27,6 @@ template <class T, class Wide> T saturate(Wide value) {
 i32 signed_24(u32 value) { return static_cast<i32>(value << 8) >> 8; }
 u32 unsigned_24(u32 value) { return value & 0xFFFFFF; }
 
-u32 absolute_difference(u32 a, u32 b) { return a > b ? a - b : b - a; }
-u32 sum_of_absolute_bytes(u32 a, u32 b, u32 sum) {
-  for (unsigned byte = 0; byte < 4; ++byte)
-    sum += absolute_difference(a >> 8 * byte & 0xFF, b >> 8 * byte & 0xFF);
-  return sum;
-}
-
 u32 extract_unsigned(u32 value, u32 offset, u32 width) {
   width &= 31;
   return value >> (offset & 31) & ((1u << width) - 1);
@@ -75,7 +68,36 @@ WithMask<u32> add_carry(u32 a, u32 b, u32 carry) {
   u64 sum = u64{a} + b + carry;
   return {static_cast<u32>(sum), sum >> 32 != 0};
 }
+WithMask<u32> add_carry_clamped(u32 a, u32 b, u32 carry) {
+  WithMask<u32> sum = add_carry(a, b, carry);
+  return {sum.bit ? ~0u : sum.value, sum.bit};
+}
 WithMask<u32> subtract_borrow(u32 a, u32 b, u32 borrow) { return {a - b - borrow, u64{b} + borrow > a}; }
+
+WithMask<u32> subtract_borrow_clamped(u32 a, u32 b, u32 borrow) {
+  WithMask<u32> difference = subtract_borrow(a, b, borrow);
+  return {difference.bit ? 0 : difference.value, difference.bit};
+}
+
+WithMask<u64> multiply_add_wide(u32 a, u32 b, u64 c) {
+  u64 product = u64{a} * b, sum = product + c;
+  return {sum, sum < product};
+}
+WithMask<u64> multiply_add_wide_clamped(u32 a, u32 b, u64 c) {
+  WithMask<u64> sum = multiply_add_wide(a, b, c);
+  return {sum.bit ? ~u64{0} : sum.value, sum.bit};
+}
+WithMask<i64> multiply_add_signed(i32 a, i32 b, i64 c) {
+  i64 sum;
+  bool overflow = __builtin_add_overflow(i64{a} * b, c, &sum);
+  return {sum, overflow};
+}
+WithMask<i64> multiply_add_signed_clamped(i32 a, i32 b, i64 c) {
+  WithMask<i64> sum = multiply_add_signed(a, b, c);
+  // The sum overflows towards the sign that both terms have.
+  i64 limit = c < 0 ? std::numeric_limits<i64>::min() : std::numeric_limits<i64>::max();
+  return {sum.bit ? limit : sum.value, sum.bit};
+}
 
 u32 clamp_byte(i32 value, i32 low, i32 high) { return static_cast<u32>(std::clamp(value, low, high)) & 0xFF; }
 
@@ -115,12 +137,16 @@ void rows_32(std::vector<Operation> &rows) {
           vector_operation<[](i32 a, i32 b) { return std::max(a, b); }>("v_max_i32"),
           vector_operation<[](u32 a, u32 b) { return std::min(a, b); }>("v_min_u32"),
           vector_operation<[](u32 a, u32 b) { return std::max(a, b); }>("v_max_u32"),
-          vector_operation<[](u32 a, u32 b) { return u32(signed_24(a)) * u32(signed_24(b)); }>(
+          saturating_operation<[](u32 a, u32 b) { return u32(signed_24(a)) * u32(signed_24(b)); },
+                               [](u32 a, u32 b) { return saturate<i32>(i64{signed_24(a)} * signed_24(b)); }>(
               "v_mul_i32_i24"),
           vector_operation<[](u32 a, u32 b) {
             return static_cast<u32>(i64{signed_24(a)} * signed_24(b) >> 32);
           }>("v_mul_hi_i32_i24"),
-          vector_operation<[](u32 a, u32 b) { return unsigned_24(a) * unsigned_24(b); }>("v_mul_u32_u24"),
+          saturating_operation<[](u32 a, u32 b) { return unsigned_24(a) * unsigned_24(b); },
+                               [](u32 a, u32 b) {
+                                 return saturate<u32>(i64{unsigned_24(a)} * unsigned_24(b));
+                               }>("v_mul_u32_u24"),
           vector_operation<[](u32 a, u32 b) {
             return static_cast<u32>(u64{unsigned_24(a)} * unsigned_24(b) >> 32);
           }>("v_mul_hi_u32_u24"),
@@ -167,25 +193,6 @@ void rows_three(std::vector<Operation> &rows) {
           vector_operation<[](u32 a, u32 b, u32 c) { return std::min({a, b, c}); }>("v_min3_u32"),
           vector_operation<[](u32 a, u32 b, u32 c) { return std::max({a, b, c}); }>("v_max3_u32"),
           vector_operation<median<u32>>("v_med3_u32"),
-          vector_operation<[](u32 a, u32 b, u32 c) { return c + absolute_difference(a, b); }>("v_sad_u32"),
-          vector_operation<sum_of_absolute_bytes>("v_sad_u8"),
-          vector_operation<[](u32 a, u32 b, u32 c) { return c + (sum_of_absolute_bytes(a, b, 0) << 16); }>(
-              "v_sad_hi_u8"),
-          vector_operation<[](u32 a, u32 b, u32 c) {
-            return c + absolute_difference(a & 0xFFFF, b & 0xFFFF) + absolute_difference(a >> 16, b >> 16);
-          }>("v_sad_u16"),
-          vector_operation<[](u32 a, u32 b, u32 c) {
-            for (unsigned k = 0; k < 4; ++k)
-              if (u32 reference = (b >> 8 * k) & 0xFF)
-                c += absolute_difference(a >> 8 * k & 0xFF, reference);
-            return c;
-          }>("v_msad_u8"),
-          vector_operation<[](u32 a, u32 b, u32 c) {
-            u32 result = 0;
-            for (unsigned k = 0; k < 4; ++k)
-              result |= (((a >> 8 * k & 0xFF) + (b >> 8 * k & 0xFF) + (c >> 8 * k & 1)) >> 1) << 8 * k;
-            return result;
-          }>("v_lerp_u8"),
           vector_operation<[](i32 a, i32 b, u32 c) {
             return u16(clamp_byte(a >> (c & 31), -128, 127) | clamp_byte(b >> (c & 31), -128, 127) << 8);
           }>("v_ashr_pk_i8_i32"),
@@ -201,25 +208,25 @@ void rows_carry(std::vector<Operation> &rows) {
   rows.insert(
       rows.end(),
       {
-          vector_operation<[](u32 a, u32 b) { return add_carry(a, b, 0); }>("v_add_co_u32"),
-          vector_operation<[](u32 a, u32 b) { return subtract_borrow(a, b, 0); }>("v_sub_co_u32"),
-          vector_operation<[](u32 a, u32 b) { return subtract_borrow(b, a, 0); }>("v_subrev_co_u32"),
-          vector_operation<[](u32 a, u32 b, LaneBit c) { return add_carry(a, b, c.set); }>("v_addc_co_u32",
-                                                                                           carry),
-          vector_operation<[](u32 a, u32 b, LaneBit c) { return subtract_borrow(a, b, c.set); }>(
+          saturating_operation<[](u32 a, u32 b) { return add_carry(a, b, 0); },
+                               [](u32 a, u32 b) { return add_carry_clamped(a, b, 0); }>("v_add_co_u32"),
+          saturating_operation<[](u32 a, u32 b) { return subtract_borrow(a, b, 0); },
+                               [](u32 a, u32 b) { return subtract_borrow_clamped(a, b, 0); }>("v_sub_co_u32"),
+          saturating_operation<[](u32 a, u32 b) { return subtract_borrow(b, a, 0); },
+                               [](u32 a, u32 b) { return subtract_borrow_clamped(b, a, 0); }>(
+              "v_subrev_co_u32"),
+          saturating_operation<[](u32 a, u32 b, LaneBit c) { return add_carry(a, b, c.set); },
+                               [](u32 a, u32 b, LaneBit c) { return add_carry_clamped(a, b, c.set); }>(
+              "v_addc_co_u32", carry),
+          saturating_operation<[](u32 a, u32 b, LaneBit c) { return subtract_borrow(a, b, c.set); },
+                               [](u32 a, u32 b, LaneBit c) { return subtract_borrow_clamped(a, b, c.set); }>(
               "v_subb_co_u32", carry),
-          vector_operation<[](u32 a, u32 b, LaneBit c) { return subtract_borrow(b, a, c.set); }>(
+          saturating_operation<[](u32 a, u32 b, LaneBit c) { return subtract_borrow(b, a, c.set); },
+                               [](u32 a, u32 b, LaneBit c) { return subtract_borrow_clamped(b, a, c.set); }>(
               "v_subbrev_co_u32", carry),
           vector_operation<[](u32 a, u32 b, LaneBit c) { return c.set ? b : a; }>("v_cndmask_b32", carry),
-          vector_operation<[](u32 a, u32 b, u64 c) {
-            u64 product = u64{a} * b, sum = product + c;
-            return WithMask<u64>{sum, sum < product};
-          }>("v_mad_u64_u32"),
-          vector_operation<[](i32 a, i32 b, i64 c) {
-            i64 sum;
-            bool overflow = __builtin_add_overflow(i64{a} * b, c, &sum);
-            return WithMask<i64>{sum, overflow};
-          }>("v_mad_i64_i32"),
+          saturating_operation<multiply_add_wide, multiply_add_wide_clamped>("v_mad_u64_u32"),
+          saturating_operation<multiply_add_signed, multiply_add_signed_clamped>("v_mad_i64_i32"),
       });
 }
 
@@ -259,8 +266,12 @@ void rows_16(std::vector<Operation> &rows) {
           saturating_operation<[](u16 a, u16 b, u16 c) { return u16(u32{a} * b + c); },
                                [](u16 a, u16 b, u16 c) { return saturate<u16>(i64{a} * b + c); }>("v_mad_u16",
                                                                                                   preserve),
-          vector_operation<[](u16 a, u16 b, u16 c) { return u16(u32{a} * b + c); }>("v_mad_legacy_u16"),
-          vector_operation<[](i16 a, i16 b, i16 c) { return i16(i32{a} * b + c); }>("v_mad_legacy_i16"),
+          saturating_operation<[](u16 a, u16 b, u16 c) { return u16(u32{a} * b + c); },
+                               [](u16 a, u16 b, u16 c) { return saturate<u16>(i64{a} * b + c); }>(
+              "v_mad_legacy_u16"),
+          saturating_operation<[](i16 a, i16 b, i16 c) { return i16(i32{a} * b + c); },
+                               [](i16 a, i16 b, i16 c) { return saturate<i16>(i32{a} * b + c); }>(
+              "v_mad_legacy_i16"),
           saturating_operation<[](i16 a, i16 b, i16 c) { return i16(i32{a} * b + c); },
                                [](i16 a, i16 b, i16 c) { return saturate<i16>(i32{a} * b + c); }>("v_mad_i16",
                                                                                                   preserve),

@@ -50,9 +50,13 @@ void rows_integer(std::vector<Operation> &rows) {
                                [](PI a, PI b) {
                                  return both<[](i16 x, i16 y) { return saturate<i16>(x - y); }>(a, b);
                                }>("v_pk_sub_i16"),
-          vector_operation<[](PU a, PU b) {
+          saturating_operation<[](PU a, PU b) {
             return both<[](u16 x, u16 y) { return uint32_t{x} * y; }>(a, b);
-          }>("v_pk_mul_lo_u16"),
+          },
+                               [](PU a, PU b) {
+                                 return both<[](u16 x, u16 y) { return saturate<u16>(int64_t{x} * y); }>(a,
+                                                                                                         b);
+                               }>("v_pk_mul_lo_u16"),
           vector_operation<[](PU a, PU b) { return both<[](u16 x, u16 y) { return y << (x & 15); }>(a, b); }>(
               "v_pk_lshlrev_b16"),
           vector_operation<[](PU a, PU b) {
@@ -95,8 +99,10 @@ void rows_half(std::vector<Operation> &rows) {
       {
           vector_operation<[](PH a, PH b) { return PH{a.low + b.low, a.high + b.high}; }>("v_pk_add_f16"),
           vector_operation<[](PH a, PH b) { return PH{a.low * b.low, a.high * b.high}; }>("v_pk_mul_f16"),
-          vector_operation<[](PH a, PH b) { return both<quiet_min<float>>(a, b); }>("v_pk_min_f16"),
-          vector_operation<[](PH a, PH b) { return both<quiet_max<float>>(a, b); }>("v_pk_max_f16"),
+          ieee_operation<[](PH a, PH b) { return both<quiet_min<float>>(a, b); },
+                         [](PH a, PH b) { return both<quiet_min<float, false>>(a, b); }>("v_pk_min_f16"),
+          ieee_operation<[](PH a, PH b) { return both<quiet_max<float>>(a, b); },
+                         [](PH a, PH b) { return both<quiet_max<float, false>>(a, b); }>("v_pk_max_f16"),
           vector_operation<[](PH a, PH b, PH c) { return both<fused>(a, b, c); }>("v_pk_fma_f16"),
           vector_operation<[](PH a, PH b, PH c) { return both<fused>(a, b, c); }>("v_pk_fmac_f16",
                                                                                   Operation::Accumulates),
@@ -159,12 +165,12 @@ float dot_half(uint32_t a, uint32_t b, float c) {
   c += half_to_float(a & 0xFFFF) * half_to_float(b & 0xFFFF);
   return c + half_to_float(a >> 16) * half_to_float(b >> 16);
 }
-/// The three-operand form sums the products first.
+/// The three-operand form of bf16 sums the products first.
 float dot_bfloat_first(uint32_t a, uint32_t b, float c) {
   return bfloat_to_float(a & 0xFFFF) * bfloat_to_float(b & 0xFFFF) +
          bfloat_to_float(a >> 16) * bfloat_to_float(b >> 16) + c;
 }
-float dot_half_first(PH a, PH b, float c) { return a.low * b.low + a.high * b.high + c; }
+float dot_halves(PH a, PH b, float c) { return c + a.low * b.low + a.high * b.high; }
 
 template <unsigned Bits, bool Signed> int64_t dot_fields(uint32_t a, uint32_t b) {
   int64_t sum = 0;
@@ -193,7 +199,7 @@ void rows_dot(std::vector<Operation> &rows) {
   rows.insert(rows.end(),
               {
                   vector_operation<dot_bfloat_first>("v_dot2_f32_bf16"),
-                  vector_operation<dot_half_first>("v_dot2_f32_f16"),
+                  vector_operation<dot_halves>("v_dot2_f32_f16"),
                   vector_operation<dot_bfloat>("v_dot2c_f32_bf16", accumulate),
                   vector_operation<dot_half>("v_dot2c_f32_f16", accumulate),
                   saturating_operation<dot<16, true>, dot_signed_clamped<16>>("v_dot2_i32_i16"),
