@@ -316,6 +316,7 @@ void Decoder::scalar_memory() {
   bool immediate = bits(a, 17, 1), has_offset = bits(a, 14, 1);
   out_.immediate = immediate ? sign_extend(bits(b, 0, 21), 21) : 0;
   out_.uses_offset = has_offset || !immediate;
+  out_.returns = bits(a, 16, 1);
   if (has_offset)
     out_.source[0] = source(bits(b, 25, 7), OperandType::Bits32, 0);
   else if (!immediate)

@@ -173,7 +173,9 @@ template <Segment S> void rows(std::vector<Operation> &out, const std::string &p
   };
   for (size_t k = 0; k < std::size(loads); ++k) {
     add(prefix + "_load_" + std::string(loads[k].suffix), Category::VmemLoad, load<S>, k);
-    if (!loads[k].half && loads[k].bytes != 8)
+    // FLAT proper has no loads to LDS, and those of scratch move at most a word.
+    const bool to_lds = S == Segment::Global || (S == Segment::Scratch && loads[k].bytes <= 4);
+    if (to_lds && !loads[k].half && loads[k].bytes != 8)
       add(prefix + "_load_lds_" + std::string(loads[k].suffix), Category::VmemLoad, load_to_lds<S>, k);
   }
   for (size_t k = 0; k < std::size(stores); ++k)

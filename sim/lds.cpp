@@ -1,6 +1,7 @@
 // DS: LDS reads, writes and atomics, and the lane permutations of the LDS unit.
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -98,6 +99,7 @@ struct LdsAtomic {
   const char *name; ///< with {} where _rtn goes
   uint8_t bytes;
   uint64_t (*apply)(uint64_t old, uint64_t data, uint64_t data2);
+  bool always_returns = false; ///< there is only the _rtn form
 };
 
 using u32 = uint32_t;
@@ -152,11 +154,11 @@ constexpr LdsAtomic atomics[] = {
     {"and{}_b32", 4, integer<u32, [](u32 a, u32 b) { return a & b; }>},
     {"or{}_b32", 4, integer<u32, [](u32 a, u32 b) { return a | b; }>},
     {"xor{}_b32", 4, integer<u32, [](u32 a, u32 b) { return a ^ b; }>},
-    {"wrxchg{}_b32", 4, integer<u32, [](u32, u32 b) { return b; }>},
+    {"wrxchg{}_b32", 4, integer<u32, [](u32, u32 b) { return b; }>, true},
     {"mskor{}_b32", 4, masked_or},
     {"cmpst{}_b32", 4, compare_store<u32>},
     {"cmpst{}_f32", 4, compare_store<float>},
-    {"wrap{}_b32", 4, wrap},
+    {"wrap{}_b32", 4, wrap, true},
     {"add{}_f32", 4, real<float, [](float a, float b) { return a + b; }>},
     {"min{}_f32", 4, real<float, [](float a, float b) { return std::fmin(a, b); }>},
     {"max{}_f32", 4, real<float, [](float a, float b) { return std::fmax(a, b); }>},
@@ -174,7 +176,7 @@ constexpr LdsAtomic atomics[] = {
     {"and{}_b64", 8, integer<u64, [](u64 a, u64 b) { return a & b; }>},
     {"or{}_b64", 8, integer<u64, [](u64 a, u64 b) { return a | b; }>},
     {"xor{}_b64", 8, integer<u64, [](u64 a, u64 b) { return a ^ b; }>},
-    {"wrxchg{}_b64", 8, integer<u64, [](u64, u64 b) { return b; }>},
+    {"wrxchg{}_b64", 8, integer<u64, [](u64, u64 b) { return b; }>, true},
     {"mskor{}_b64", 8, masked_or},
     {"cmpst{}_b64", 8, compare_store<u64>},
     {"cmpst{}_f64", 8, compare_store<double>},
@@ -246,22 +248,33 @@ void permute_forward(Wave &wave, const Instruction &instruction) {
   store_lanes(wave, instruction, result);
 }
 
+/// The lane that ds_swizzle makes `lane` read.
+unsigned swizzled_lane(uint32_t offset, unsigned lane) {
+  const unsigned place = lane & 31, half = lane & 32;
+  if (offset >= 0xE000) {
+    // The butterfly order of an FFT: the bits of the place reversed, the lanes of mask 4:0 staying in their
+    // groups.
+    const unsigned keep = offset & 31;
+    unsigned reversed = 0;
+    for (unsigned bit = 0; bit < 5; ++bit)
+      reversed |= (place >> bit & 1) << (4 - bit);
+    return half | reversed >> std::popcount(keep) | (place & keep);
+  }
+  if (offset >= 0xC000) { // rotate in groups of 32 by bits 9:5, direction in bit 10, lanes of mask 4:0 stay
+    const unsigned rotate = offset >> 5 & 31, keep = offset & 31;
+    const unsigned moved = offset >> 10 & 1 ? place - rotate : place + rotate;
+    return half | (place & keep) | (moved & 31 & ~keep);
+  }
+  if (offset & 0x8000)
+    return (lane & ~3u) | (offset >> 2 * (lane & 3) & 3);
+  return half | (((place & (offset & 31)) | (offset >> 5 & 31)) ^ (offset >> 10 & 31));
+}
+
 void swizzle(Wave &wave, const Instruction &instruction) {
-  uint32_t offset = static_cast<uint32_t>(instruction.immediate);
-  if (offset >= 0xE000)
-    return wave.raise(FaultKind::Unsupported, -1, "the FFT mode of ds_swizzle is not simulated");
   const uint32_t *data = wave.vgpr[instruction.address_register].word;
   Lanes result;
   for (unsigned lane = 0; lane < lane_count; ++lane) {
-    unsigned from;
-    if (offset >= 0xC000) { // rotate in groups of 32 by bits 9:5, direction in bit 10, lanes of mask 4:0 stay
-      unsigned rotate = offset >> 5 & 31, keep = offset & 31, place = lane & 31;
-      unsigned moved = offset >> 10 & 1 ? place - rotate : place + rotate;
-      from = (lane & 32) | (place & keep) | (moved & 31 & ~keep);
-    } else if (offset & 0x8000)
-      from = (lane & ~3u) | (offset >> 2 * (lane & 3) & 3);
-    else
-      from = (lane & 32) | ((((lane & 31) & (offset & 31)) | (offset >> 5 & 31)) ^ (offset >> 10 & 31));
+    unsigned from = swizzled_lane(static_cast<uint32_t>(instruction.immediate), lane);
     result.word[lane] = data[from] & wave.exec_mask.word[from];
   }
   store_lanes(wave, instruction, result);
@@ -309,6 +322,63 @@ template <unsigned Bits> void read_transposed(Wave &wave, const Instruction &ins
   }
 }
 
+/// Exchanges two elements of `Words` words, at offsets as of read2 and write2.
+template <unsigned Words, unsigned Step> void exchange_two(Wave &wave, const Instruction &instruction) {
+  constexpr Access access{"", 4 * Words, Words, false, false, false};
+  each_lane(wave, instruction, [&](unsigned lane, uint64_t address) {
+    std::byte *place[2];
+    std::byte old[2][4 * Words];
+    for (unsigned k = 0; k < 2; ++k) {
+      uint64_t at = address + uint64_t{k ? instruction.offset1 : instruction.offset0} * Step * 4 * Words;
+      place[k] = lds_bytes(wave, at, 4 * Words, static_cast<int>(lane), "LDS atomic");
+      if (!place[k])
+        return false;
+      std::memcpy(old[k], place[k], 4 * Words);
+    }
+    take_stored(wave, instruction.data, lane, access, place[0]);
+    take_stored(wave, instruction.data2, lane, access, place[1]);
+    put_loaded(wave, instruction.destination, lane, access, old[0]);
+    put_loaded(wave, instruction.destination + Words, lane, access, old[1]);
+    return true;
+  });
+}
+
+/// Of two words each is replaced by the 31 low bits of its operand where the operand's top bit is set.
+void exchange_conditionally(Wave &wave, const Instruction &instruction) {
+  each_lane(wave, instruction, [&](unsigned lane, uint64_t address) {
+    uint64_t at = (address + static_cast<uint32_t>(instruction.immediate)) & ~uint64_t{7};
+    std::byte *place = lds_bytes(wave, at, 8, static_cast<int>(lane), "LDS atomic");
+    if (!place)
+      return false;
+    uint32_t old[2];
+    std::memcpy(old, place, 8);
+    for (unsigned k = 0; k < 2; ++k) {
+      uint32_t data = wave.vgpr[instruction.data + k].word[lane], kept = data & 0x7FFFFFFF;
+      if (data >> 31)
+        std::memcpy(place + 4 * k, &kept, 4);
+    }
+    for (unsigned k = 0; k < 2; ++k)
+      wave.vgpr[instruction.destination + k].word[lane] = old[k];
+    return true;
+  });
+}
+
+/// Adds (takes away) the number of active lanes to the word at M0 + offset; all of them get the old value.
+template <bool Append> void count_lanes(Wave &wave, const Instruction &instruction) {
+  uint64_t at = uint64_t{wave.sgpr[scalar::m0]} + static_cast<uint32_t>(instruction.immediate);
+  std::byte *place = lds_bytes(wave, at, 4, -1, "LDS atomic");
+  if (!place)
+    return;
+  uint32_t old;
+  std::memcpy(&old, place, 4);
+  const uint32_t lanes = static_cast<uint32_t>(std::popcount(wave.exec()));
+  const uint32_t changed = Append ? old + lanes : old - lanes;
+  std::memcpy(place, &changed, 4);
+  Lanes result;
+  std::fill_n(result.word, lane_count, old);
+  store_lanes(wave, instruction, result);
+}
+
 /// The address is M0 + offset + 4 * lane.
 void read_by_lane(Wave &wave, const Instruction &instruction) {
   each_lane(wave, instruction, [&](unsigned lane, uint64_t) {
@@ -343,7 +413,8 @@ std::vector<Operation> lds_operations() {
   for (size_t k = 0; k < std::size(writes); ++k)
     add("write_" + std::string(writes[k].suffix), write, k);
   for (size_t k = 0; k < std::size(atomics); ++k) {
-    add(fmt::format(fmt::runtime(atomics[k].name), ""), atomic<false>, k);
+    if (!atomics[k].always_returns)
+      add(fmt::format(fmt::runtime(atomics[k].name), ""), atomic<false>, k);
     add(fmt::format(fmt::runtime(atomics[k].name), "_rtn"), atomic<true>, k);
   }
   add("read2_b32", read_two<1, 1>);
@@ -354,6 +425,13 @@ std::vector<Operation> lds_operations() {
   add("write2_b64", write_two<2, 1>);
   add("write2st64_b32", write_two<1, 64>);
   add("write2st64_b64", write_two<2, 64>);
+  add("wrxchg2_rtn_b32", exchange_two<1, 1>);
+  add("wrxchg2_rtn_b64", exchange_two<2, 1>);
+  add("wrxchg2st64_rtn_b32", exchange_two<1, 64>);
+  add("wrxchg2st64_rtn_b64", exchange_two<2, 64>);
+  add("condxchg32_rtn_b64", exchange_conditionally);
+  add("append", count_lanes<true>);
+  add("consume", count_lanes<false>);
   add("bpermute_b32", permute_backward);
   add("permute_b32", permute_forward);
   add("swizzle_b32", swizzle);

@@ -291,6 +291,18 @@ void rows_bits(std::vector<Operation> &rows) {
                  [](Wave &w, const Instruction &i) {
                    w.set_scalar(i.destination, w.sgpr[relative(w, i.source[0].index)]);
                  }),
+          custom(
+              "s_movrels_b64",
+              [](Wave &w, const Instruction &i) {
+                w.set_scalar_pair(i.destination, w.scalar_pair(relative(w, i.source[0].index)));
+              },
+              OperandType::Bits64),
+          custom(
+              "s_movreld_b64",
+              [](Wave &w, const Instruction &i) {
+                w.set_scalar_pair(relative(w, i.destination), w.scalar_value(i.source[0], true));
+              },
+              OperandType::Bits64),
           custom("s_movreld_b32",
                  [](Wave &w, const Instruction &i) {
                    w.set_scalar(relative(w, i.destination),
@@ -318,15 +330,15 @@ void rows_exec(std::vector<Operation> &rows) {
 }
 
 template <class T, class K> void rows_compare(std::vector<Operation> &rows, const std::string &type) {
-  rows.insert(rows.end(), {
-                              scalar<[](bool &scc, T a, T b) { scc = a == b; }>("s_cmp_eq_" + type),
-                              scalar<[](bool &scc, T a, T b) { scc = a != b; }>("s_cmp_lg_" + type),
-                              scalar<[](bool &scc, T a, T b) { scc = (a > b); }>("s_cmp_gt_" + type),
-                              scalar<[](bool &scc, T a, T b) { scc = (a >= b); }>("s_cmp_ge_" + type),
-                              scalar<[](bool &scc, T a, T b) { scc = a < b; }>("s_cmp_lt_" + type),
-                              scalar<[](bool &scc, T a, T b) { scc = a <= b; }>("s_cmp_le_" + type),
-                          });
+  rows.push_back(scalar<[](bool &scc, T a, T b) { scc = a == b; }>("s_cmp_eq_" + type));
+  rows.push_back(scalar<[](bool &scc, T a, T b) { scc = a != b; }>("s_cmp_lg_" + type));
   if constexpr (sizeof(T) == 4) {
+    rows.insert(rows.end(), {
+                                scalar<[](bool &scc, T a, T b) { scc = (a > b); }>("s_cmp_gt_" + type),
+                                scalar<[](bool &scc, T a, T b) { scc = (a >= b); }>("s_cmp_ge_" + type),
+                                scalar<[](bool &scc, T a, T b) { scc = a < b; }>("s_cmp_lt_" + type),
+                                scalar<[](bool &scc, T a, T b) { scc = a <= b; }>("s_cmp_le_" + type),
+                            });
     auto constant = [&](const char *name, Handler handler) { rows.push_back(custom(name + type, handler)); };
     constant("s_cmpk_eq_", compare_constant<[](uint32_t a, int32_t k) { return T(a) == T(K(k)); }>);
     constant("s_cmpk_lg_", compare_constant<[](uint32_t a, int32_t k) { return T(a) != T(K(k)); }>);

@@ -1,5 +1,7 @@
 // SOPP and the SOP1/SOPK instructions that move the program counter or touch hardware registers.
 
+#include <bit>
+
 #include <fmt/format.h>
 
 #include "sim/lanes.h"
@@ -109,9 +111,78 @@ void set_register_literal(Wave &wave, const Instruction &instruction) {
   write_register(wave, instruction, static_cast<uint32_t>(instruction.source[0].value));
 }
 
+constexpr uint32_t indexing_bit = 1u << 27, skip_bit = 1u << 28;
+constexpr unsigned fork_depth_shift = 29;
+
+void set_mode_bit(Wave &wave, uint32_t bit, bool value) {
+  wave.set_mode(value ? wave.mode | bit : wave.mode & ~bit);
+}
+
+/// The index goes to M0[7:0] and what it applies to, the second operand's field itself, to M0[15:12].
+void index_on(Wave &wave, const Instruction &instruction) {
+  uint32_t index = wave.scalar_value(instruction.source[0], false) & 0xFF;
+  uint32_t enabled = instruction.source[1].index & 15u;
+  wave.set_scalar(scalar::m0, (wave.sgpr[scalar::m0] & ~0xF0FFu) | index | enabled << 12);
+  set_mode_bit(wave, indexing_bit, true);
+}
+void index_off(Wave &wave, const Instruction &) { set_mode_bit(wave, indexing_bit, false); }
+void index_mode(Wave &wave, const Instruction &instruction) {
+  wave.set_scalar(scalar::m0, (wave.sgpr[scalar::m0] & ~0xF000u) | (instruction.immediate & 15u) << 12);
+}
+void index_value(Wave &wave, const Instruction &instruction) {
+  uint32_t index = wave.scalar_value(instruction.source[0], false) & 0xFF;
+  wave.set_scalar(scalar::m0, (wave.sgpr[scalar::m0] & ~0xFFu) | index);
+}
+
+void set_skip(Wave &wave, const Instruction &instruction) {
+  uint64_t bit = wave.scalar_value(instruction.source[1], false) & 31;
+  set_mode_bit(wave, skip_bit, wave.scalar_value(instruction.source[0], false) >> bit & 1);
+}
+
+/// Two ways of a divergent branch, the shorter one first: the other one waits with its lanes on a stack of
+/// scalar registers until a join.
+void fork(Wave &wave, uint64_t taken_lanes, uint64_t target, uint64_t next) {
+  const uint64_t exec = wave.exec(), pass = taken_lanes & exec, fail = ~taken_lanes & exec;
+  if (pass == exec)
+    return jump_to_address(wave, target);
+  if (fail == exec)
+    return;
+  const bool fall_through = std::popcount(fail) < std::popcount(pass);
+  const unsigned depth = wave.mode >> fork_depth_shift;
+  wave.set_scalar_pair(4 * depth, fall_through ? pass : fail);
+  wave.set_scalar_pair(4 * depth + 2, fall_through ? target : next);
+  wave.set_mode(wave.mode + (1u << fork_depth_shift));
+  wave.set_exec(fall_through ? fail : pass);
+  if (!fall_through)
+    jump_to_address(wave, target);
+}
+uint64_t next_address(const Wave &wave, const Instruction &instruction) {
+  return wave.image_base + instruction.address + instruction.size;
+}
+void fork_to_register(Wave &wave, const Instruction &instruction) {
+  fork(wave, wave.scalar_value(instruction.source[0], true), wave.scalar_value(instruction.source[1], true),
+       next_address(wave, instruction));
+}
+void fork_to_label(Wave &wave, const Instruction &instruction) {
+  const uint64_t next = next_address(wave, instruction);
+  const int64_t distance = 4 * int64_t{instruction.immediate};
+  fork(wave, wave.scalar_pair(instruction.destination), next + static_cast<uint64_t>(distance), next);
+}
+void join(Wave &wave, const Instruction &instruction) {
+  const uint32_t saved = static_cast<uint32_t>(wave.scalar_value(instruction.source[0], false));
+  if (wave.mode >> fork_depth_shift == saved)
+    return;
+  wave.set_mode(wave.mode - (1u << fork_depth_shift));
+  const unsigned first = 4 * (wave.mode >> fork_depth_shift);
+  const uint64_t target = wave.scalar_pair(first + 2);
+  wave.set_exec(wave.scalar_pair(first));
+  jump_to_address(wave, target);
+}
+
 } // namespace
 
 std::vector<Operation> scalar_control_operations() {
+  constexpr OperandType none = OperandType::None, word = OperandType::Bits32, pair = OperandType::Bits64;
   std::vector<Operation> rows = {
       control("s_endpgm", Category::Other, end_program),
       control("s_endpgm_saved", Category::Other, end_program),
@@ -134,9 +205,17 @@ std::vector<Operation> scalar_control_operations() {
       control("s_getreg_b32", Category::Salu, get_register),
       control("s_setreg_b32", Category::Salu, set_register),
       control("s_setreg_imm32_b32", Category::Salu, set_register_literal),
+      custom_operation("s_set_gpr_idx_on", Category::Salu, index_on, none, word, word),
+      control("s_set_gpr_idx_off", Category::Salu, index_off),
+      control("s_set_gpr_idx_mode", Category::Salu, index_mode),
+      control("s_set_gpr_idx_idx", Category::Salu, index_value, word),
+      custom_operation("s_setvskip", Category::Salu, set_skip, none, word, word),
+      custom_operation("s_cbranch_g_fork", Category::Branch, fork_to_register, none, pair, pair),
+      control("s_cbranch_i_fork", Category::Branch, fork_to_label),
+      control("s_cbranch_join", Category::Branch, join, word),
   };
   for (const char *name : {"s_nop", "s_sleep", "s_setprio", "s_sethalt", "s_icache_inv", "s_incperflevel",
-                           "s_decperflevel", "s_ttracedata", "s_sendmsg", "s_setkill"})
+                           "s_decperflevel", "s_ttracedata", "s_sendmsg", "s_setkill", "s_wakeup"})
     rows.push_back(control(name, Category::Other, nothing));
   return rows;
 }

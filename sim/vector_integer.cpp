@@ -330,8 +330,10 @@ std::vector<Operation> vector_integer_operations() {
   rows.push_back(custom_operation("v_bitop3_b16", Category::Valu, bit_operation<u16>, OperandType::Bits16,
                                   OperandType::Bits16, OperandType::Bits16, OperandType::Bits16,
                                   Operation::TruthTable));
-  rows.push_back(
-      custom_operation("v_nop", Category::Valu, [](Wave &, const Instruction &) {}, OperandType::None));
+  // Exceptions are not simulated, so there are none to clear.
+  for (const char *name : {"v_nop", "v_clrexcp"})
+    rows.push_back(
+        custom_operation(name, Category::Valu, [](Wave &, const Instruction &) {}, OperandType::None));
   return rows;
 }
 

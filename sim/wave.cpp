@@ -18,6 +18,7 @@ void Wave::update_exec_mask() {
 void Wave::set_mode(uint32_t value) {
   mode = value;
   default_float = (value & 0xFF) == 0xF0;
+  ordinary = default_float && !(value >> 27 & 3);
 }
 
 uint64_t Wave::scalar_value(const Source &source, bool wide) const {

@@ -57,12 +57,13 @@ struct Wave {
   std::unique_ptr<Lanes[]> vgpr;
   std::array<uint32_t, 132> sgpr{}; ///< 128 and a margin for pairs that start at the last one
   bool scc = false;
-  uint32_t mode =
-      0;           ///< as s_getreg reads it: rounding 3:0, denormals 7:4, dx10_clamp 8, ieee 9, fp16_ovfl 23
-  uint32_t pc = 0; ///< index of the next instruction
+  uint32_t mode = 0; ///< as s_getreg reads it: rounding 3:0, denormals 7:4, dx10_clamp 8, ieee 9, fp16_ovfl
+                     ///< 23, indexing of vector registers 27, vskip 28, depth of the fork stack 31:29
+  uint32_t pc = 0;      ///< index of the next instruction
   uint32_t current = 0; ///< index of the instruction that runs or ran last
   State state = State::Running;
   bool default_float = true; ///< mode has nearest-even and denormals everywhere
+  bool ordinary = true;      ///< and neither indexes vector registers nor skips vector instructions
 
   Lanes exec_mask;        ///< all ones in active lanes
   Lanes permutation_mask; ///< lanes that the current DPP instruction writes

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cstring>
-#include <xmmintrin.h>
 
 #include <fmt/format.h>
 
+#include "sim/mode.h"
 #include "sim/program.h"
 
 namespace nereid::sim {
@@ -18,28 +18,6 @@ constexpr uint32_t undefined_word = 0xFFC0DEAD;
 /// through LDS).
 constexpr uint64_t slice = 4096;
 constexpr uint64_t budget_share = uint64_t{1} << 16;
-
-/// Puts the wave's float mode into the host's control register while one instruction runs.
-class HostFloatMode {
-public:
-  HostFloatMode(uint32_t mode, unsigned group) : saved_(_mm_getcsr()) {
-    unsigned rounding = group == 1 ? mode & 3 : mode >> 2 & 3;
-    unsigned denormals = group == 1 ? mode >> 4 & 3 : mode >> 6 & 3;
-    constexpr unsigned host_rounding[] = {_MM_ROUND_NEAREST, _MM_ROUND_UP, _MM_ROUND_DOWN,
-                                          _MM_ROUND_TOWARD_ZERO};
-    constexpr unsigned denormals_are_zero = 0x40, flush_to_zero = 0x8000;
-    unsigned control = (saved_ & ~(unsigned{_MM_ROUND_MASK} | denormals_are_zero | flush_to_zero)) |
-                       host_rounding[rounding] | (denormals & 1 ? 0 : denormals_are_zero) |
-                       (denormals & 2 ? 0 : flush_to_zero);
-    _mm_setcsr(control);
-  }
-  ~HostFloatMode() { _mm_setcsr(saved_); }
-  HostFloatMode(const HostFloatMode &) = delete;
-  HostFloatMode &operator=(const HostFloatMode &) = delete;
-
-private:
-  unsigned saved_;
-};
 
 } // namespace
 
@@ -158,12 +136,10 @@ template <bool Watched> void WorkgroupRunner::execute(Wave &wave) {
       if (wave.fault)
         break;
     }
-    if (wave.default_float || !instruction.float_group) [[likely]]
+    if (wave.ordinary) [[likely]]
       instruction.run(wave, instruction);
-    else {
-      HostFloatMode mode(wave.mode, instruction.float_group);
-      instruction.run(wave, instruction);
-    }
+    else
+      run_in_mode(wave, instruction);
     if constexpr (Watched)
       if (!wave.fault)
         watch_->after(wave, instruction);

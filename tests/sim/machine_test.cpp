@@ -162,12 +162,12 @@ TEST(Machine, EndlessLoopsRunOutOfBudget) {
 }
 
 TEST(Machine, InstructionsThatAreNotSimulatedAreNamed) {
-  TestRun run("v_mov_b32 v1, 0\nv_cubeid_f32 v1, v1, v1, v1");
+  TestRun run("v_mov_b32 v1, 0\nv_screen_partition_4se_b32 v1, v1");
   Memory memory;
   Report report = run(memory);
   ASSERT_TRUE(report.fault);
   EXPECT_EQ(report.fault->kind, FaultKind::Unsupported);
-  EXPECT_EQ(report.fault->instruction, "v_cubeid_f32 v1, v1, v1, v1");
+  EXPECT_EQ(report.fault->instruction, "v_screen_partition_4se_b32_e32 v1, v1");
   EXPECT_EQ(report.fault->address % 4, 0u);
   TestRun skipped("s_branch 1f\n.long 0xffffffff\n1:");
   EXPECT_FALSE(skipped(memory).fault);

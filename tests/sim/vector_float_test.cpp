@@ -50,8 +50,6 @@ TEST(VectorFloat, Arithmetic) {
              float x = f(v[0]) * f(v[1]);
              return r(x > 1 ? 1 : x > 0 ? x : 0);
            }},
-          {"v_mul_f32 %, v0, v1 mul:4", [](In v) { return r(f(v[0]) * f(v[1]) * 4); }, 1, number},
-          {"v_add_f32 %, v0, v1 div:2", [](In v) { return r((f(v[0]) + f(v[1])) / 2); }, 1, number},
           {"v_add_f32 %, 0.5, v1", [](In v) { return r(0.5f + f(v[1])); }, 1, number},
           {"v_mul_f32 %, 0.15915494, v1", [](In v) { return r(f(0x3E22F983) * f(v[1])); }, 1, number},
           {"v_add_f32 %, 3, v1", [](In v) { return r(f(3) + f(v[1])); }, 1, number},
@@ -201,6 +199,23 @@ TEST(VectorFloat, ModeRoundsAndFlushes) {
                  "s_setreg_imm32_b32 hwreg(HW_REG_MODE, 4, 2), 3",
                  [](In v) { return r(flushed(flushed(f(v[0])) + flushed(f(v[1])))); }, 1, number}},
                float_inputs());
+}
+
+/// What an output modifier leaves: no denormals, no negative zero.
+uint32_t modified(float value) { return r(flushed(value) + 0.0f); }
+
+TEST(VectorFloat, OutputModifiersNeedIeeeModeAndDenormalsOff) {
+  constexpr const char *relaxed = "s_setreg_imm32_b32 hwreg(HW_REG_MODE, 9, 1), 0\n"
+                                  "s_setreg_imm32_b32 hwreg(HW_REG_MODE, 4, 2), 0";
+  expect_lanes({{"v_mul_f32 %, v0, v1 mul:4",
+                 [](In v) { return modified(flushed(flushed(f(v[0])) * flushed(f(v[1]))) * 4); }, 1, number},
+                {"v_add_f32 %, v0, v1 div:2",
+                 [](In v) { return modified(flushed(flushed(f(v[0])) + flushed(f(v[1]))) / 2); }, 1, number}},
+               float_inputs(), relaxed);
+  expect_lanes({{"v_mul_f32 %, v0, v1 mul:4", [](In v) { return r(f(v[0]) * f(v[1])); }, 1, number}},
+               float_inputs());
+  expect_lanes({{"v_mul_f32 %, v0, v1 mul:4", [](In v) { return r(f(v[0]) * f(v[1])); }, 1, number}},
+               float_inputs(), "s_setreg_imm32_b32 hwreg(HW_REG_MODE, 9, 1), 0");
 }
 
 TEST(VectorFloat, ComparesAndClasses) {
