@@ -15,7 +15,8 @@ struct DotOperandPlan {
   LinearLayout scale_layout; ///< registers: number along K, tile of rows; unset (rank 0) without a scale
   unsigned element_bits = 0;
   unsigned row_tile_bits = 0; ///< tiles of rows that a wave holds
-  unsigned padded_lanes = 0;  ///< lanes with one of these bits set lie beyond K and must be fed zeros
+  unsigned row_tiles() const { return 1u << row_tile_bits; }
+  unsigned padded_lanes = 0; ///< lanes with one of these bits set lie beyond K and must be fed zeros
 };
 
 /// How a dot runs: C^T = B^T A^T, so that a lane ends up with neighbours along N, which makes stores wide.

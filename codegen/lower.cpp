@@ -210,6 +210,8 @@ Registers Lowering::get(ir::ValueId value, const LinearLayout &layout) {
 /// Copies among a lane's registers are made once; cheap values and renamings are computed where they are
 /// wanted, with the line of the operation that they are.
 Registers Lowering::make(ir::ValueId value, const LinearLayout &layout) {
+  if (known_true_.count(value))
+    return Registers(layout.registers(), builder_.getTrue());
   if (layout.free_mask_within(Space::Register) != 0) {
     LinearLayout once = layout.without_register_copies();
     Registers few = get(value, once);

@@ -95,6 +95,8 @@ Registers Lowering::initial_sum_of_wave(const Registers &initial) {
 
 /// The test stands at the end of the body, and once before it: a loop that runs knows that it does.
 void Lowering::lower_for(const ir::Op &op) {
+  if (lower_staged_loop(op))
+    return;
   const ir::Block &body = op.blocks.front();
   Rounds rounds{scalar(op.operands[0]), scalar(op.operands[1]), scalar(op.operands[2]), nullptr};
   rounds.any = builder_.CreateICmpSLT(rounds.first, rounds.last);

@@ -6,16 +6,6 @@
 
 namespace nereid::codegen {
 
-struct Lowering::Fragments {
-  struct Scale {
-    llvm::Value *dword = nullptr;
-    unsigned byte = 0;
-  };
-  unsigned k_instructions = 1;
-  std::vector<llvm::Value *> operands; ///< tile * k_instructions + k
-  std::vector<Scale> scales;
-};
-
 /// A dot whose only use is an addition in the same region becomes the start of the sum.
 bool Lowering::is_folded_dot(const ir::Op &op) const {
   if (op.opcode != ir::Opcode::Dot && op.opcode != ir::Opcode::DotScaled)

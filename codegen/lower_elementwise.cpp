@@ -21,6 +21,8 @@ llvm::Value *Lowering::elementwise(const ir::Op &op, const Registers &operands) 
                     element);
     return builder_.CreateAdd(builder_.CreateMul(operands[0], operands[1]), operands[2]);
   case ir::Opcode::Where:
+    if (auto *known = llvm::dyn_cast<llvm::ConstantInt>(operands[0]))
+      return operands[known->isOne() ? 1 : 2];
     return builder_.CreateSelect(operands[0], operands[1], operands[2]);
   case ir::Opcode::Cast:
     return cast(operands[0], element, type(op.result()).element);

@@ -3,44 +3,9 @@
 #include <llvm/IR/InlineAsm.h>
 
 #include "codegen/lowering.h"
+#include "codegen/register_groups.h"
 
 namespace nereid::codegen {
-
-namespace {
-
-/// A layout's registers as groups that one memory access moves: number of a group's first register, and of
-/// its n-th.
-struct Groups {
-  VectorAccess access;
-  LinearLayout leaders; ///< the layout of the first registers alone
-  std::vector<uint32_t> first;
-
-  uint32_t member(uint32_t group, unsigned n) const {
-    uint32_t reg = first[group];
-    for (size_t i = 0; i < access.register_bits.size(); ++i)
-      reg |= (n >> i & 1) << access.register_bits[i];
-    return reg;
-  }
-};
-
-Groups group_registers(const LinearLayout &layout, VectorAccess access) {
-  Groups groups{std::move(access), {}, {}};
-  uint32_t mask = 0;
-  for (unsigned bit : groups.access.register_bits)
-    mask |= 1u << bit;
-  std::array<std::vector<uint64_t>, 3> columns = {std::vector<uint64_t>{}, layout.columns(Space::Lane),
-                                                  layout.columns(Space::Wave)};
-  for (unsigned bit = 0; bit < layout.bits(Space::Register); ++bit)
-    if (!(mask >> bit & 1))
-      columns[0].push_back(layout.column(Space::Register, bit));
-  for (uint32_t r = 0; r < layout.registers(); ++r)
-    if ((r & mask) == 0)
-      groups.first.push_back(r);
-  groups.leaders = LinearLayout::from_columns(layout.shape(), columns);
-  return groups;
-}
-
-} // namespace
 
 llvm::Align Lowering::access_alignment(ir::ValueId pointer, unsigned elements) const {
   const AxisInfo &info = axes_[pointer];
@@ -101,7 +66,8 @@ void Lowering::lower_load(const ir::Op &op) {
   bool masked = op.operands.size() > 1;
   LinearLayout layout = natural_layout(result);
   const AxisInfo *mask_info = masked ? &axes_[op.operands[1]] : nullptr;
-  Groups groups = group_registers(layout, vector_access(layout, axes_[op.operands[0]], mask_info, bytes));
+  RegisterGroups groups =
+      group_registers(layout, vector_access(layout, axes_[op.operands[0]], mask_info, bytes));
   unsigned count = groups.access.elements();
   llvm::Align align = access_alignment(op.operands[0], count);
   llvm::Type *memory_type = builder_.getIntNTy(8 * bytes);
@@ -163,7 +129,8 @@ void Lowering::lower_store(const ir::Op &op) {
   bool masked = op.operands.size() > 2;
   const LinearLayout &layout = layouts_.writes.at(&op);
   const AxisInfo *mask_info = masked ? &axes_[op.operands[2]] : nullptr;
-  Groups groups = group_registers(layout, vector_access(layout, axes_[op.operands[0]], mask_info, bytes));
+  RegisterGroups groups =
+      group_registers(layout, vector_access(layout, axes_[op.operands[0]], mask_info, bytes));
   unsigned count = groups.access.elements();
   llvm::Align align = access_alignment(op.operands[0], count);
 

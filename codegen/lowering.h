@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include <llvm/IR/DIBuilder.h>
@@ -50,6 +51,8 @@ public:
   Status run();
 
 private:
+  friend class StagedEmitter;
+
   // --- lower.cpp: the walk over operations, values in layouts ---
   void lower_block(const ir::Block &block);
   void lower_op(const ir::Op &op);
@@ -175,7 +178,16 @@ private:
   std::vector<Part> parts_of(const ir::Op &op, const LinearLayout &layout, unsigned axis);
 
   // --- lower_dot.cpp, lower_quantize.cpp ---
-  struct Fragments; ///< the operand registers of all instructions of a dot's side
+  /// The operand registers of all instructions of a dot's side.
+  struct Fragments {
+    struct Scale {
+      llvm::Value *dword = nullptr;
+      unsigned byte = 0;
+    };
+    unsigned k_instructions = 1;
+    std::vector<llvm::Value *> operands; ///< tile * k_instructions + k
+    std::vector<Scale> scales;
+  };
   void lower_dot(const ir::Op &op, ir::ValueId result, std::optional<ir::ValueId> addend);
   bool is_folded_dot(const ir::Op &op) const;
   /// Sums and operands of every dot have room in the 256 registers that need no moves to and from AGPRs.
@@ -194,6 +206,8 @@ private:
     llvm::Value *any; ///< whether there is a round
   };
   void lower_for(const ir::Op &op);
+  /// A loop that fits is emitted as a pipeline over LDS; else false.
+  bool lower_staged_loop(const ir::Op &op);
   Rounds rounds_of_wave(Rounds all);
   Registers initial_sum_of_wave(const Registers &initial);
   void lower_if(const ir::Op &op);
@@ -225,6 +239,8 @@ private:
   std::vector<std::unordered_map<ir::ValueId, std::vector<std::pair<LinearLayout, Offsets>>>> offsets_made_;
   std::unordered_map<llvm::Value *, Piece> pieces_;
   std::optional<Error> error_;
+  /// Masks that hold everywhere in the code that is being lowered.
+  std::unordered_set<ir::ValueId> known_true_;
   /// The loop whose body is being lowered, where its rounds are dealt to the waves.
   const ir::Op *dealt_loop_ = nullptr;
 
