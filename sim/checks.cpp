@@ -1,5 +1,6 @@
 #include "sim/checks.h"
 
+#include "sim/wait_check.h"
 #include "sim/watch_list.h"
 #include "sim/workgroup.h"
 
@@ -47,6 +48,10 @@ std::unique_ptr<Watch> make_watch(LaunchState &state) {
   auto list = std::make_unique<WatchList>();
   if (state.launch->observer)
     list->add(std::make_unique<Observation>(state.launch->observer));
+  const Checks &checks = state.launch->checks;
+  const Program &program = state.code->program();
+  if (checks.wait)
+    list->add(std::make_unique<WaitCheck>(program));
   if (list->empty())
     return nullptr;
   return list;
