@@ -88,15 +88,30 @@ uint32_t word_at(std::span<const std::byte> image, uint64_t at) {
   return word;
 }
 
-Status read_descriptor(KernelInfo &info, std::span<const std::byte> image, uint64_t at) {
+/// The descriptor and the metadata say some things twice.
+Status check_agreement(const KernelMetadata &kernel, uint32_t kernarg_size) {
+  const KernelInfo &info = kernel.info;
+  const struct {
+    const char *what;
+    uint32_t descriptor, metadata;
+  } twice[] = {{"arguments", kernarg_size, info.kernarg_size},
+               {"LDS", info.lds_size, kernel.lds_size.value_or(info.lds_size)},
+               {"scratch memory", info.scratch_size, kernel.scratch_size.value_or(info.scratch_size)}};
+  for (const auto &[what, descriptor, metadata] : twice)
+    if (descriptor != metadata)
+      return bad(fmt::format("kernel '{}': the descriptor says {} bytes of {}, the metadata {}", info.name,
+                             descriptor, what, metadata));
+  return {};
+}
+
+Status read_descriptor(KernelMetadata &kernel, std::span<const std::byte> image, uint64_t at) {
+  KernelInfo &info = kernel.info;
   if (at > image.size() || image.size() - at < descriptor_size)
     return bad(fmt::format("the descriptor of kernel '{}' lies outside the image", info.name));
   info.lds_size = word_at(image, at);
   info.scratch_size = word_at(image, at + 4);
-  uint32_t kernarg_size = word_at(image, at + 8);
-  if (kernarg_size != info.kernarg_size)
-    return bad(fmt::format("kernel '{}': the descriptor says {} bytes of arguments, the metadata {}",
-                           info.name, kernarg_size, info.kernarg_size));
+  if (Status agreed = check_agreement(kernel, word_at(image, at + 8)); !agreed)
+    return agreed;
   info.entry = at + (word_at(image, at + 16) | uint64_t{word_at(image, at + 20)} << 32);
   info.rsrc3 = word_at(image, at + 44);
   info.rsrc1 = word_at(image, at + 48);
@@ -224,7 +239,7 @@ Result<CodeObject> CodeObject::load(std::span<const std::byte> file) {
         std::find_if(names->begin(), names->end(), [&](auto &s) { return s.first == kernel.symbol; });
     if (symbol == names->end())
       return bad(fmt::format("there is no symbol '{}' for kernel '{}'", kernel.symbol, kernel.info.name));
-    if (Status read = read_descriptor(kernel.info, content->image, symbol->second); !read)
+    if (Status read = read_descriptor(kernel, content->image, symbol->second); !read)
       return read.error();
     content->kernels.push_back(std::move(kernel.info));
   }

@@ -27,6 +27,10 @@ uint32_t number(DocNode &node, const char *key, uint32_t missing = 0) {
   return found->getKind() == Type::Int ? static_cast<uint32_t>(found->getInt()) : missing;
 }
 
+std::optional<uint32_t> optional_number(DocNode &node, const char *key) {
+  return entry(node, key) ? std::optional(number(node, key)) : std::nullopt;
+}
+
 std::string text(DocNode &node, const char *key) {
   const DocNode *found = entry(node, key);
   return found && found->isString() ? found->getString().str() : std::string();
@@ -38,6 +42,8 @@ KernelMetadata kernel(DocNode &node) {
   info.name = text(node, ".name");
   result.symbol = text(node, ".symbol");
   info.kernarg_size = number(node, ".kernarg_segment_size");
+  result.lds_size = optional_number(node, ".group_segment_fixed_size");
+  result.scratch_size = optional_number(node, ".private_segment_fixed_size");
   info.sgpr_count = number(node, ".sgpr_count");
   info.vgpr_count = number(node, ".vgpr_count");
   info.agpr_count = number(node, ".agpr_count");
@@ -70,6 +76,9 @@ Result<std::vector<KernelMetadata>> read_metadata(std::string_view note) {
     KernelMetadata metadata = kernel(node);
     if (metadata.info.name.empty() || metadata.symbol.empty())
       return user_error("a kernel in the code object's metadata has no name or symbol");
+    if (const uint32_t lanes = number(node, ".wavefront_size", 64); lanes != 64)
+      return user_error(fmt::format("kernel '{}' is made for waves of {} lanes; those of gfx950 have 64",
+                                    metadata.info.name, lanes));
     for (const KernelArgument &argument : metadata.info.arguments)
       if (uint64_t{argument.offset} + argument.size > metadata.info.kernarg_size)
         return user_error(fmt::format("argument '{}' of kernel '{}' lies outside its {} byte argument block",

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -12,6 +13,8 @@ namespace nereid::sim {
 struct KernelMetadata {
   KernelInfo info;
   std::string symbol; ///< of the descriptor, "name.kd"
+  /// What the descriptor says as well; nothing where the metadata does not say it.
+  std::optional<uint32_t> lds_size, scratch_size;
 };
 
 /// Reads the MessagePack note of a code object (amdhsa.kernels).
