@@ -166,6 +166,23 @@ TEST_P(ProgramLoops, LoopsOnWideIntegers) {
   EXPECT_EQ(program.read<uint64_t>(out, 128), expected);
 }
 
+TEST_P(ProgramPrivate, ArraysIndexedByEveryLaneForItself) {
+  constexpr uint32_t length = 24;
+  std::mt19937 random(4);
+  std::vector<int32_t> in(128 * length);
+  for (int32_t &x : in)
+    x = static_cast<int32_t>(random()) >> 20;
+  std::vector<int32_t> expected = in;
+  for (auto row = expected.begin(); row != expected.end(); row += length)
+    std::sort(row, row + length);
+  ProgramRun program("private", "insertion_sort", GetParam());
+  program.buffer(in);
+  const size_t out = program.undefined<int32_t>(in.size());
+  program.value(length);
+  program.run({2, 1, 1}, {64, 1, 1});
+  EXPECT_EQ(program.read<int32_t>(out, in.size()), expected);
+}
+
 double determinant(const double *in) {
   double m[6][6], product = 1;
   std::copy_n(in, 36, m[0]);

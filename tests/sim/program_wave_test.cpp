@@ -12,8 +12,7 @@ namespace nereid::sim::test {
 namespace {
 
 NEREID_PROGRAMS(ProgramWave);
-class ProgramMatrix : public Programs {};
-INSTANTIATE_TEST_SUITE_P(Clang, ProgramMatrix, testing::Values("O3"));
+NEREID_PROGRAMS(ProgramMatrix);
 
 std::vector<int32_t> numbers(size_t count, unsigned seed) {
   std::mt19937 random(seed);
