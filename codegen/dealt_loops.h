@@ -14,6 +14,7 @@ public:
   bool empty() const { return bodies_.empty(); }
   bool contains(const ir::Block &body) const { return bodies_.count(&body) != 0; }
   void add(const ir::Block &body) { bodies_.insert(&body); }
+  void remove(const ir::Block &body) { bodies_.erase(&body); }
 
 private:
   std::unordered_set<const ir::Block *> bodies_;

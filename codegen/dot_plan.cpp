@@ -59,6 +59,22 @@ WaveDeal deal_waves(unsigned waves, unsigned n_tile_bits, unsigned m_tile_bits, 
   return deal;
 }
 
+/// Clocks of a workgroup's shared units for a product, as a rough measure: LDS, from which each wave reads
+/// all of A that it multiplies, and the vector cache, through which A comes once and each wave's B.
+struct Traffic {
+  int64_t most, sum;
+  bool operator<(const Traffic &other) const {
+    return most != other.most ? most < other.most : sum < other.sum;
+  }
+};
+
+Traffic traffic(const WaveDeal &deal, int64_t a_bytes, int64_t b_bytes, int64_t matrix_clocks) {
+  constexpr int64_t lds_bytes_per_clock = 128, cache_bytes_per_clock = 64;
+  int64_t lds = (a_bytes << deal.n_bits) / lds_bytes_per_clock;
+  int64_t cache = (a_bytes + (b_bytes << deal.m_bits)) / cache_bytes_per_clock;
+  return {std::max({lds, cache, matrix_clocks}), lds + cache};
+}
+
 void add_waves(Columns &tile, const WaveDeal &deal, unsigned size_bits, int m_dim, int n_dim) {
   for (unsigned i = 0; i < deal.n_bits; ++i)
     if (n_dim < 0)
@@ -181,13 +197,29 @@ Result<DotPlan> plan_dot(const ir::Function &function, const ir::Op &op, Product
   unsigned waves = log2_of(function.options.waves);
   unsigned m_tile_bits = std::max(log2_of(shape[0]), size_bits) - size_bits;
   unsigned n_tile_bits = std::max(log2_of(shape[1]), size_bits) - size_bits;
-  WaveDeal deal = owner == ProductOwner::Wave ? WaveDeal{0, 0, waves, n_tile_bits, m_tile_bits}
-                                              : deal_waves(waves, n_tile_bits, m_tile_bits,
-                                                           function.options.wave_split == ir::WaveSplit::Mn);
-
   bool scaled = op.opcode == ir::Opcode::DotScaled;
   const ir::Shape &a = function.type(op.operands[0]).shape;
   const ir::Shape &b = function.type(op.operands[scaled ? 2 : 1]).shape;
+  WaveDeal deal{0, 0, waves, n_tile_bits, m_tile_bits};
+  if (owner == ProductOwner::Workgroup) {
+    WaveDeal balanced = deal_waves(waves, n_tile_bits, m_tile_bits, true);
+    deal = deal_waves(waves, n_tile_bits, m_tile_bits, false);
+    auto bytes = [&](ir::ValueId operand) {
+      const ir::Type &type = function.type(operand);
+      return type.count() * ir::byte_size(type.element);
+    };
+    int64_t a_bytes = bytes(op.operands[0]), b_bytes = bytes(op.operands[scaled ? 2 : 1]);
+    // A wave's instruction takes 16 clocks; four waves run at a time.
+    unsigned simds = std::min(waves, 2u);
+    int64_t clocks = (int64_t(16) << (n_tile_bits + m_tile_bits)) *
+                         std::max<int64_t>(1, a[1] >> plan.mfma->chunk_bits()) >>
+                     simds;
+    bool prefers_balanced =
+        traffic(balanced, a_bytes, b_bytes, clocks) < traffic(deal, a_bytes, b_bytes, clocks);
+    if (function.options.wave_split == ir::WaveSplit::Mn ||
+        (function.options.wave_split == ir::WaveSplit::Auto && prefers_balanced))
+      deal = balanced;
+  }
   plan.a = plan_operand(*plan.mfma, deal, a, 0, true);
   plan.b = plan_operand(*plan.mfma, deal, b, 1, false);
   if (scaled) {

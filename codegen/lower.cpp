@@ -1,5 +1,6 @@
 #include "codegen/lower.h"
 
+#include <algorithm>
 #include <bit>
 
 #include <fmt/format.h>
@@ -8,6 +9,7 @@
 
 #include "codegen/lowering.h"
 #include "codegen/operand_layout.h"
+#include "codegen/staged_loop.h"
 #include "codegen/target_attributes.h"
 
 namespace nereid::codegen {
@@ -293,6 +295,28 @@ static Result<std::unique_ptr<llvm::Module>> lower_with(const FunctionIndex &ind
   return module;
 }
 
+/// Whether the waves do as well by sharing the columns of each round: the loop can be a pipeline over LDS and
+/// every wave has two column tiles at least, so that it never takes the half of a scale dword.
+static bool runs_staged(const FunctionIndex &index, const AxisAnalysis &axes, const LayoutChoice &layouts,
+                        const ir::Op &loop) {
+  constexpr unsigned column_tiles = 2;
+  std::optional<StagedLoop> staged = find_staged_loop(index, axes, layouts, loop);
+  return staged && std::all_of(staged->sums.begin(), staged->sums.end(), [&](const StagedSum &sum) {
+           return layouts.dots.at(sum.products.front()).b.row_tiles() >= column_tiles;
+         });
+}
+
+static void keep_staged(const FunctionIndex &index, const AxisAnalysis &axes, DealtLoops &dealt) {
+  Result<LayoutChoice> layouts = choose_layouts(index, axes, DealtLoops());
+  if (!layouts)
+    return;
+  ir::for_each_op(index.function(), [&](const ir::Op &op, unsigned) {
+    if (op.opcode == ir::Opcode::For && dealt.contains(op.blocks.front()) &&
+        runs_staged(index, axes, *layouts, op))
+      dealt.remove(op.blocks.front());
+  });
+}
+
 /// Loops that could be dealt to the waves may turn out to need them all in a round; then they run as others
 /// do.
 Result<std::unique_ptr<llvm::Module>> lower(const ir::Function &function, llvm::LLVMContext &context) {
@@ -301,6 +325,8 @@ Result<std::unique_ptr<llvm::Module>> lower(const ir::Function &function, llvm::
   Result<DealtLoops> dealt = deal_loops(index);
   if (!dealt)
     return dealt.error();
+  if (function.options.wave_split == ir::WaveSplit::Auto && !dealt->empty())
+    keep_staged(index, axes, *dealt);
   Result<std::unique_ptr<llvm::Module>> module = lower_with(index, axes, *dealt, context);
   if (module || dealt->empty() || function.options.wave_split == ir::WaveSplit::K)
     return module;

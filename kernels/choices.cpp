@@ -149,7 +149,9 @@ Result<ConfigValues> complete_gemm(bool fused, const ConfigValues &given,
   set_missing(config, "block_n", fused ? (block_m <= 16 && !is_split ? 32 : 64) : 128);
   set_missing(config, "block_k", 256);
   set_missing(config, "waves", block_m * *config.get("block_n") >= 256 * 256 ? 8 : 4);
-  set_missing(config, "stages", 2);
+  // Small tiles have registers left for loads that are further ahead.
+  const int sums = block_m * *config.get("block_n");
+  set_missing(config, "stages", fused ? 2 : sums <= 96 * 128 ? 4 : sums <= 128 * 128 ? 3 : 2);
   set_missing(config, "mfma", 16);
   set_missing(config, "waves_per_eu", 0);
   set_missing(config, "reduce", static_cast<int>(is_split ? Reduce::Workspace : Reduce::None));

@@ -71,3 +71,11 @@ TEST(StagedGemm, IsRightForEverySplitOfTheWaves) {
       expect_product({65, 144, 1056}, config);
     }
 }
+
+TEST(StagedGemm, IsRightForLargeTiles) {
+  for (int64_t k : {512, 800}) {
+    expect_product({250, 272, k}, {{"block_m", 256}, {"block_n", 256}});
+    expect_product({130, 272, k}, tile(128, 256));
+    expect_product({66, 528, k}, {{"block_m", 128}, {"block_n", 512}});
+  }
+}
