@@ -1,5 +1,6 @@
 #include "sim/checks.h"
 
+#include "sim/shadow_watch.h"
 #include "sim/wait_check.h"
 #include "sim/watch_list.h"
 #include "sim/workgroup.h"
@@ -52,6 +53,8 @@ std::unique_ptr<Watch> make_watch(LaunchState &state) {
   const Program &program = state.code->program();
   if (checks.wait)
     list->add(std::make_unique<WaitCheck>(program));
+  if (checks.undefined || checks.nan_scale)
+    list->add(std::make_unique<ShadowWatch>(state, checks.undefined, checks.nan_scale));
   if (list->empty())
     return nullptr;
   return list;

@@ -9,6 +9,7 @@
 
 #include "sim/decode.h"
 #include "sim/disassembler.h"
+#include "sim/flow.h"
 #include "sim/operations.h"
 #include "sim/wave.h"
 
@@ -125,6 +126,11 @@ const Effects &Program::effects(uint32_t index) const {
     }
   });
   return effects_[index];
+}
+
+const FlowTable &Program::flows() const {
+  std::call_once(flows_found_, [this] { flows_ = std::make_shared<const FlowTable>(*this); });
+  return *flows_;
 }
 
 const uint32_t *Program::constant_lanes(uint64_t value) {

@@ -15,6 +15,8 @@
 
 namespace nereid::sim {
 
+struct FlowTable;
+
 /// The row for a mnemonic, or null.
 const Operation *find_operation(std::string_view mnemonic);
 /// All mnemonics that the simulator executes, sorted.
@@ -38,6 +40,8 @@ public:
   std::string text(const Instruction &instruction) const;
   /// The registers of the instruction at an index. The first call finds those of all instructions.
   const Effects &effects(uint32_t index) const;
+  /// How marks on data go through the instructions. The first call finds it for all of them.
+  const FlowTable &flows() const;
   bool has_float_atomics() const { return has_float_atomics_; }
   /// True when some instruction reads its own address (s_getpc, s_call).
   bool reads_pc() const { return reads_pc_; }
@@ -52,6 +56,8 @@ private:
   std::vector<uint32_t> index_of_word_;
   mutable std::once_flag effects_found_;
   mutable std::vector<Effects> effects_;
+  mutable std::once_flag flows_found_;
+  mutable std::shared_ptr<const FlowTable> flows_;
   std::map<uint64_t, std::unique_ptr<uint32_t[]>> constants_;
   bool has_float_atomics_ = false;
   bool reads_pc_ = false;

@@ -79,6 +79,7 @@ struct Wave {
   std::byte *scratch = nullptr;
   uint32_t scratch_size = 0; ///< bytes a lane
   uint64_t executed = 0;
+  unsigned preset_scalars = 0; ///< scalar registers, from 0 on, that the launch set up
   std::unique_ptr<RaisedFault> fault;
 
   uint64_t exec() const { return sgpr[126] | uint64_t{sgpr[127]} << 32; }

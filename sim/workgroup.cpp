@@ -121,6 +121,7 @@ void WorkgroupRunner::prepare_scalars(Wave &wave) {
       wave.set_scalar(next++, group_.id[axis]);
   if (kernel.rsrc2 >> 10 & 1)
     wave.set_scalar(next++, state_.wave_count);
+  wave.preset_scalars = next;
 }
 
 template <bool Watched> void WorkgroupRunner::execute(Wave &wave) {
