@@ -83,8 +83,9 @@ Status place_by_metadata(std::vector<ArgumentEntry> &entries, const KernelInfo &
         entry.size = target.size;
     }
     if (entry.size != target.size)
-      return user_error(fmt::format("{}: {} bytes do not fit argument '{}' of {} bytes", entry.key,
-                                    entry.size, target.name, target.size));
+      return user_error(fmt::format("{}: {} bytes do not fit argument {} of {} bytes", entry.key, entry.size,
+                                    target.name.empty() ? std::to_string(i) : "'" + target.name + "'",
+                                    target.size));
     entry.offset = target.offset;
   }
   return {};

@@ -5,6 +5,7 @@ namespace nereid::tools {
 CLI::App *add_command(CLI::App &app, Invocation &invocation, const std::string &name,
                       const std::string &description, std::function<Outcome()> action) {
   CLI::App *command = app.add_subcommand(name, description);
+  command->footer(""); // not that of the whole command, which subcommands inherit
   command->add_flag("--json", invocation.common.json, "Print one JSON object on stdout, also on failure");
   command->callback([&invocation, action = std::move(action)] { invocation.run = action; });
   return command;

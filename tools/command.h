@@ -34,6 +34,7 @@ Result<Device> chosen_device(const CommonOptions &options);
 
 // Each adds one subcommand; the options live as long as the invocation's action.
 void add_demo(CLI::App &app, Invocation &invocation);
+void add_sample(CLI::App &app, Invocation &invocation);
 void add_quant(CLI::App &app, Invocation &invocation);
 void add_gemm(CLI::App &app, Invocation &invocation);
 void add_compile(CLI::App &app, Invocation &invocation);

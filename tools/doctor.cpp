@@ -60,7 +60,8 @@ Outcome run() {
   add_section(outcome, "devices", device_lines());
   const jit::DiskCache cache = jit::DiskCache::from_environment();
   outcome.text += fmt::format("cache\n  {}\n", cache.enabled() ? cache.directory() : "off");
-  outcome.json["cache"] = llvm::json::Object{{"enabled", cache.enabled()}, {"directory", json_string(cache.directory())}};
+  outcome.json["cache"] =
+      llvm::json::Object{{"enabled", cache.enabled()}, {"directory", json_string(cache.directory())}};
   return outcome;
 }
 

@@ -33,8 +33,11 @@ Result<std::vector<uint8_t>> read_file(const std::string &path, int64_t bytes, s
   return std::vector<uint8_t>(data.bytes_begin(), data.bytes_end());
 }
 
-Status check_outputs(const std::vector<std::string> &paths) {
-  std::set<llvm::sys::fs::UniqueID> seen;
+Status check_outputs(const std::vector<std::string> &paths, const std::vector<std::string> &inputs) {
+  std::set<llvm::sys::fs::UniqueID> seen, read;
+  for (const std::string &path : inputs)
+    if (llvm::sys::fs::UniqueID identity; !llvm::sys::fs::getUniqueID(path, identity))
+      read.insert(identity);
   for (const std::string &path : paths) {
     // Devices and pipes are left alone: opening one may have an effect.
     if (llvm::sys::fs::exists(path) && !llvm::sys::fs::is_regular_file(path) &&
@@ -48,6 +51,9 @@ Status check_outputs(const std::vector<std::string> &paths) {
       failure = llvm::sys::fs::getUniqueID(path, identity);
     if (failure)
       return cannot_write(path, failure);
+    if (read.count(identity) != 0)
+      return user_error(fmt::format("{} is an input and an output", path),
+                        "give the output a file of its own");
     if (!seen.insert(identity).second)
       return user_error(fmt::format("{} is asked for twice as an output", path), "give each output its file");
   }

@@ -14,8 +14,8 @@ namespace nereid::tools {
 Result<std::vector<uint8_t>> read_file(const std::string &path, int64_t bytes, std::string_view what);
 
 /// Whether files can be written, said before work is lost: each is opened, made where it is missing, and left
-/// as it is. Error (User): two are the same file; (Environment): one cannot be opened.
-Status check_outputs(const std::vector<std::string> &paths);
+/// as it is. Error (User): two are the same file, or one is an input; (Environment): one cannot be opened.
+Status check_outputs(const std::vector<std::string> &paths, const std::vector<std::string> &inputs);
 
 /// Error (Environment): it cannot be written.
 Status write_file(const std::string &path, const void *data, size_t bytes);

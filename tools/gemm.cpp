@@ -119,7 +119,7 @@ Outcome run(const CommonOptions &common, const GemmOptions &options) {
   Result<Inputs> inputs = read_inputs(options);
   if (!inputs)
     return inputs.error();
-  if (Status status = check_outputs({options.out}); !status)
+  if (Status status = check_outputs({options.out}, {options.a, options.b, options.b_scales}); !status)
     return status.error();
   Result<Device> device = chosen_device(common);
   if (!device)

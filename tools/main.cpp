@@ -5,6 +5,7 @@
 #include <llvm/Support/raw_ostream.h>
 
 #include "tools/command.h"
+#include "tools/version.h"
 
 using namespace nereid;
 using namespace nereid::tools;
@@ -15,8 +16,9 @@ constexpr const char *description =
     "Nereid: tiled GPU kernels in C++ for AMD gfx950, on a GPU or on its simulator.";
 constexpr const char *footer = R"(Examples:
   nereid demo
-  nereid quant --m 16 --k 512 --in a.bin --out-q q.bin --out-scales s.bin --shuffled
-  nereid gemm --m 16 --n 2112 --k 7168 --a a.bin --b b.bin --b-scales bs.bin --out c.bin --json
+  nereid sample --m 16 --n 2112 --k 7168 --out-dir data
+  nereid quant --m 16 --k 7168 --in data/a.bin --out-q q.bin --out-scales s.bin --shuffled
+  nereid gemm --m 16 --n 2112 --k 7168 --a data/a.bin --b data/b.bin --b-scales data/b_scales.bin --out c.bin
   nereid compile mxfp4_gemm_fused --config block_m=16,block_n=64,split_k=8 --shape 16,2112,7168 --emit isa
   nereid inspect mxfp4_quant --shape 256,0,3072
   nereid tune mxfp4_gemm_fused --shape 16,2112,7168
@@ -64,13 +66,13 @@ int finish(const Outcome &outcome, bool json) {
   return write_result(llvm::formatv("{0:2}\n", object).str(), outcome.code);
 }
 
-/// What --help prints, with --json as {"help": text}.
-int finish_help(const CLI::App &app, const CLI::Success &success, bool json) {
+/// What --help and --version print, with --json as {key: text}.
+int finish_text(const CLI::App &app, const CLI::Success &success, const char *key, bool json) {
   std::ostringstream text;
   app.exit(success, text, text);
   Outcome outcome;
   outcome.text = text.str();
-  outcome.json["help"] = text.str();
+  outcome.json[key] = llvm::StringRef(text.str()).trim().str();
   return finish(outcome, json);
 }
 
@@ -80,8 +82,10 @@ int main(int argc, char **argv) {
   CLI::App app(description, "nereid");
   app.footer(footer);
   app.require_subcommand(1);
+  app.set_version_flag("--version", std::string("nereid ") + version);
   Invocation invocation;
   add_demo(app, invocation);
+  add_sample(app, invocation);
   add_quant(app, invocation);
   add_gemm(app, invocation);
   add_compile(app, invocation);
@@ -92,8 +96,10 @@ int main(int argc, char **argv) {
 
   try {
     app.parse(argc, argv);
+  } catch (const CLI::CallForVersion &success) {
+    return finish_text(app, success, "version", asks_for_json(argc, argv));
   } catch (const CLI::Success &success) {
-    return finish_help(app, success, asks_for_json(argc, argv));
+    return finish_text(app, success, "help", asks_for_json(argc, argv));
   } catch (const CLI::ParseError &error) {
     return finish(Outcome(usage_error(app, argc, argv, error)), asks_for_json(argc, argv));
   }

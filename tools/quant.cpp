@@ -36,7 +36,7 @@ Result<kernels::LaunchRecord> quantize(const Device &device, const QuantOptions 
   Result<std::vector<uint8_t>> input = read_file(options.in, size.m * size.k * 2, "bf16 [M,K]");
   if (!input)
     return input.error();
-  if (Status status = check_outputs({options.out_q, options.out_scales}); !status)
+  if (Status status = check_outputs({options.out_q, options.out_scales}, {options.in}); !status)
     return status.error();
   Result<Buffer<uint8_t>> x = device.upload(*input);
   Result<Buffer<uint8_t>> codes = device.allocate<uint8_t>(size.m * size.k / 2);

@@ -5,13 +5,30 @@
 
 namespace nereid::kernels::host {
 
+namespace {
+
+struct Drawn {
+  Operands operands;
+  MxMatrix b; ///< in plain order
+};
+
+Drawn draw(int64_t m, int64_t n, int64_t k, uint64_t seed, uint8_t padding) {
+  Drawn result{{.m = m, .n = n, .k = k, .a = normal_bf16(m * k, seed)}, normal_mx(n, k, seed + 1)};
+  result.operands.b = shuffle_b(result.b.codes, n, k).value();
+  result.operands.b_scales = shuffle_scales(result.b.scales, n, k, padding).value();
+  return result;
+}
+
+} // namespace
+
+Operands random_operands(int64_t m, int64_t n, int64_t k, uint64_t seed, uint8_t padding) {
+  return draw(m, n, k, seed, padding).operands;
+}
+
 Problem random_problem(int64_t m, int64_t n, int64_t k, uint64_t seed, uint8_t padding) {
-  Problem problem{.m = m, .n = n, .k = k, .a = normal_bf16(m * k, seed)};
-  const MxMatrix b = normal_mx(n, k, seed + 1);
-  problem.b = shuffle_b(b.codes, n, k).value();
-  problem.b_scales = shuffle_scales(b.scales, n, k, padding).value();
-  problem.exact = gemm(quantize_even(problem.a, m, k), b);
-  return problem;
+  Drawn made = draw(m, n, k, seed, padding);
+  std::vector<double> exact = gemm(quantize_even(made.operands.a, m, k), made.b);
+  return {std::move(made.operands), std::move(exact)};
 }
 
 Result<Comparison> check_product(int64_t m, int64_t n, int64_t k, std::span<const uint16_t> a,

@@ -25,6 +25,7 @@
 #include <llvm/MC/MCStreamer.h>
 #include <llvm/MC/MCSubtargetInfo.h>
 #include <llvm/MC/TargetRegistry.h>
+#include <llvm/Support/CommandLine.h>
 #include <llvm/Support/FileSystem.h>
 #include <llvm/Support/SourceMgr.h>
 #include <llvm/Support/TargetSelect.h>
@@ -167,7 +168,10 @@ amdhsa.kernels:
                                           options.max_workgroup_size)));
 }
 
-std::vector<std::byte> compile_ir(const std::string &ir) {
+namespace {
+
+/// What the code generator writes for a module: an object, or text.
+std::string generate(const std::string &ir, llvm::CodeGenFileType type) {
   target();
   llvm::LLVMContext context;
   llvm::SMDiagnostic diagnostic;
@@ -179,13 +183,31 @@ std::vector<std::byte> compile_ir(const std::string &ir) {
   std::unique_ptr<llvm::TargetMachine> machine(target()->createTargetMachine(
       triple, "gfx950", "", {}, llvm::Reloc::PIC_, std::nullopt, llvm::CodeGenOptLevel::Aggressive));
   module->setDataLayout(machine->createDataLayout());
-  llvm::SmallString<0> object;
-  llvm::raw_svector_ostream stream(object);
+  llvm::SmallString<0> output;
+  llvm::raw_svector_ostream stream(output);
   llvm::legacy::PassManager passes;
-  EXPECT_FALSE(machine->addPassesToEmitFile(passes, stream, nullptr, llvm::CodeGenFileType::ObjectFile));
+  EXPECT_FALSE(machine->addPassesToEmitFile(passes, stream, nullptr, type));
   passes.run(*module);
-  return link(object.str().str());
+  return output.str().str();
 }
+
+} // namespace
+
+std::vector<std::byte> compile_ir(const std::string &ir) {
+  return link(generate(ir, llvm::CodeGenFileType::ObjectFile));
+}
+
+std::string compile_to_assembly(const std::string &ir, bool strength_reduction) {
+  target();
+  auto &options = llvm::cl::getRegisteredOptions();
+  auto *disable = static_cast<llvm::cl::opt<bool> *>(options.lookup("disable-lsr"));
+  disable->setValue(!strength_reduction);
+  std::string text = generate(ir, llvm::CodeGenFileType::AssemblyFile);
+  disable->setValue(false);
+  return text;
+}
+
+std::vector<std::byte> assemble_text(const std::string &text) { return link(assemble_object(text)); }
 
 CodeObject load(const std::vector<std::byte> &file) {
   auto code = CodeObject::load(file);

@@ -27,6 +27,13 @@ std::vector<std::byte> assemble(const std::string &body, const KernelOptions &op
 /// A linked code object from LLVM IR, compiled for gfx950 at O3.
 std::vector<std::byte> compile_ir(const std::string &ir);
 
+/// The assembler text that LLVM makes of IR for gfx950 at O3, with or without the strength reduction of
+/// loops.
+std::string compile_to_assembly(const std::string &ir, bool strength_reduction = true);
+
+/// A linked code object from the text of a whole assembler file.
+std::vector<std::byte> assemble_text(const std::string &text);
+
 /// Loads, or ends the test with an exception.
 CodeObject load(const std::vector<std::byte> &file);
 

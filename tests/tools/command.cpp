@@ -27,13 +27,21 @@ void expect_error(std::vector<std::string> arguments, int exit_code, const std::
 TEST(Command, HelpIsRightAndHasExamples) {
   const CommandResult help = run_command({"--help"});
   EXPECT_EQ(help.exit_code, 0);
-  for (const char *subcommand : {"demo", "quant", "gemm", "compile", "inspect", "tune", "doctor"}) {
+  for (const char *subcommand : {"demo", "sample", "quant", "gemm", "compile", "inspect", "tune", "doctor"}) {
     EXPECT_NE(help.out.find(subcommand), std::string::npos) << subcommand;
     const CommandResult own = run_command({subcommand, "--help"});
     EXPECT_EQ(own.exit_code, 0) << subcommand;
     EXPECT_TRUE(own.err.empty()) << subcommand;
+    EXPECT_EQ(own.out.find("nereid sim run launch.json"), std::string::npos) << "the examples of the whole command";
   }
   EXPECT_NE(help.out.find("Examples:"), std::string::npos);
+}
+
+TEST(Command, TellsItsVersion) {
+  EXPECT_EQ(run_command({"--version"}).out, "nereid " NEREID_VERSION "\n");
+  const CommandResult json = run_command({"--version", "--json"});
+  EXPECT_EQ(json.exit_code, 0);
+  EXPECT_EQ(json.json().getString("version").value_or("").str(), "nereid " NEREID_VERSION);
 }
 
 TEST(Command, UsageErrorsAreExitCode2WithOneObject) {

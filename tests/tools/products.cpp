@@ -73,6 +73,40 @@ TEST(GemmCommand, EveryPathWritesTheProduct) {
   }
 }
 
+TEST(GemmCommand, AnInputIsNoOutput) {
+  const GemmFiles files(4, 16, 32);
+  std::vector<std::string> arguments = files.arguments({"--json"});
+  for (std::string &argument : arguments)
+    if (argument == files.directory.path("c"))
+      argument = files.directory.path("a");
+  const CommandResult result = run_command(arguments);
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_NE(message_of(result).find("is an input and an output"), std::string::npos) << message_of(result);
+  EXPECT_EQ(files.directory.read("a").size(), files.problem.a.size() * 2) << "the input is as it was";
+}
+
+TEST(SampleCommand, WritesOperandsThatGemmMultipliesRight) {
+  const WorkDirectory directory;
+  const std::vector<std::string> shape = {"--m", "5", "--n", "48", "--k", "96"};
+  const auto with_shape = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.end(), shape.begin(), shape.end());
+    return run_command(arguments);
+  };
+  ASSERT_EQ(with_shape({"sample", "--out-dir", directory.path("data"), "--seed", "7"}).exit_code, 0);
+  const host::Operands expected = host::random_operands(5, 48, 96, 7);
+  EXPECT_EQ(directory.read("data/b.bin"), expected.b);
+  EXPECT_EQ(directory.read("data/b_scales.bin"), expected.b_scales);
+  const CommandResult result = with_shape(
+      {"gemm", "--a", directory.path("data/a.bin"), "--b", directory.path("data/b.bin"), "--b-scales",
+       directory.path("data/b_scales.bin"), "--out", directory.path("c.bin"), "--device", "sim", "--check"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(directory.read("c.bin").size(), 5U * 48 * 2);
+
+  const CommandResult bad = run_command({"sample", "--m", "1", "--n", "17", "--k", "32", "--json"});
+  EXPECT_EQ(bad.exit_code, 2);
+  EXPECT_NE(message_of(bad).find("16"), std::string::npos) << message_of(bad);
+}
+
 TEST(GemmCommand, ManySlicesAreAddedInALoop) {
   const GemmFiles files(5, 48, 736);
   const CommandResult result =

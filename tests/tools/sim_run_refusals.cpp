@@ -80,7 +80,7 @@ TEST_F(SimRunRefusals, ShapesBeyondTheLimits) {
 TEST_F(SimRunRefusals, ArgumentsThatDoNotFit) {
   const std::string members = R"("kernel": "prime_counts", "buffers": {"b": {"size": 256}}, )";
   expect_error(run(program("loops.O3"), one_wave, members + R"("values": [{"i32": 1}])"),
-               "values[0]: 4 bytes do not fit argument 'primes' of 8 bytes");
+               "values[0]: 4 bytes do not fit argument 0 of 8 bytes");
   expect_error(run(program("loops.O3"), one_wave, members + R"("values": [{"buffer": "b"}, {"i32": 1}])"),
                "values[1]: kernel 'prime_counts' has 1 arguments");
   expect_error(

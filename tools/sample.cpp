@@ -1,0 +1,71 @@
+#include <fmt/format.h>
+
+#include <llvm/Support/FileSystem.h>
+
+#include "kernels/choices.h"
+#include "kernels/host/problem.h"
+#include "tools/command.h"
+#include "tools/files.h"
+
+namespace nereid::tools {
+namespace {
+
+struct SampleOptions {
+  kernels::ProblemSize size;
+  std::string directory = ".";
+  uint64_t seed = 1;
+};
+
+constexpr const char *footer =
+    R"(Files are raw little-endian, as quant and gemm read them: a.bin, bf16 [M,K] of normal distribution;
+b.bin, e2m1 [N,K/2] in (16,16)-shuffled order; b_scales.bin, e8m0 in shuffled order.
+
+Example:
+  nereid sample --m 16 --n 2112 --k 7168 --out-dir data)";
+
+/// One of the files of a sample.
+struct SampleFile {
+  std::string path;
+  const void *data;
+  size_t bytes;
+};
+
+Outcome run(const SampleOptions &options) {
+  const auto [m, n, k] = options.size;
+  if (Status status = kernels::check_shape(options.size, /*has_n=*/true); !status)
+    return status.error();
+  if (const std::error_code failure = llvm::sys::fs::create_directories(options.directory))
+    return environment_error(fmt::format("cannot make {}: {}", options.directory, failure.message()));
+  const kernels::host::Operands operands = kernels::host::random_operands(m, n, k, options.seed);
+  const SampleFile files[] = {
+      {options.directory + "/a.bin", operands.a.data(), operands.a.size() * sizeof(uint16_t)},
+      {options.directory + "/b.bin", operands.b.data(), operands.b.size()},
+      {options.directory + "/b_scales.bin", operands.b_scales.data(), operands.b_scales.size()}};
+  Outcome outcome;
+  llvm::json::Array list;
+  for (const SampleFile &file : files) {
+    if (Status status = write_file(file.path, file.data, file.bytes); !status)
+      return status.error();
+    outcome.text += fmt::format("{} {} bytes\n", file.path, file.bytes);
+    list.push_back(llvm::json::Object{{"path", json_string(file.path)}, {"bytes", file.bytes}});
+  }
+  outcome.json["files"] = std::move(list);
+  return outcome;
+}
+
+} // namespace
+
+void add_sample(CLI::App &app, Invocation &invocation) {
+  auto options = std::make_shared<SampleOptions>();
+  CLI::App *command = add_command(app, invocation, "sample", "Write random operands for quant and gemm",
+                                  [options] { return run(*options); });
+  command->footer(footer);
+  command->add_option("--m", options->size.m, "Rows of A")->required();
+  command->add_option("--n", options->size.n, "Rows of B, a multiple of 16")->required();
+  command->add_option("--k", options->size.k, "Columns of A and B, a multiple of 32")->required();
+  command->add_option("--out-dir", options->directory, "Directory of the files, made when missing")
+      ->capture_default_str();
+  command->add_option("--seed", options->seed, "Of the random numbers")->capture_default_str();
+}
+
+} // namespace nereid::tools
