@@ -1,5 +1,7 @@
 #include "sim/checks.h"
 
+#include "sim/hazard_check.h"
+#include "sim/lds_race_check.h"
 #include "sim/shadow_watch.h"
 #include "sim/wait_check.h"
 #include "sim/watch_list.h"
@@ -55,6 +57,10 @@ std::unique_ptr<Watch> make_watch(LaunchState &state) {
     list->add(std::make_unique<WaitCheck>(program));
   if (checks.undefined || checks.nan_scale)
     list->add(std::make_unique<ShadowWatch>(state, checks.undefined, checks.nan_scale));
+  if (checks.race_lds)
+    list->add(std::make_unique<LdsRaceCheck>(program));
+  if (checks.hazard)
+    list->add(std::make_unique<HazardCheck>(program));
   if (list->empty())
     return nullptr;
   return list;

@@ -37,11 +37,21 @@ public:
       common |= words_[k] & other.words_[k];
     return common != 0;
   }
-  /// The lowest register of both sets, or `size`.
-  unsigned first_common(const RegisterSet &other) const {
+  RegisterSet common(const RegisterSet &other) const {
+    RegisterSet result;
     for (unsigned k = 0; k < words_.size(); ++k)
-      if (uint64_t common = words_[k] & other.words_[k])
-        return 64 * k + static_cast<unsigned>(std::countr_zero(common));
+      result.words_[k] = words_[k] & other.words_[k];
+    return result;
+  }
+  void remove(const RegisterSet &other) {
+    for (unsigned k = 0; k < words_.size(); ++k)
+      words_[k] &= ~other.words_[k];
+  }
+  /// The lowest register, or `size`.
+  unsigned first() const {
+    for (unsigned k = 0; k < words_.size(); ++k)
+      if (words_[k])
+        return 64 * k + static_cast<unsigned>(std::countr_zero(words_[k]));
     return size;
   }
   bool empty() const {

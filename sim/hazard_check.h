@@ -1,0 +1,55 @@
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "sim/hazard_table.h"
+#include "sim/watch.h"
+
+namespace nereid::sim {
+
+class Program;
+
+/// Finds pairs of instructions with fewer wait states between them than the hardware needs
+/// (sim/hazard_table.h).
+class HazardCheck : public Watch {
+public:
+  explicit HazardCheck(const Program &program);
+
+  void begin(Workgroup &group, std::span<const std::unique_ptr<Wave>> waves) override;
+  void before(Wave &wave, const Instruction &instruction) override;
+  void access(Wave &, const Instruction &, const MemoryAccess &) override {}
+  void after(Wave &, const Instruction &) override {}
+  void barrier(Workgroup &) override {}
+  void end(Workgroup &) override {}
+
+private:
+  /// Of one instruction: the rows of the table in which it can be the first and the second, as bits.
+  struct Facts {
+    uint32_t first_rows = 0;
+    uint32_t second_rows = 0;
+    uint8_t states = 1; ///< wait states that it makes
+  };
+  static constexpr unsigned kept = 32;
+  static constexpr uint64_t unknown = ~uint64_t{0};
+  /// Of one wave. What lies `hazard_reach` states before an instruction depends on its place alone when no
+  /// jump lies between, and on the place and the jump when one does; each is examined once.
+  struct State {
+    std::array<uint32_t, kept> recent; ///< the last instructions, a ring
+    uint32_t executed = 0;
+    uint32_t next = 0;         ///< the instruction behind the last one
+    unsigned run = 0;          ///< states since the last jump, at most hazard_reach
+    uint32_t jump = 0;         ///< the instruction that jumped
+    bool run_was_long = false; ///< hazard_reach states before that jump there was none
+  };
+
+  uint64_t history(const State &state) const;
+  void examine(Wave &wave, const State &state);
+
+  const Program &program_;
+  std::vector<Facts> facts_;
+  std::vector<uint64_t> examined_; ///< the history with which an instruction was found to be right
+  std::vector<State> states_;
+};
+
+} // namespace nereid::sim
