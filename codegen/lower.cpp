@@ -34,9 +34,9 @@ llvm::Type *llvm_type(llvm::LLVMContext &context, const ir::Type &type) {
 }
 
 Lowering::Lowering(const FunctionIndex &index, const AxisAnalysis &axes, const LayoutChoice &layouts,
-                   llvm::Module &module)
-    : index_(index), function_(index.function()), axes_(axes), layouts_(layouts), module_(module),
-      context_(module.getContext()), builder_(context_), debug_(module),
+                   const ValueRanges &ranges, llvm::Module &module)
+    : index_(index), function_(index.function()), axes_(axes), layouts_(layouts), ranges_(ranges),
+      module_(module), context_(module.getContext()), builder_(context_), debug_(module),
       scalar_layout_(scalar_layout(function_.options.waves)) {}
 
 void Lowering::fail(Error error) {
@@ -125,6 +125,8 @@ void Lowering::lower_op(const ir::Op &op) {
   set_line(op);
   switch (op.opcode) {
   case ir::Opcode::Load:
+    if (auto issued = issued_.find(&op); issued != issued_.end())
+      return finish_load(op, issued->second);
     return lower_load(op);
   case ir::Opcode::Store:
     return lower_store(op);
@@ -278,14 +280,15 @@ Registers Lowering::compute(const ir::Op &op, unsigned result, const LinearLayou
 }
 
 static Result<std::unique_ptr<llvm::Module>> lower_with(const FunctionIndex &index, const AxisAnalysis &axes,
-                                                        const DealtLoops &dealt, llvm::LLVMContext &context) {
+                                                        const ValueRanges &ranges, const DealtLoops &dealt,
+                                                        llvm::LLVMContext &context) {
   const ir::Function &function = index.function();
   Result<LayoutChoice> layouts = choose_layouts(index, axes, dealt);
   if (!layouts)
     return layouts.error();
   auto module = std::make_unique<llvm::Module>(function.name, context);
   set_target(*module);
-  if (Status done = Lowering(index, axes, *layouts, *module).run(); !done)
+  if (Status done = Lowering(index, axes, *layouts, ranges, *module).run(); !done)
     return done.error();
   std::string text;
   llvm::raw_string_ostream stream(text);
@@ -322,15 +325,16 @@ static void keep_staged(const FunctionIndex &index, const AxisAnalysis &axes, De
 Result<std::unique_ptr<llvm::Module>> lower(const ir::Function &function, llvm::LLVMContext &context) {
   FunctionIndex index(function);
   AxisAnalysis axes(index);
+  ValueRanges ranges(index);
   Result<DealtLoops> dealt = deal_loops(index);
   if (!dealt)
     return dealt.error();
   if (function.options.wave_split == ir::WaveSplit::Auto && !dealt->empty())
     keep_staged(index, axes, *dealt);
-  Result<std::unique_ptr<llvm::Module>> module = lower_with(index, axes, *dealt, context);
+  Result<std::unique_ptr<llvm::Module>> module = lower_with(index, axes, ranges, *dealt, context);
   if (module || dealt->empty() || function.options.wave_split == ir::WaveSplit::K)
     return module;
-  return lower_with(index, axes, DealtLoops(), context);
+  return lower_with(index, axes, ranges, DealtLoops(), context);
 }
 
 } // namespace nereid::codegen

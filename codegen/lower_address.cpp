@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <functional>
 #include <map>
 
 #include "codegen/lowering.h"
@@ -39,6 +40,8 @@ public:
   Offset add(const Offset &x, const Offset &y) {
     Offset sum;
     sum.uniform = add(x.uniform, y.uniform);
+    sum.range = x.range + y.range;
+    sum.constant = wrapped(x.constant, y.constant, std::plus<>());
     bool narrow =
         (!x.varying || x.limit) && (!y.varying || y.limit) && x.limit + y.limit < Offset::narrow_limit;
     if (narrow || !x.varying || !y.varying) {
@@ -50,28 +53,45 @@ public:
     return sum;
   }
   Offset negate(const Offset &x) {
-    return {x.varying ? negate(wide(x.varying)) : nullptr, 0, negate(x.uniform)};
+    return {x.varying ? negate(wide(x.varying)) : nullptr, 0, negate(x.uniform), -x.range,
+            wrapped(0, x.constant, std::minus<>())};
   }
-  /// One factor has no varying part.
-  Offset multiply(const Offset &x, llvm::Value *factor) {
+  /// `y` has no varying part.
+  Offset multiply(const Offset &x, const Offset &y) {
+    const Interval factor = y.range + Interval{y.constant, y.constant};
     Offset product;
-    product.uniform = multiply(x.uniform, factor);
-    auto *constant = llvm::dyn_cast_or_null<llvm::ConstantInt>(factor);
-    if (x.limit && constant && constant->getValue().isStrictlyPositive() &&
-        constant->getValue().ult(Offset::narrow_limit / x.limit)) {
-      product.varying = multiply(x.varying, b_.getInt32(constant->getZExtValue()));
-      product.limit = x.limit * constant->getZExtValue();
+    if (!y.uniform) {
+      product.uniform = multiply(x.uniform, b_.getInt64(y.constant));
+      product.range = x.range * factor;
+      product.constant = wrapped(x.constant, y.constant, std::multiplies<>());
+    } else if (x.uniform || x.constant != 0) {
+      product.uniform = multiply(uniform(x), uniform(y));
+      product.range = (x.range + Interval{x.constant, x.constant}) * factor;
+    }
+    const auto room = static_cast<int64_t>(x.limit ? (Offset::narrow_limit - 1) / x.limit : 0);
+    if (x.limit && factor.low > 0 && factor.high <= room) {
+      llvm::Value *narrow = once(truncations_, {uniform(y), nullptr},
+                                 [&] { return b_.CreateTrunc(uniform(y), b_.getInt32Ty()); });
+      product.varying = multiply(x.varying, narrow);
+      product.limit = x.limit * static_cast<uint64_t>(factor.high);
     } else {
-      product.varying = x.varying ? multiply(wide(x.varying), factor) : nullptr;
+      product.varying = x.varying ? multiply(wide(x.varying), uniform(y)) : nullptr;
     }
     return product;
   }
-  llvm::Value *whole(const Offset &x) {
-    llvm::Value *sum = add(x.varying ? wide(x.varying) : nullptr, x.uniform);
-    return sum ? sum : b_.getInt64(0);
+  /// All but the varying part.
+  llvm::Value *uniform(const Offset &x) {
+    if (!x.uniform || x.constant == 0)
+      return x.uniform ? x.uniform : b_.getInt64(x.constant);
+    return add(x.uniform, b_.getInt64(x.constant));
   }
+  llvm::Value *whole(const Offset &x) { return x.varying ? add(wide(x.varying), uniform(x)) : uniform(x); }
 
 private:
+  template <class Operation> static int64_t wrapped(int64_t a, int64_t b, Operation operation) {
+    return static_cast<int64_t>(operation(static_cast<uint64_t>(a), static_cast<uint64_t>(b)));
+  }
+
   using Cache = std::map<Pair, llvm::Value *>;
   template <class Make> llvm::Value *once(Cache &cache, Pair key, const Make &make) {
     auto [found, is_new] = cache.try_emplace(key, nullptr);
@@ -81,7 +101,7 @@ private:
   }
 
   llvm::IRBuilder<> &b_;
-  Cache zexts_, sums_, products_, negations_;
+  Cache zexts_, truncations_, sums_, products_, negations_;
 };
 
 } // namespace
@@ -120,7 +140,7 @@ Lowering::Offsets Lowering::offsets(ir::ValueId value, const LinearLayout &layou
 Lowering::Offsets Lowering::make_offsets(ir::ValueId value, const LinearLayout &layout) {
   auto extended = [&](llvm::Value *v) { return builder_.CreateSExt(v, builder_.getInt64Ty()); };
   if (type(value).rank() == 0)
-    return Offsets(layout.registers(), Offset{nullptr, 0, extended(scalar(value))});
+    return Offsets(layout.registers(), scalar_offset(value));
   const ir::Op *op = index_.is_cheap(value) ? index_.definition(value) : nullptr;
   ir::Opcode opcode = op ? op->opcode : ir::Opcode::Yield;
   Parts parts(builder_);
@@ -136,7 +156,7 @@ Lowering::Offsets Lowering::make_offsets(ir::ValueId value, const LinearLayout &
       return offsets(op->operands[0], layout);
     break;
   case ir::Opcode::Constant:
-    return Offsets(layout.registers(), Offset{nullptr, 0, extended(compute(*op, 0, layout)[0])});
+    return Offsets(layout.registers(), Offset{nullptr, 0, nullptr, {0, 0}, ranges_[value].low});
   case ir::Opcode::Arange:
     return arange_offsets(*op, layout);
   case ir::Opcode::Add:
@@ -150,20 +170,33 @@ Lowering::Offsets Lowering::make_offsets(ir::ValueId value, const LinearLayout &
     Offsets a = offsets(op->operands[0], layout), b = offsets(op->operands[1], layout);
     for (uint32_t r = 0; r < layout.registers(); ++r) {
       if (!b[r].varying)
-        result.push_back(parts.multiply(a[r], b[r].uniform));
+        result.push_back(parts.multiply(a[r], b[r]));
       else if (!a[r].varying)
-        result.push_back(parts.multiply(b[r], a[r].uniform));
+        result.push_back(parts.multiply(b[r], a[r]));
       else
-        result.push_back({parts.multiply(parts.whole(a[r]), parts.whole(b[r])), 0, nullptr});
+        result.push_back({parts.multiply(parts.whole(a[r]), parts.whole(b[r]))});
     }
     return result;
   }
   default:
     break;
   }
+  const Interval &range = ranges_[value];
+  const bool narrow = range.low >= 0 && range.high + 1 < static_cast<int64_t>(Offset::narrow_limit);
   for (llvm::Value *v : get(value, layout))
-    result.push_back({extended(v), 0, nullptr});
+    if (narrow)
+      result.push_back(
+          {builder_.CreateZExtOrTrunc(v, builder_.getInt32Ty()), static_cast<uint64_t>(range.high + 1)});
+    else
+      result.push_back({extended(v)});
   return result;
+}
+
+Offset Lowering::scalar_offset(ir::ValueId value) {
+  llvm::Value *v = scalar(value);
+  if (auto *constant = llvm::dyn_cast<llvm::ConstantInt>(v))
+    return {nullptr, 0, nullptr, {0, 0}, constant->getSExtValue()};
+  return {nullptr, 0, builder_.CreateSExt(v, builder_.getInt64Ty()), ranges_[value], 0};
 }
 
 Lowering::Offsets Lowering::arange_offsets(const ir::Op &op, const LinearLayout &layout) {
@@ -178,10 +211,10 @@ Lowering::Offsets Lowering::arange_offsets(const ir::Op &op, const LinearLayout 
     Offset offset;
     bool apart = (own & thread_bits) == 0;
     offset.varying = apart ? thread : builder_.CreateXor(thread, builder_.getInt32(own));
-    offset.limit = static_cast<uint64_t>(type(op.result()).shape[0]);
+    offset.limit = apart ? thread_bits + 1 : static_cast<uint64_t>(type(op.result()).shape[0]);
     if (thread_bits == 0)
       offset = {};
-    offset.uniform = builder_.getInt64(op.integer("start") + static_cast<int64_t>(apart ? own : 0));
+    offset.constant = op.integer("start") + static_cast<int64_t>(apart ? own : 0);
     result.push_back(offset);
   }
   return result;
@@ -194,7 +227,7 @@ std::vector<Lowering::Address> Lowering::parts_of_pointer(ir::ValueId pointer, c
       type(pointer).rank() != 0 && index_.is_cheap(pointer) ? index_.definition(pointer) : nullptr;
   if (op && op->opcode == ir::Opcode::PtrAdd) {
     Parts parts(builder_);
-    llvm::Value *bytes = builder_.getInt64(ir::byte_size(type(pointer).element));
+    const Offset bytes{nullptr, 0, nullptr, {0, 0}, ir::byte_size(type(pointer).element)};
     Offsets added = offsets(op->operands[1], layout);
     result = parts_of_pointer(op->operands[0], layout);
     for (uint32_t r = 0; r < layout.registers(); ++r)
@@ -203,22 +236,42 @@ std::vector<Lowering::Address> Lowering::parts_of_pointer(ir::ValueId pointer, c
   }
   if (op && is_renaming(index_, pointer) && op->opcode != ir::Opcode::Split && op->opcode != ir::Opcode::Join)
     return parts_of_pointer(op->operands[0], operand_layout(function_, *op, 0, layout));
+  if (type(pointer).rank() == 0)
+    return std::vector<Address>(layout.registers(), scalar_pointer(pointer));
   for (llvm::Value *base : get(pointer, layout))
-    result.push_back({base, {}});
+    result.push_back({base, {}, /*uniform_base=*/false});
   return result;
+}
+
+/// What the rounds of a pipeline add to a pointer stays apart from its base, so that one descriptor serves
+/// all rounds.
+Lowering::Address Lowering::scalar_pointer(ir::ValueId pointer) {
+  const ir::Op *op = index_.definition(pointer);
+  if (!pipeline_ || !pipeline_->varies(pointer) || op->opcode != ir::Opcode::PtrAdd)
+    return {scalar(pointer), {}};
+  Parts parts(builder_);
+  Address address = scalar_pointer(op->operands[0]);
+  const Offset bytes{nullptr, 0, nullptr, {0, 0}, ir::byte_size(type(pointer).element)};
+  const Offset added = parts.multiply(scalar_offset(op->operands[1]), bytes);
+  constexpr Interval stepped{0, static_cast<int64_t>(Offset::narrow_limit / 2)};
+  if (pipeline_->varies(op->operands[1]) && added.range.within(stepped))
+    address.offset = parts.add(address.offset, added);
+  else
+    address.base = builder_.CreateGEP(builder_.getInt8Ty(), address.base, parts.uniform(added));
+  return address;
 }
 
 /// The uniform part goes to the base in scalar registers, the threads' part is added last.
 Registers Lowering::addresses(ir::ValueId pointer, const LinearLayout &layout) {
   std::map<std::pair<llvm::Value *, llvm::Value *>, llvm::Value *> bases;
   std::map<std::pair<llvm::Value *, llvm::Value *>, llvm::Value *> made;
+  Parts parts(builder_);
   Registers result;
   for (const Address &address : parts_of_pointer(pointer, layout)) {
-    llvm::Value *&base = bases[{address.base, address.offset.uniform}];
+    llvm::Value *uniform = parts.uniform(address.offset);
+    llvm::Value *&base = bases[{address.base, uniform}];
     if (!base)
-      base = address.offset.uniform
-                 ? builder_.CreateGEP(builder_.getInt8Ty(), address.base, address.offset.uniform)
-                 : address.base;
+      base = builder_.CreateGEP(builder_.getInt8Ty(), address.base, uniform);
     llvm::Value *&whole = made[{base, address.offset.varying}];
     if (!whole) {
       llvm::Value *varying = address.offset.varying;

@@ -93,81 +93,104 @@ Registers Lowering::initial_sum_of_wave(const Registers &initial) {
   return result;
 }
 
+Lowering::Sums Lowering::phis_of(const Sums &values) {
+  Sums phis;
+  for (const Registers &registers : values) {
+    phis.emplace_back();
+    for (llvm::Value *value : registers)
+      phis.back().push_back(builder_.CreatePHI(value->getType(), 2));
+  }
+  return phis;
+}
+
+void Lowering::add_incoming(const Sums &phis, const Sums &values, llvm::BasicBlock *from) {
+  for (size_t i = 0; i < phis.size(); ++i)
+    for (size_t r = 0; r < phis[i].size(); ++r)
+      llvm::cast<llvm::PHINode>(phis[i][r])->addIncoming(values[i][r], from);
+}
+
 /// The test stands at the end of the body, and once before it: a loop that runs knows that it does.
 void Lowering::lower_for(const ir::Op &op) {
   if (lower_staged_loop(op))
     return;
   const ir::Block &body = op.blocks.front();
-  Rounds rounds{scalar(op.operands[0]), scalar(op.operands[1]), scalar(op.operands[2]), nullptr};
-  rounds.any = builder_.CreateICmpSLT(rounds.first, rounds.last);
-  bool dealt = layouts_.dealt.contains(body);
+  Loop loop{op, body, layouts_.dealt.contains(body), {}, {}, {}, new_block("done")};
+  loop.rounds = {scalar(op.operands[0]), scalar(op.operands[1]), scalar(op.operands[2]), nullptr};
+  loop.rounds.any = builder_.CreateICmpSLT(loop.rounds.first, loop.rounds.last);
   size_t count = op.results.size();
-  std::vector<LinearLayout> layouts;
-  std::vector<Registers> initial;
+  Sums initial;
   for (size_t i = 0; i < count; ++i) {
-    layouts.push_back(natural_layout(body.arguments[i + 1]));
-    initial.push_back(edge_values(op.operands[i + 3], layouts[i]));
-    if (dealt)
+    loop.layouts.push_back(natural_layout(body.arguments[i + 1]));
+    initial.push_back(edge_values(op.operands[i + 3], loop.layouts[i]));
+    if (loop.dealt)
       initial.back() = initial_sum_of_wave(initial.back());
   }
-  if (dealt)
-    rounds = rounds_of_wave(rounds);
-  llvm::BasicBlock *before = builder_.GetInsertBlock();
-  llvm::BasicBlock *loop = new_block("loop");
-  llvm::BasicBlock *done = new_block("done");
-  builder_.CreateCondBr(rounds.any, loop, done);
+  if (loop.dealt)
+    loop.rounds = rounds_of_wave(loop.rounds);
+  llvm::BasicBlock *start = new_block("start");
+  builder_.CreateCondBr(loop.rounds.any, start, loop.done);
+  loop.exits.emplace_back(builder_.GetInsertBlock(), initial);
 
-  builder_.SetInsertPoint(loop);
+  builder_.SetInsertPoint(start);
+  const std::vector<Access> skipped = accesses_;
+  if (PipelinePlan plan = plan_pipeline(index_, layouts_, op); plan.overlaps())
+    lower_pipelined_rounds(loop, std::move(plan));
+  else
+    lower_rounds(loop);
+  accesses_.insert(accesses_.end(), skipped.begin(), skipped.end());
+
+  builder_.SetInsertPoint(loop.done);
+  Sums results = phis_of(initial);
+  for (const auto &[from, values] : loop.exits)
+    add_incoming(results, values, from);
+  for (size_t i = 0; i < count; ++i)
+    if (loop.dealt)
+      define(op.results[i], layouts_.home(op.results[i]),
+             sum_over_waves(results[i], loop.layouts[i], layouts_.home(op.results[i])));
+    else
+      define_from_edge(op.results[i], loop.layouts[i], results[i]);
+}
+
+void Lowering::lower_rounds(Loop &loop) {
+  const Rounds &rounds = loop.rounds;
+  const Sums initial = loop.exits.front().second;
+  llvm::BasicBlock *before = builder_.GetInsertBlock();
+  llvm::BasicBlock *block = new_block("loop");
+  builder_.CreateBr(block);
+  builder_.SetInsertPoint(block);
   llvm::PHINode *index = builder_.CreatePHI(rounds.first->getType(), 2);
   index->addIncoming(rounds.first, before);
-  std::vector<std::vector<llvm::PHINode *>> carried(count);
-  for (size_t i = 0; i < count; ++i)
-    for (llvm::Value *value : initial[i]) {
-      carried[i].push_back(builder_.CreatePHI(value->getType(), 2));
-      carried[i].back()->addIncoming(value, before);
-    }
-  const std::vector<Access> skipped = accesses_;
-  open_scope();
-  define_scalar(body.arguments[0], index);
-  for (size_t i = 0; i < count; ++i)
-    define_from_edge(body.arguments[i + 1], layouts[i], Registers(carried[i].begin(), carried[i].end()));
-  expect_accesses(body);
-  if (dealt)
-    dealt_loop_ = &op;
-  lower_block(body);
-  set_line(op);
-  std::vector<Registers> next;
-  for (size_t i = 0; i < count; ++i)
-    next.push_back(edge_values(body.ops.back().operands[i], layouts[i]));
-  dealt_loop_ = nullptr;
-  close_scope();
+  const Sums carried = phis_of(initial);
+  add_incoming(carried, initial, before);
+  expect_accesses(loop.body);
+  const Sums next = lower_round(loop, index, carried);
   // index < last here, so that the distance is exact as an unsigned number, and a step past the largest
   // integer is not taken.
   llvm::Value *more = builder_.CreateICmpUGT(builder_.CreateSub(rounds.last, index), rounds.step);
   llvm::Value *following = builder_.CreateAdd(index, rounds.step);
   llvm::BasicBlock *end = builder_.GetInsertBlock();
-  builder_.CreateCondBr(more, loop, done);
+  builder_.CreateCondBr(more, block, loop.done);
   index->addIncoming(following, end);
-  for (size_t i = 0; i < count; ++i)
-    for (size_t r = 0; r < carried[i].size(); ++r)
-      carried[i][r]->addIncoming(next[i][r], end);
+  add_incoming(carried, next, end);
+  loop.exits.emplace_back(end, next);
+}
 
-  accesses_.insert(accesses_.end(), skipped.begin(), skipped.end());
-  builder_.SetInsertPoint(done);
-  std::vector<Registers> results(count);
-  for (size_t i = 0; i < count; ++i)
-    for (size_t r = 0; r < carried[i].size(); ++r) {
-      llvm::PHINode *phi = builder_.CreatePHI(carried[i][r]->getType(), 2);
-      phi->addIncoming(initial[i][r], before);
-      phi->addIncoming(next[i][r], end);
-      results[i].push_back(phi);
-    }
-  for (size_t i = 0; i < count; ++i)
-    if (dealt)
-      define(op.results[i], layouts_.home(op.results[i]),
-             sum_over_waves(results[i], layouts[i], layouts_.home(op.results[i])));
-    else
-      define_from_edge(op.results[i], layouts[i], results[i]);
+/// The body once: what it carries on.
+Lowering::Sums Lowering::lower_round(const Loop &loop, llvm::Value *index, const Sums &carried) {
+  open_scope();
+  define_scalar(loop.body.arguments[0], index);
+  for (size_t i = 0; i < carried.size(); ++i)
+    define_from_edge(loop.body.arguments[i + 1], loop.layouts[i], carried[i]);
+  if (loop.dealt)
+    dealt_loop_ = &loop.op;
+  lower_block(loop.body);
+  set_line(loop.op);
+  Sums next;
+  for (size_t i = 0; i < carried.size(); ++i)
+    next.push_back(edge_values(loop.body.ops.back().operands[i], loop.layouts[i]));
+  dealt_loop_ = nullptr;
+  close_scope();
+  return next;
 }
 
 void Lowering::lower_if(const ir::Op &op) {

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <map>
 
 #include <llvm/IR/InlineAsm.h>
 
@@ -43,75 +44,153 @@ Registers Lowering::guarded(llvm::Value *condition, const Registers &otherwise,
   return merged;
 }
 
-llvm::Value *Lowering::load_vector(const ir::Op &op, llvm::Value *pointer, ir::Element element,
-                                   unsigned count, llvm::Align align) {
-  unsigned bits = count * 8 * ir::byte_size(element);
+llvm::Type *Lowering::access_type(ir::Element element, unsigned count) {
+  const unsigned bits = count * 8 * ir::byte_size(element);
   llvm::Type *i32 = builder_.getInt32Ty();
-  llvm::Type *access = bits < 32    ? static_cast<llvm::Type *>(builder_.getIntNTy(bits))
-                       : bits == 32 ? i32
-                                    : llvm::FixedVectorType::get(i32, bits / 32);
-  llvm::LoadInst *load = builder_.CreateAlignedLoad(access, pointer, align);
+  return bits < 32    ? static_cast<llvm::Type *>(builder_.getIntNTy(bits))
+         : bits == 32 ? i32
+                      : llvm::FixedVectorType::get(i32, bits / 32);
+}
+
+llvm::Value *Lowering::load_vector(const ir::Op &op, llvm::Value *pointer, unsigned count,
+                                   llvm::Align align) {
+  llvm::LoadInst *load =
+      builder_.CreateAlignedLoad(access_type(type(op.result()).element, count), pointer, align);
   if (op.has("cache") && op.string("cache") == "stream")
     load->setMetadata(llvm::LLVMContext::MD_nontemporal,
                       llvm::MDNode::get(context_, llvm::ConstantAsMetadata::get(builder_.getInt32(1))));
   return load;
 }
 
-/// Whole groups are loaded as dwords; groups under one mask share a branch.
+/// The accesses of one load or store.
+struct Lowering::Accesses {
+  LinearLayout layout;
+  RegisterGroups groups;
+  unsigned count; ///< elements of one
+  llvm::Align align;
+};
+
+Lowering::Accesses Lowering::accesses_of(ir::ValueId pointer, std::optional<ir::ValueId> mask,
+                                         const LinearLayout &layout) const {
+  const unsigned bytes = ir::byte_size(type(pointer).element);
+  RegisterGroups groups =
+      group_registers(layout, vector_access(layout, axes_[pointer], mask ? &axes_[*mask] : nullptr, bytes));
+  const unsigned count = groups.access.elements();
+  return {layout, std::move(groups), count, access_alignment(pointer, count)};
+}
+
+static std::optional<ir::ValueId> operand(const ir::Op &op, size_t position) {
+  return op.operands.size() > position ? std::optional(op.operands[position]) : std::nullopt;
+}
+
+/// What a masked access of a load gives, by access; null where that is zero.
+Registers Lowering::fills(const ir::Op &op, const Accesses &accesses) {
+  const ir::Element element = type(op.result()).element;
+  const unsigned bits = 8 * ir::byte_size(element);
+  Registers others = op.operands.size() > 2 ? get(op.operands[2], accesses.layout) : Registers();
+  Registers result;
+  for (uint32_t group = 0; group < accesses.groups.first.size(); ++group) {
+    Registers elements;
+    bool zero = true;
+    for (unsigned n = 0; n < accesses.count && !others.empty(); ++n) {
+      llvm::Value *other = others[accesses.groups.member(group, n)];
+      auto *constant = llvm::dyn_cast<llvm::Constant>(other);
+      zero = zero && constant && constant->isNullValue();
+      elements.push_back(element == ir::Element::I1 ? builder_.CreateZExt(other, builder_.getInt8Ty())
+                                                    : other);
+    }
+    if (zero) {
+      result.push_back(nullptr);
+      continue;
+    }
+    llvm::Value *vector = dwords_to_vector(pack(elements, bits));
+    result.push_back(bits * accesses.count < 32
+                         ? builder_.CreateTrunc(vector, builder_.getIntNTy(bits * accesses.count))
+                         : vector);
+  }
+  return result;
+}
+
 void Lowering::lower_load(const ir::Op &op) {
   order_accesses(op);
-  ir::ValueId result = op.result();
-  ir::Element element = type(result).element;
-  unsigned bytes = ir::byte_size(element);
-  bool masked = op.operands.size() > 1;
-  LinearLayout layout = natural_layout(result);
-  const AxisInfo *mask_info = masked ? &axes_[op.operands[1]] : nullptr;
-  RegisterGroups groups =
-      group_registers(layout, vector_access(layout, axes_[op.operands[0]], mask_info, bytes));
-  unsigned count = groups.access.elements();
-  llvm::Align align = access_alignment(op.operands[0], count);
-  llvm::Type *memory_type = builder_.getIntNTy(8 * bytes);
+  if (std::optional<Registers> vectors = issue_load(op))
+    finish_load(op, std::move(*vectors));
+  else
+    define_loaded(op, load_in_branches(op));
+}
 
-  Registers pointers = addresses(op.operands[0], groups.leaders);
-  Registers masks = masked ? get(op.operands[1], groups.leaders) : Registers();
-  Registers others = op.operands.size() > 2 ? get(op.operands[2], layout) : Registers();
-  auto fill = [&](uint32_t group) {
-    Registers elements;
-    for (unsigned n = 0; n < count; ++n) {
-      llvm::Value *other = others.empty() ? llvm::Constant::getNullValue(llvm_type(context_, element))
-                                          : others[groups.member(group, n)];
-      elements.push_back(element == ir::Element::I1 ? builder_.CreateZExt(other, memory_type) : other);
-    }
-    Registers dwords = pack(elements, 8 * bytes);
-    llvm::Value *vector = dwords_to_vector(dwords);
-    return count * bytes < 4 ? builder_.CreateTrunc(vector, builder_.getIntNTy(8 * bytes * count)) : vector;
-  };
+std::optional<Registers> Lowering::issue_load(const ir::Op &op) {
+  const ir::ValueId pointer = op.operands[0];
+  const std::optional<ir::ValueId> mask = operand(op, 1);
+  const Accesses accesses = accesses_of(pointer, mask, natural_layout(op.result()));
+  const Registers masks = mask ? get(*mask, accesses.groups.leaders) : Registers();
+  Registers vectors;
+  if (auto buffers = buffer_accesses(pointer, accesses.groups.leaders, masks)) {
+    llvm::Type *access = access_type(type(op.result()).element, accesses.count);
+    for (const BufferAccess &buffer : *buffers)
+      vectors.push_back(buffer_load(op, buffer, access));
+    return vectors;
+  }
+  if (mask)
+    return std::nullopt;
+  for (llvm::Value *address : addresses(pointer, accesses.groups.leaders))
+    vectors.push_back(load_vector(op, address, accesses.count, accesses.align));
+  return vectors;
+}
 
-  Registers registers(layout.registers());
-  for (uint32_t group = 0; group < groups.first.size();) {
-    uint32_t end = group + 1;
-    while (end < groups.first.size() && (!masked || masks[end] == masks[group]))
+/// Masked threads get what they are to have.
+void Lowering::finish_load(const ir::Op &op, Registers vectors) {
+  if (op.operands.size() > 2) {
+    const Accesses accesses = accesses_of(op.operands[0], op.operands[1], natural_layout(op.result()));
+    const Registers masks = get(op.operands[1], accesses.groups.leaders);
+    const Registers others = fills(op, accesses);
+    for (size_t group = 0; group < vectors.size(); ++group)
+      if (others[group])
+        vectors[group] = builder_.CreateSelect(masks[group], vectors[group], others[group]);
+  }
+  define_loaded(op, vectors);
+}
+
+/// Accesses under one mask share a branch.
+Registers Lowering::load_in_branches(const ir::Op &op) {
+  const Accesses accesses = accesses_of(op.operands[0], op.operands[1], natural_layout(op.result()));
+  const Registers pointers = addresses(op.operands[0], accesses.groups.leaders);
+  const Registers masks = get(op.operands[1], accesses.groups.leaders);
+  Registers otherwise = fills(op, accesses);
+  for (llvm::Value *&vector : otherwise)
+    if (!vector)
+      vector = llvm::Constant::getNullValue(access_type(type(op.result()).element, accesses.count));
+  Registers vectors;
+  for (size_t group = 0; group < masks.size();) {
+    size_t end = group + 1;
+    while (end < masks.size() && masks[end] == masks[group])
       ++end;
-    Registers otherwise;
-    for (uint32_t g = group; masked && g < end; ++g)
-      otherwise.push_back(fill(g));
-    Registers loaded = guarded(masked ? masks[group] : nullptr, otherwise, [&] {
-      Registers vectors;
-      for (uint32_t g = group; g < end; ++g)
-        vectors.push_back(load_vector(op, pointers[g], element, count, align));
-      return vectors;
-    });
-    for (uint32_t g = group; g < end; ++g) {
-      bool is_bool = element == ir::Element::I1;
-      Registers elements =
-          unpack(loaded[g - group], is_bool ? memory_type : llvm_type(context_, element), count);
-      for (unsigned n = 0; n < count; ++n)
-        registers[groups.member(g, n)] =
-            is_bool ? builder_.CreateICmpNE(elements[n], builder_.getInt8(0)) : elements[n];
-    }
+    Registers loaded =
+        guarded(masks[group], Registers(otherwise.begin() + group, otherwise.begin() + end), [&] {
+          Registers made;
+          for (size_t g = group; g < end; ++g)
+            made.push_back(load_vector(op, pointers[g], accesses.count, accesses.align));
+          return made;
+        });
+    vectors.insert(vectors.end(), loaded.begin(), loaded.end());
     group = end;
   }
-  define(result, layout, registers);
+  return vectors;
+}
+
+void Lowering::define_loaded(const ir::Op &op, const Registers &vectors) {
+  const ir::Element element = type(op.result()).element;
+  const bool is_bool = element == ir::Element::I1;
+  const Accesses accesses = accesses_of(op.operands[0], operand(op, 1), natural_layout(op.result()));
+  Registers registers(accesses.layout.registers());
+  for (uint32_t group = 0; group < vectors.size(); ++group) {
+    Registers elements =
+        unpack(vectors[group], is_bool ? builder_.getInt8Ty() : llvm_type(context_, element), accesses.count);
+    for (unsigned n = 0; n < accesses.count; ++n)
+      registers[accesses.groups.member(group, n)] =
+          is_bool ? builder_.CreateICmpNE(elements[n], builder_.getInt8(0)) : elements[n];
+  }
+  define(op.result(), accesses.layout, registers);
 }
 
 /// Keeps the computation of a value where it stands. LLVM moves matrix instructions into the block that uses
@@ -121,46 +200,56 @@ llvm::Value *Lowering::anchored(llvm::Value *vector) {
   return builder_.CreateCall(signature, llvm::InlineAsm::get(signature, "", "=v,0", true), {vector});
 }
 
-/// The owner of each element stores it; groups under one mask share a branch.
+/// The owner of each element stores it; others, and masked threads, store out of range, or not at all.
 void Lowering::lower_store(const ir::Op &op) {
   order_accesses(op);
-  ir::Element element = type(op.operands[0]).element;
-  unsigned bytes = ir::byte_size(element);
-  bool masked = op.operands.size() > 2;
-  const LinearLayout &layout = layouts_.writes.at(&op);
-  const AxisInfo *mask_info = masked ? &axes_[op.operands[2]] : nullptr;
-  RegisterGroups groups =
-      group_registers(layout, vector_access(layout, axes_[op.operands[0]], mask_info, bytes));
-  unsigned count = groups.access.elements();
-  llvm::Align align = access_alignment(op.operands[0], count);
-
-  Registers pointers = addresses(op.operands[0], groups.leaders);
-  Registers values = get(op.operands[1], layout);
-  Registers masks = masked ? get(op.operands[2], groups.leaders) : Registers();
-  llvm::Value *owner = owner_condition(layout);
+  const ir::Element element = type(op.operands[0]).element;
+  const unsigned bits = 8 * ir::byte_size(element);
+  const std::optional<ir::ValueId> mask = operand(op, 2);
+  const Accesses accesses = accesses_of(op.operands[0], mask, layouts_.writes.at(&op));
+  const RegisterGroups &groups = accesses.groups;
+  const Registers values = get(op.operands[1], accesses.layout);
+  Registers masks = mask ? get(*mask, groups.leaders) : Registers();
+  if (llvm::Value *owner = owner_condition(accesses.layout)) {
+    masks.resize(groups.first.size(), builder_.getTrue());
+    std::map<llvm::Value *, llvm::Value *> both;
+    for (llvm::Value *&condition : masks) {
+      llvm::Value *&made = both[condition];
+      if (!made)
+        made = builder_.CreateAnd(owner, condition);
+      condition = made;
+    }
+  }
+  auto vector_of = [&](uint32_t group, bool anchor) {
+    Registers elements;
+    for (unsigned n = 0; n < accesses.count; ++n) {
+      llvm::Value *value = values[groups.member(group, n)];
+      elements.push_back(element == ir::Element::I1 ? builder_.CreateZExt(value, builder_.getInt8Ty())
+                                                    : value);
+    }
+    llvm::Value *vector = dwords_to_vector(pack(elements, bits));
+    if (anchor)
+      vector = anchored(vector);
+    return accesses.count * bits < 32
+               ? builder_.CreateTrunc(vector, builder_.getIntNTy(bits * accesses.count))
+               : vector;
+  };
+  if (auto buffers = buffer_accesses(op.operands[0], groups.leaders, masks)) {
+    for (uint32_t group = 0; group < groups.first.size(); ++group)
+      buffer_store((*buffers)[group], vector_of(group, false));
+    return;
+  }
+  const Registers pointers = addresses(op.operands[0], groups.leaders);
   for (uint32_t group = 0; group < groups.first.size();) {
     uint32_t end = group + 1;
-    while (end < groups.first.size() && (!masked || masks[end] == masks[group]))
+    while (end < groups.first.size() && (masks.empty() || masks[end] == masks[group]))
       ++end;
     Registers vectors;
-    for (uint32_t g = group; g < end; ++g) {
-      Registers elements;
-      for (unsigned n = 0; n < count; ++n) {
-        llvm::Value *value = values[groups.member(g, n)];
-        elements.push_back(element == ir::Element::I1 ? builder_.CreateZExt(value, builder_.getInt8Ty())
-                                                      : value);
-      }
-      llvm::Value *vector = dwords_to_vector(pack(elements, 8 * bytes));
-      if (index_.comes_from_dot(op.operands[1]) && (owner || masked))
-        vector = anchored(vector);
-      vectors.push_back(
-          count * bytes < 4 ? builder_.CreateTrunc(vector, builder_.getIntNTy(8 * bytes * count)) : vector);
-    }
-    llvm::Value *mask = masked ? masks[group] : nullptr;
-    llvm::Value *condition = owner && mask ? builder_.CreateAnd(owner, mask) : owner ? owner : mask;
-    guarded(condition, {}, [&] {
+    for (uint32_t g = group; g < end; ++g)
+      vectors.push_back(vector_of(g, index_.comes_from_dot(op.operands[1]) && !masks.empty()));
+    guarded(masks.empty() ? nullptr : masks[group], {}, [&] {
       for (uint32_t g = group; g < end; ++g)
-        builder_.CreateAlignedStore(vectors[g - group], pointers[g], align);
+        builder_.CreateAlignedStore(vectors[g - group], pointers[g], accesses.align);
       return Registers();
     });
     group = end;

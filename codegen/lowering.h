@@ -17,6 +17,8 @@
 #include "codegen/convert_plan.h"
 #include "codegen/layout_choice.h"
 #include "codegen/memory_layout.h"
+#include "codegen/pipeline_plan.h"
+#include "codegen/value_ranges.h"
 
 namespace nereid::codegen {
 
@@ -28,14 +30,16 @@ struct Tile {
   Registers registers;
 };
 
-/// A number as the sum of what differs between threads and what does not. `varying` is an i64, or, with a
-/// limit, an i32 that is not negative and less than the limit; null parts are zero.
+/// A number as the sum of what differs between threads, what does not, and a constant. `varying` is an i64,
+/// or, with a limit, an i32 that is not negative and less than the limit; null parts are zero.
 struct Offset {
   static constexpr uint64_t narrow_limit = uint64_t(1) << 31;
 
   llvm::Value *varying = nullptr;
   uint64_t limit = 0;
   llvm::Value *uniform = nullptr; ///< i64
+  Interval range{0, 0};           ///< of `uniform`
+  int64_t constant = 0;
 };
 
 /// The LLVM type of one element (an i1 is an i1), or of a global pointer.
@@ -47,7 +51,7 @@ llvm::Type *llvm_type(llvm::LLVMContext &context, ir::Element element);
 class Lowering {
 public:
   Lowering(const FunctionIndex &index, const AxisAnalysis &axes, const LayoutChoice &layouts,
-           llvm::Module &module);
+           const ValueRanges &ranges, llvm::Module &module);
   Status run();
 
 private:
@@ -118,6 +122,7 @@ private:
   struct Address {
     llvm::Value *base;
     Offset offset; ///< bytes
+    bool uniform_base = true;
   };
   Registers addresses(ir::ValueId pointer, const LinearLayout &layout);
   std::vector<Address> parts_of_pointer(ir::ValueId pointer, const LinearLayout &layout);
@@ -125,18 +130,42 @@ private:
   Offsets make_offsets(ir::ValueId value, const LinearLayout &layout);
   Offsets arange_offsets(const ir::Op &op, const LinearLayout &layout);
   static std::vector<uint32_t> spread(const LinearLayout &layout, const LinearLayout &once);
+  Offset scalar_offset(ir::ValueId value);
   void open_scope();
   void close_scope();
 
+  // --- lower_buffer.cpp: accesses through buffer descriptors ---
+  /// One access: resource, the threads' offset (masked threads: out of range), the scalar offset. Bytes.
+  struct BufferAccess {
+    llvm::Value *resource, *offset, *scalar_offset;
+  };
+  /// By register of `layout`; masks as layout's registers or none. Nothing if the offsets of the threads are
+  /// not known to fit 31 bits.
+  std::optional<std::vector<BufferAccess>> buffer_accesses(ir::ValueId pointer, const LinearLayout &layout,
+                                                           const Registers &masks);
+  Address scalar_pointer(ir::ValueId pointer);
+  llvm::Value *buffer_load(const ir::Op &op, const BufferAccess &access, llvm::Type *type);
+  void buffer_store(const BufferAccess &access, llvm::Value *vector);
+
   // --- lower_memory.cpp, lower_atomic.cpp ---
   void lower_load(const ir::Op &op);
+  /// Starts a load without a branch, masked threads get zeros: what each access moves. Nothing if that takes
+  /// branches.
+  std::optional<Registers> issue_load(const ir::Op &op);
+  void finish_load(const ir::Op &op, Registers vectors);
+  Registers load_in_branches(const ir::Op &op);
+  void define_loaded(const ir::Op &op, const Registers &vectors);
   void lower_store(const ir::Op &op);
   void lower_atomic(const ir::Op &op);
   llvm::Value *atomic_of(const ir::Op &op, llvm::Value *pointer, llvm::Value *value, llvm::Value *desired);
   void atomic_fence(const ir::Op &op, bool before);
   Registers share_old_values(const Registers &old, const LinearLayout &layout, llvm::Value *owner);
-  llvm::Value *load_vector(const ir::Op &op, llvm::Value *pointer, ir::Element element, unsigned count,
-                           llvm::Align align);
+  llvm::Value *load_vector(const ir::Op &op, llvm::Value *pointer, unsigned count, llvm::Align align);
+  llvm::Type *access_type(ir::Element element, unsigned count);
+  struct Accesses;
+  Accesses accesses_of(ir::ValueId pointer, std::optional<ir::ValueId> mask,
+                       const LinearLayout &layout) const;
+  Registers fills(const ir::Op &op, const Accesses &accesses);
   llvm::Align access_alignment(ir::ValueId pointer, unsigned elements) const;
   /// Runs `body` where `condition` holds; `body` gives values, which are merged with `otherwise`.
   Registers guarded(llvm::Value *condition, const Registers &otherwise,
@@ -205,11 +234,26 @@ private:
     llvm::Value *first, *last, *step;
     llvm::Value *any; ///< whether there is a round
   };
+  /// A loop under construction. `sums` are what a loop carries, each as registers that cross an edge.
+  using Sums = std::vector<Registers>;
+  struct Loop {
+    const ir::Op &op;
+    const ir::Block &body;
+    bool dealt;
+    Rounds rounds;
+    std::vector<LinearLayout> layouts; ///< of the carried values
+    std::vector<std::pair<llvm::BasicBlock *, Sums>> exits;
+    llvm::BasicBlock *done;
+  };
   void lower_for(const ir::Op &op);
   /// A loop that fits is emitted as a pipeline over LDS; else false.
   bool lower_staged_loop(const ir::Op &op);
+  void lower_rounds(Loop &loop);
+  Sums lower_round(const Loop &loop, llvm::Value *index, const Sums &carried);
   Rounds rounds_of_wave(Rounds all);
   Registers initial_sum_of_wave(const Registers &initial);
+  Sums phis_of(const Sums &values);
+  static void add_incoming(const Sums &phis, const Sums &values, llvm::BasicBlock *from);
   void lower_if(const ir::Op &op);
   Registers edge_values(ir::ValueId value, const LinearLayout &layout);
   unsigned edge_bits(ir::ValueId value, const LinearLayout &layout) const;
@@ -220,10 +264,27 @@ private:
   void lower_statement(const ir::Op &op);
   llvm::BasicBlock *new_block(const char *name);
 
+  // --- lower_pipeline.cpp ---
+  /// What is in flight of one round: the vectors of each load of the plan.
+  using Flight = std::vector<Registers>;
+  /// Between rounds: the next one's index, its distance to the loop's end, sums, loads under way.
+  struct Stage {
+    llvm::Value *index, *left;
+    Sums sums;
+    std::vector<Flight> flights;
+  };
+  void lower_pipelined_rounds(Loop &loop, PipelinePlan plan);
+  Flight issue_round(const Loop &loop, PipelinePlan &plan, llvm::Value *index, llvm::Value *exists);
+  Sums finish_round(const Loop &loop, const PipelinePlan &plan, llvm::Value *index, const Sums &carried,
+                    const Flight &flight);
+  llvm::Value *saturated_multiple(llvm::Value *step, unsigned factor);
+  void pin_order();
+
   const FunctionIndex &index_;
   const ir::Function &function_;
   const AxisAnalysis &axes_;
   const LayoutChoice &layouts_;
+  const ValueRanges &ranges_;
   llvm::Module &module_;
   llvm::LLVMContext &context_;
   llvm::IRBuilder<> builder_;
@@ -243,6 +304,11 @@ private:
   std::unordered_set<ir::ValueId> known_true_;
   /// The loop whose body is being lowered, where its rounds are dealt to the waves.
   const ir::Op *dealt_loop_ = nullptr;
+  /// Of the pipeline under construction: whether the round whose loads are issued exists (null: it does), its
+  /// plan, loads already issued for the round that is computed.
+  llvm::Value *round_exists_ = nullptr;
+  const PipelinePlan *pipeline_ = nullptr;
+  std::unordered_map<const ir::Op *, Registers> issued_;
 
   llvm::GlobalVariable *lds_ = nullptr;
   unsigned lds_bytes_ = 0;

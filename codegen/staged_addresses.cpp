@@ -88,6 +88,7 @@ StagedEmitter::Values StagedEmitter::offsets_of(const std::vector<Lowering::Addr
                                                 llvm::Value *&base) {
   llvm::Value *reference = parts[0].offset.uniform;
   base = reference ? builder_.CreateGEP(builder_.getInt8Ty(), parts[0].base, reference) : parts[0].base;
+  base = builder_.CreateGEP(builder_.getInt8Ty(), base, builder_.getInt64(parts[0].offset.constant));
   Values result;
   for (const Lowering::Address &part : parts) {
     llvm::Value *offset =
@@ -97,6 +98,8 @@ StagedEmitter::Values StagedEmitter::offsets_of(const std::vector<Lowering::Addr
       llvm::Value *difference = reference ? builder_.CreateSub(uniform, reference) : uniform;
       offset = builder_.CreateAdd(offset, builder_.CreateTrunc(difference, i32_));
     }
+    const auto constant = static_cast<uint32_t>(part.offset.constant - parts[0].offset.constant);
+    offset = builder_.CreateAdd(offset, builder_.getInt32(constant));
     result.push_back(offset);
   }
   return result;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <optional>
 
+#include "codegen/sink_offsets.h"
 #include "jit/assembler.h"
 #include "jit/code_object_info.h"
 #include "jit/identity.h"
@@ -47,6 +48,7 @@ void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, components, modules);
   builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3).run(module, modules);
+  codegen::sink_offsets(module);
 }
 
 class EmbeddedCompiler : public Compiler {

@@ -11,6 +11,8 @@ constexpr int64_t scale_tile_k = 256;
 constexpr int64_t half_rows = 16;
 constexpr int64_t half_k = 128;
 constexpr int scale_of_one = 127;
+constexpr int most_rows = 1 << 20;
+constexpr int most_columns = 1 << 21;
 
 /// i32 [n, 1] and [1, n] that count from 0.
 Tile<i32> down(int64_t n) { return col(arange(0, n)); }
@@ -93,6 +95,9 @@ void store_where(const Ptr<T> &pointers, const Value &value, const Condition &ex
 }
 
 } // namespace
+
+void assume_rows(const Int &rows) { assume((rows > 0) & (rows <= most_rows)); }
+void assume_columns(const Int &columns) { assume((columns > 0) & (columns <= most_columns)); }
 
 Tile<bf16> load_rows(Ptr<const bf16> matrix, const TilePlace &place, int64_t rows, int64_t columns) {
   const Ptr<const bf16> first = matrix + place.first_row.to<i64>() * place.k_count.to<i64>() + place.first_k;

@@ -16,6 +16,10 @@ struct TilePlace {
   bool whole_k;    ///< the tile's columns all exist
 };
 
+/// What check_shape (choices.h) promises of sizes, for the compiler: offsets within tiles fit 31 bits.
+void assume_rows(const Int &rows);
+void assume_columns(const Int &columns);
+
 /// bf16 [rows, columns] of a row-major matrix; what does not exist is 0.
 Tile<bf16> load_rows(Ptr<const bf16> matrix, const TilePlace &place, int64_t rows, int64_t columns);
 

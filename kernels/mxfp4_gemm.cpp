@@ -20,6 +20,8 @@ struct Output {
 };
 
 Output output_of(const GemmConfig &config, const Int &m, const Int &n) {
+  assume_rows(m);
+  assume_columns(n);
   return {program_id(2) * config.block_m, program_id(0) * config.block_n, program_id(1), m, n};
 }
 
@@ -28,6 +30,7 @@ template <class LoadA>
 Tile<f32> multiply(const GemmConfig &config, const Output &output, const LoadA &load_a,
                    const Ptr<const u8> &b, const Ptr<const u8> &b_scales, const Int &runtime_k) {
   const Int k = config.constant_k > 0 ? Int(config.constant_k) : Int(runtime_k);
+  assume_columns(k);
   Var sum = zeros<f32>({config.block_m, config.block_n});
   const auto add_round = [&](const Int &first_k) {
     const bool whole_k = config.whole_k != 0;
@@ -50,6 +53,7 @@ Tile<f32> multiply(const GemmConfig &config, const Output &output, const LoadA &
     for (Int first_k : range(0, k, config.block_k, {.stages = config.stages}))
       add_round(first_k);
   } else {
+    assume(output.split < config.split_k);
     const Int split_rounds = cdiv(cdiv(k, config.block_k), config.split_k);
     const Int begin = output.split * split_rounds * config.block_k;
     const Int end = min(begin + split_rounds * config.block_k, k);

@@ -47,6 +47,8 @@ Quantized quantize_tile(const QuantConfig &config, const Tile<bf16> &x) {
 } // namespace
 
 void mxfp4_quant(const QuantConfig &config, Ptr<const bf16> x, Ptr<u8> codes, Ptr<u8> scales, Int m, Int k) {
+  assume_rows(m);
+  assume_columns(k);
   const Int first_k = program_id(0) * config.block_k;
   const Int first_row = program_id(1) * config.block_m;
   const TilePlace place{first_row, m, config.whole_m != 0, first_k, k, config.whole_k != 0};

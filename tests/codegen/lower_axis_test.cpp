@@ -27,13 +27,13 @@ TEST(LowerAxis, HalfOfAMultipleBoundsWideAccesses) {
   Random random(1);
   for (Opcode halving : {Opcode::Shr, Opcode::Div}) {
     const ir::Function kernel = copy_half(1024, 32, halving);
-    EXPECT_NE(assembly(kernel).find("global_store_dwordx4"), std::string::npos);
+    EXPECT_NE(assembly(kernel).find("buffer_store_dwordx4"), std::string::npos);
     for (int n : {32, 1696, 2048}) {
       std::vector<uint8_t> x = random.bits<uint8_t>(n / 2), z(n / 2, 7);
       expect_same(kernel, {1, 1, 1}, {buffer(x), buffer(z), i32(n)});
     }
   }
-  EXPECT_EQ(assembly(copy_half(1024, 2, Opcode::Shr)).find("global_store_dwordx4"), std::string::npos)
+  EXPECT_EQ(assembly(copy_half(1024, 2, Opcode::Shr)).find("buffer_store_dwordx4"), std::string::npos)
       << "half of a multiple of 2 may end inside four bytes";
 }
 

@@ -163,7 +163,7 @@ TEST(LowerDotScaled, BytesOfALoadedDwordAreSelectedByTheInstruction) {
                buffer(std::vector<float>(1024))},
               {{4, Element::F32}});
   std::string text = assembly(function);
-  EXPECT_EQ(text.find("global_load_ubyte"), std::string::npos);
+  EXPECT_EQ(text.find("_load_ubyte"), std::string::npos);
   EXPECT_EQ(text.find("v_perm_b32"), std::string::npos);
   EXPECT_NE(text.find("op_sel:[1,"), std::string::npos);
 }

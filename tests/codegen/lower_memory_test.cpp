@@ -33,10 +33,10 @@ TEST(LowerMemory, VectorAdd) {
 
 TEST(LowerMemory, ProvenAlignmentMakesWideAccesses) {
   std::string text = assembly(add_kernel(Element::F32, 1024, 4, 16));
-  EXPECT_NE(text.find("global_load_dwordx4"), std::string::npos);
-  EXPECT_NE(text.find("global_store_dwordx4"), std::string::npos);
+  EXPECT_NE(text.find("buffer_load_dwordx4"), std::string::npos);
+  EXPECT_NE(text.find("buffer_store_dwordx4"), std::string::npos);
   text = assembly(add_kernel(Element::F32, 1024, 4, 1));
-  EXPECT_EQ(text.find("global_load_dwordx4"), std::string::npos) << "the mask may end inside four elements";
+  EXPECT_EQ(text.find("buffer_load_dwordx4"), std::string::npos) << "the mask may end inside four elements";
 }
 
 template <class T> void add_integers(Element element) {

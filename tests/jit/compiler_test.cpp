@@ -80,7 +80,7 @@ TEST(EmbeddedCompiler, WritesAssemblerText) {
   EXPECT_NE(text->find(".amdgcn_target \"amdgcn-amd-amdhsa--gfx950\""), std::string::npos);
   EXPECT_NE(text->find(".amdhsa_kernel k"), std::string::npos);
   EXPECT_NE(text->find(".amdgpu_metadata"), std::string::npos);
-  EXPECT_NE(text->find("global_store_dword"), std::string::npos);
+  EXPECT_NE(text->find("_store_dword"), std::string::npos);
 }
 
 TEST(EmbeddedCompiler, CompilesWhatItsTextSays) {

@@ -1,0 +1,152 @@
+#include <algorithm>
+
+#include <llvm/IR/IntrinsicsAMDGPU.h>
+
+#include "codegen/lowering.h"
+
+namespace nereid::codegen {
+
+/// Nothing moves across. The backend's scheduler would sink loads to their uses, and a wait counts loads in
+/// the order in which they were issued, on every way into the loop.
+void Lowering::pin_order() {
+  builder_.CreateIntrinsic(llvm::Intrinsic::amdgcn_sched_barrier, {}, {builder_.getInt32(0)});
+}
+
+/// step * factor as an unsigned number, or the largest.
+llvm::Value *Lowering::saturated_multiple(llvm::Value *step, unsigned factor) {
+  llvm::Type *type = step->getType();
+  llvm::Value *product = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::umul_with_overflow, step,
+                                                        llvm::ConstantInt::get(type, factor));
+  return builder_.CreateSelect(builder_.CreateExtractValue(product, 1), llvm::Constant::getAllOnesValue(type),
+                               builder_.CreateExtractValue(product, 0));
+}
+
+/// The loads of one round. Where it does not exist (`exists`; null: it does) they move nothing. The first
+/// time, loads that take branches leave the plan.
+Lowering::Flight Lowering::issue_round(const Loop &loop, PipelinePlan &plan, llvm::Value *index,
+                                       llvm::Value *exists) {
+  open_scope();
+  round_exists_ = exists;
+  pipeline_ = &plan;
+  define_scalar(loop.body.arguments[0], index);
+  Flight flight;
+  std::vector<const ir::Op *> issued;
+  for (const ir::Op &op : loop.body.ops) {
+    if (plan.addresses.count(&op) != 0 && type(op.results[0]).rank() == 0)
+      lower_op(op);
+    if (std::find(plan.loads.begin(), plan.loads.end(), &op) == plan.loads.end())
+      continue;
+    set_line(op);
+    order_accesses(op);
+    if (std::optional<Registers> vectors = issue_load(op)) {
+      flight.push_back(std::move(*vectors));
+      issued.push_back(&op);
+    }
+  }
+  plan.loads = std::move(issued);
+  pipeline_ = nullptr;
+  round_exists_ = nullptr;
+  close_scope();
+  set_line(loop.op);
+  return flight;
+}
+
+/// A round whose loads are under way.
+Lowering::Sums Lowering::finish_round(const Loop &loop, const PipelinePlan &plan, llvm::Value *index,
+                                      const Sums &carried, const Flight &flight) {
+  for (size_t i = 0; i < plan.loads.size(); ++i)
+    issued_[plan.loads[i]] = flight[i];
+  Sums next = lower_round(loop, index, carried);
+  issued_.clear();
+  return next;
+}
+
+/// The body stands `depth` times in the loop, each copy with registers of its own for what is in flight, so
+/// that none is moved. A copy computes its round and starts the loads of the round `depth` later; loads of
+/// rounds that do not exist are given the index of one that does, and move nothing where they go through
+/// descriptors. The loop runs while all its rounds exist: a loop with one exit keeps its shape, and with it
+/// the order of its loads. The rounds that are left, fewer than `depth`, follow with the loads that are under
+/// way.
+void Lowering::lower_pipelined_rounds(Loop &loop, PipelinePlan plan) {
+  const Rounds &rounds = loop.rounds;
+  const Sums initial = loop.exits.front().second;
+  std::vector<llvm::Value *> distance; // of rounds, from 0
+  for (unsigned i = 0; i < 2 * plan.depth; ++i)
+    distance.push_back(saturated_multiple(rounds.step, i));
+  // Exact as an unsigned number, as long as there is a round.
+  llvm::Value *all = builder_.CreateSub(rounds.last, rounds.first);
+  const auto exists = [&](llvm::Value *left, unsigned count) {
+    return builder_.CreateICmpUGT(left, distance[count]);
+  };
+  const auto issue_ahead = [&](llvm::Value *index, llvm::Value *left, unsigned count) {
+    llvm::Value *there = exists(left, count);
+    llvm::Value *later = builder_.CreateAdd(index, distance[count]);
+    return issue_round(loop, plan, builder_.CreateSelect(there, later, index), there);
+  };
+
+  expect_accesses(loop.body);
+  std::vector<Flight> flights = {issue_round(loop, plan, rounds.first, nullptr)};
+  if (plan.loads.empty())
+    return lower_rounds(loop);
+  pin_order();
+  for (unsigned i = 1; i < plan.depth; ++i) {
+    flights.push_back(issue_ahead(rounds.first, all, i));
+    pin_order();
+  }
+  llvm::BasicBlock *before = builder_.GetInsertBlock();
+  llvm::BasicBlock *block = new_block("loop"), *rest = new_block("rest");
+  builder_.CreateCondBr(exists(all, plan.depth - 1), block, rest);
+
+  // What the loop and the rest start with: index, distance that is left, sums, loads.
+  const auto start = [&](llvm::BasicBlock *at) {
+    builder_.SetInsertPoint(at);
+    Stage stage{builder_.CreatePHI(rounds.first->getType(), 2),
+                builder_.CreatePHI(all->getType(), 2),
+                phis_of(initial),
+                {}};
+    for (const Flight &flight : flights)
+      stage.flights.push_back(phis_of(flight));
+    return stage;
+  };
+  const auto enter = [&](const Stage &stage, const Stage &values, llvm::BasicBlock *from) {
+    add_incoming({{stage.index, stage.left}}, {{values.index, values.left}}, from);
+    add_incoming(stage.sums, values.sums, from);
+    for (unsigned i = 0; i < plan.depth; ++i)
+      add_incoming(stage.flights[i], values.flights[i], from);
+  };
+  const Stage first{rounds.first, all, initial, flights};
+  const Stage in_loop = start(block);
+  enter(in_loop, first, before);
+  Stage next = in_loop;
+  for (unsigned i = 0; i < plan.depth; ++i) {
+    llvm::Value *index = builder_.CreateAdd(in_loop.index, distance[i]);
+    next.sums = finish_round(loop, plan, index, next.sums, in_loop.flights[i]);
+    pin_order();
+    next.flights[i] = issue_ahead(in_loop.index, in_loop.left, plan.depth + i);
+    pin_order();
+  }
+  llvm::Value *used = saturated_multiple(rounds.step, plan.depth);
+  next.index = builder_.CreateAdd(in_loop.index, used);
+  next.left = builder_.CreateSelect(builder_.CreateICmpUGT(in_loop.left, used),
+                                    builder_.CreateSub(in_loop.left, used),
+                                    llvm::Constant::getNullValue(all->getType()));
+  llvm::BasicBlock *end = builder_.GetInsertBlock();
+  builder_.CreateCondBr(exists(next.left, plan.depth - 1), block, rest);
+  enter(in_loop, next, end);
+
+  const Stage after = start(rest);
+  enter(after, first, before);
+  enter(after, next, end);
+  Sums sums = after.sums;
+  for (unsigned i = 0; i + 1 < plan.depth; ++i) {
+    llvm::BasicBlock *left = new_block("left");
+    loop.exits.emplace_back(builder_.GetInsertBlock(), sums);
+    builder_.CreateCondBr(exists(after.left, i), left, loop.done);
+    builder_.SetInsertPoint(left);
+    sums = finish_round(loop, plan, builder_.CreateAdd(after.index, distance[i]), sums, after.flights[i]);
+  }
+  loop.exits.emplace_back(builder_.GetInsertBlock(), sums);
+  builder_.CreateBr(loop.done);
+}
+
+} // namespace nereid::codegen
