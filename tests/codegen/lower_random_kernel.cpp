@@ -118,8 +118,7 @@ void RandomKernelBuilder::product_loop() {
   int64_t m = 1 << below(6), n = 1 << below(6), k = 16 << below(3);
   Element element = chance(50) ? Element::BF16 : Element::F16;
   const ValueId inits[] = {small(Element::F32, {m, n}, 127).id};
-  Loop made = begin_for(number(0), number(1 + below(most_iterations)), number(1),
-                        1 + static_cast<int>(below(3)), inits);
+  Loop made = begin_for(number(0), number(1 + below(most_iterations)), number(1), 1, inits);
   size_t outside = pool_.size();
   keep({made.index});
   ValueId a = small(element, {m, k}, 7).id, b = permute(small(element, {n, k}, 7).id, {1, 0});
