@@ -244,6 +244,8 @@ private:
       flow_.elements = Elements::Halves;
     else if (result == OperandType::PackedFloat32 && operation_.source[0] == OperandType::PackedFloat32)
       flow_.elements = Elements::Words;
+    else if (name_ == "v_mad_u64_u32" || name_ == "v_mad_i64_i32" || name_ == "v_lshl_add_u64")
+      flow_.elements = Elements::Upward; // LLVM adds words in them and leaves the upper ones undefined
     for (unsigned k = 0; k < 3; ++k)
       if (is_16_bit(operation_.source[k]))
         flow_.used[k] = 0xFFFF;

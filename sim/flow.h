@@ -34,6 +34,7 @@ struct Flow {
     Whole,        ///< all of it on all sources
     Halves,       ///< each half on the same half of the sources
     Words,        ///< each word on the same word of the sources
+    Upward,       ///< the low word on low words: what is above does not carry down
     SourceByHalf, ///< the low half on the first source, the high half on the second
   };
 

@@ -69,6 +69,9 @@ ShadowWatch::Marks ShadowWatch::gather(const Step &step, Plane plane) {
       } else if (split || halves) {
         marks.word[0][lane] |= low;
         marks.word[1][lane] |= high;
+      } else if (flow.elements == Flow::Elements::Upward) {
+        marks.word[0][lane] |= low;
+        marks.word[1][lane] |= low | high;
       } else {
         const uint32_t any = low | high ? all_bits : 0;
         marks.word[0][lane] |= any;
@@ -110,6 +113,7 @@ void ShadowWatch::put(const Step &step, Plane plane, const Marks &marks) {
           value = by_halves(low);
           break;
         case Flow::Elements::Words:
+        case Flow::Elements::Upward:
           value = (index ? high : low) ? all_bits : 0;
           break;
         case Flow::Elements::SourceByHalf:
@@ -130,7 +134,7 @@ void ShadowWatch::put_mask(const Step &step, Plane plane, const Marks &marks, co
     return;
   uint64_t bits = 0;
   for (unsigned lane = 0; lane < lane_count; ++lane)
-    bits |= uint64_t{(marks.word[0][lane] && mask.word[lane]) != 0} << lane;
+    bits |= uint64_t{(marks.word[0][lane] | marks.word[1][lane]) && mask.word[lane]} << lane;
   put_scalar(step, plane, bits);
 }
 

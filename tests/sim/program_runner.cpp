@@ -22,6 +22,7 @@ ProgramRun::ProgramRun(const std::string &source, const std::string &kernel, con
   kernel_ = code_.kernel(kernel).value();
   launch.kernel = kernel;
   launch.instruction_budget = 50'000'000;
+  launch.checks = Checks::all();
 }
 
 size_t ProgramRun::allocate(size_t bytes) {

@@ -20,7 +20,9 @@ std::vector<ReferenceLaunch> launches_alone() {
 TEST_P(Reference, IsRightToTheBit) {
   const CodeObject code = load(assemble_text(reference_assembly(GetParam())));
   ReferenceRun run(GetParam());
-  const Report report = run.run(code);
+  Launch launch;
+  launch.checks = Checks::all();
+  const Report report = run.run(code, launch);
   ASSERT_FALSE(report.fault) << report.fault->error().text();
   run.expect_results();
 }

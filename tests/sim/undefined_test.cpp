@@ -62,6 +62,20 @@ protected:
   }
 };
 
+TEST_F(Undefined, DoesNotCarryDownFromUpperWords) {
+  const std::string low = "v_mov_b32 v2, v1\n", high = "v_mov_b32 v3, 0\n",
+                    load = "\nglobal_load_dword v6, v4, s[4:5]",
+                    load_high = "\nglobal_load_dword v6, v5, s[4:5]";
+  for (const std::string operation :
+       {"v_mad_u64_u32 v[4:5], s[20:21], v0, 4, v[2:3]", "v_mad_i64_i32 v[4:5], s[20:21], v0, 4, v[2:3]",
+        "v_lshl_add_u64 v[4:5], v[2:3], 0, v[2:3]"}) {
+    expect({(low + operation + load).c_str()});
+    expect({(low + operation + load_high).c_str(), "global_load_dword", 0});
+    expect({(high + operation + load).c_str(), "global_load_dword", 0});
+    expect({(high + operation + load_high).c_str(), "global_load_dword", 0});
+  }
+}
+
 TEST_F(Undefined, IsReportedWhereItSteers) {
   expect_all({
       {"s_cmp_eq_u32 s20, 0\ns_cbranch_scc1 .Lend0\n.Lend0:", "s_cbranch_scc1"},

@@ -58,7 +58,8 @@ kernel void by_hand(global const uint *a, global const uint *b, global uint *out
   to[0 * count] = result;
   __asm__("v_bfe_u32 %0, %1, 7, 9" : "=v"(result) : "v"(x));
   to[1 * count] = result;
-  __asm__("v_add_co_u32 %0, %1, %2, %3\n\tv_addc_co_u32 %0, %1, 0, %0, %1"
+  // The compiler keeps no wait states between what is written here and what reads the carry.
+  __asm__("v_add_co_u32 %0, %1, %2, %3\n\tv_addc_co_u32 %0, %1, 0, %0, %1\n\ts_nop 1"
           : "=&v"(result), "=s"(carry)
           : "v"(x), "v"(y));
   to[2 * count] = result;
