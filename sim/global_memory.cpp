@@ -1,9 +1,7 @@
 // GLOBAL, FLAT and SCRATCH instructions.
 
-#include <fmt/format.h>
-
+#include "sim/lane_memory.h"
 #include "sim/operations.h"
-#include "sim/vector_memory.h"
 
 namespace nereid::sim {
 
@@ -11,157 +9,137 @@ namespace {
 
 enum class Segment { Flat, Global, Scratch };
 
-/// Per-lane addresses of an instruction.
-struct Addresses {
-  uint64_t lane[lane_count];
-};
+using Space = MemoryAccess::Space;
+using Kind = MemoryAccess::Kind;
 
-void global_addresses(const Wave &wave, const Instruction &instruction, Addresses &out) {
+void global_addresses(const Wave &wave, const Instruction &instruction, MemoryAccess &out) {
   const uint32_t *low = wave.vgpr[instruction.address_register].word;
   const uint32_t *high = wave.vgpr[instruction.address_register + 1].word;
   uint64_t offset = static_cast<uint64_t>(static_cast<int64_t>(instruction.immediate));
   if (instruction.scalar_base == no_scalar_base) {
     for (unsigned lane = 0; lane < lane_count; ++lane)
-      out.lane[lane] = (low[lane] | uint64_t{high[lane]} << 32) + offset;
+      out.address[lane] = (low[lane] | uint64_t{high[lane]} << 32) + offset;
   } else {
     uint64_t base = wave.scalar_pair(instruction.scalar_base) + offset;
     for (unsigned lane = 0; lane < lane_count; ++lane)
-      out.lane[lane] = base + low[lane];
+      out.address[lane] = base + low[lane];
   }
 }
 
 /// Scratch addresses are offsets into the private memory of each lane.
-void scratch_addresses(const Wave &wave, const Instruction &instruction, Addresses &out) {
+void scratch_addresses(const Wave &wave, const Instruction &instruction, MemoryAccess &out) {
   uint32_t base = static_cast<uint32_t>(instruction.immediate);
   if (instruction.scalar_base != no_scalar_base)
     base += wave.sgpr[instruction.scalar_base];
   const uint32_t *offset = wave.vgpr[instruction.address_register].word;
   for (unsigned lane = 0; lane < lane_count; ++lane)
-    out.lane[lane] = instruction.uses_offset ? base + offset[lane] : base;
+    out.address[lane] = instruction.uses_offset ? base + offset[lane] : base;
 }
 
-std::byte *scratch_bytes(Wave &wave, uint64_t address, size_t bytes, unsigned lane, const char *access) {
-  if (address <= wave.scratch_size && bytes <= wave.scratch_size - address)
-    return wave.scratch + uint64_t{lane} * wave.scratch_size + address;
-  wave.raise(FaultKind::OutOfBounds, static_cast<int>(lane),
-             fmt::format("{} of {} bytes at scratch address {:#x} is outside the {} bytes of a lane", access,
-                         bytes, address, wave.scratch_size));
-  return nullptr;
-}
-
-/// The host bytes of a lane's access, or null after raising a fault.
-template <Segment S>
-std::byte *resolve(Wave &wave, uint64_t address, size_t bytes, unsigned lane, const char *access) {
-  if constexpr (S == Segment::Scratch)
-    return scratch_bytes(wave, address, bytes, lane, access);
-  if constexpr (S == Segment::Flat) {
-    if (address >> 32 == shared_aperture)
-      return lds_bytes(wave, static_cast<uint32_t>(address), bytes, static_cast<int>(lane), access);
-    if (address >> 32 == private_aperture)
-      return scratch_bytes(wave, static_cast<uint32_t>(address), bytes, lane, access);
+/// What the lanes of a FLAT instruction touch, by the aperture that their addresses are in.
+class FlatAccesses {
+public:
+  explicit FlatAccesses(const MemoryAccess &access) {
+    uint64_t shared = 0, own = 0;
+    for (unsigned lane = 0; lane < lane_count; ++lane) {
+      const uint64_t high = access.address[lane] >> 32;
+      shared |= uint64_t{high == shared_aperture} << lane;
+      own |= uint64_t{high == private_aperture} << lane;
+    }
+    add(access, Space::Global, access.lanes & ~(shared | own));
+    add(access, Space::Lds, access.lanes & shared);
+    add(access, Space::Scratch, access.lanes & own);
   }
-  if (std::byte *found = wave.global(address, bytes)) [[likely]]
-    return found;
-  wave.raise_out_of_bounds(address, bytes, static_cast<int>(lane), access);
-  return nullptr;
-}
+  bool locate(Wave &wave, unsigned alignment, const char *what, LanePointers &out) const {
+    for (unsigned k = 0; k < count_; ++k)
+      if (!sim::locate(wave, parts_[k], alignment, what, out))
+        return false;
+    return true;
+  }
+  bool shown(Wave &wave, const Instruction &instruction) const {
+    for (unsigned k = 0; k < count_; ++k)
+      if (!sim::shown(wave, instruction, parts_[k]))
+        return false;
+    return true;
+  }
 
-template <Segment S> void addresses(const Wave &wave, const Instruction &instruction, Addresses &out) {
-  if constexpr (S == Segment::Scratch)
-    scratch_addresses(wave, instruction, out);
-  else
-    global_addresses(wave, instruction, out);
+private:
+  void add(const MemoryAccess &access, Space space, uint64_t lanes) {
+    if (!lanes)
+      return;
+    MemoryAccess &part = parts_[count_++];
+    part = access;
+    part.space = space;
+    part.lanes = lanes;
+    if (space != Space::Global)
+      for (uint64_t &address : part.address)
+        address = static_cast<uint32_t>(address);
+  }
+
+  MemoryAccess parts_[3];
+  unsigned count_ = 0;
+};
+
+/// Finds the bytes of the active lanes and shows them to the watch. False after a fault.
+template <Segment S>
+bool admit(Wave &wave, const Instruction &instruction, MemoryAccess &access, unsigned alignment,
+           const char *what, LanePointers &out) {
+  access.lanes = wave.exec();
+  if constexpr (S == Segment::Scratch) {
+    access.space = Space::Scratch;
+    scratch_addresses(wave, instruction, access);
+  } else
+    global_addresses(wave, instruction, access);
+  if constexpr (S == Segment::Flat) {
+    const FlatAccesses accesses(access);
+    return accesses.locate(wave, alignment, what, out) && accesses.shown(wave, instruction);
+  }
+  return locate(wave, access, alignment, what, out) && shown(wave, instruction, access);
 }
 
 template <Segment S> void load(Wave &wave, const Instruction &instruction) {
-  const Access &access = loads[instruction.operation->detail];
-  Addresses at;
-  addresses<S>(wave, instruction, at);
-  uint64_t exec = wave.exec();
-  for (unsigned lane = 0; lane < lane_count; ++lane) {
-    if (!(exec >> lane & 1))
-      continue;
-    const std::byte *from = resolve<S>(wave, at.lane[lane], access.bytes, lane, "load");
-    if (!from)
-      return;
-    put_loaded(wave, instruction.destination, lane, access, from);
-  }
+  const Access &form = loads[instruction.operation->detail];
+  MemoryAccess access;
+  LanePointers from;
+  access.bytes = form.bytes;
+  if (admit<S>(wave, instruction, access, 1, "load", from))
+    load_lanes(wave, instruction.destination, form, access.lanes, from);
 }
 
 template <Segment S> void store(Wave &wave, const Instruction &instruction) {
-  const Access &access = stores[instruction.operation->detail];
-  Addresses at;
-  addresses<S>(wave, instruction, at);
-  uint64_t exec = wave.exec();
-  for (unsigned lane = 0; lane < lane_count; ++lane) {
-    if (!(exec >> lane & 1))
-      continue;
-    std::byte *to = resolve<S>(wave, at.lane[lane], access.bytes, lane, "store");
-    if (!to)
-      return;
-    take_stored(wave, instruction.data, lane, access, to);
-  }
+  const Access &form = stores[instruction.operation->detail];
+  MemoryAccess access;
+  LanePointers to;
+  access.kind = Kind::Store;
+  access.bytes = form.bytes;
+  if (admit<S>(wave, instruction, access, 1, "store", to))
+    store_lanes(wave, instruction.data, form, access.lanes, to);
 }
 
-/// Loads to LDS: lane l writes at M0 + offset + l * step, the offset counting for both addresses.
+/// The immediate offset counts for both addresses.
 template <Segment S> void load_to_lds(Wave &wave, const Instruction &instruction) {
-  const Access &access = loads[instruction.operation->detail];
-  unsigned step = access.bytes > 4 ? 16 : 4;
-  uint64_t base = (wave.sgpr[scalar::m0] & 0x3FFFF) + static_cast<uint64_t>(int64_t{instruction.immediate});
-  Addresses at;
-  addresses<S>(wave, instruction, at);
-  uint64_t exec = wave.exec();
-  for (unsigned lane = 0; lane < lane_count; ++lane) {
-    if (!(exec >> lane & 1))
-      continue;
-    const std::byte *from = resolve<S>(wave, at.lane[lane], access.bytes, lane, "load to LDS");
-    if (!from)
-      return;
-    unsigned bytes = access.bytes < 4 ? 4u : access.bytes;
-    std::byte *to =
-        lds_bytes(wave, base + uint64_t{lane} * step, bytes, static_cast<int>(lane), "load to LDS");
-    if (!to)
-      return;
-    if (access.bytes >= 4) {
-      std::memcpy(to, from, access.bytes);
-      continue;
-    }
-    uint32_t value = 0;
-    std::memcpy(&value, from, access.bytes);
-    if (access.sign_extend)
-      value = access.bytes == 1 ? static_cast<uint32_t>(static_cast<int8_t>(value))
-                                : static_cast<uint32_t>(static_cast<int16_t>(value));
-    std::memcpy(to, &value, 4);
-  }
+  const Access &form = loads[instruction.operation->detail];
+  MemoryAccess access, destination;
+  LanePointers from, to;
+  access.bytes = form.bytes;
+  access.to_lds = true;
+  lds_destination(wave, instruction, form, wave.exec(), destination);
+  if (locate(wave, destination, 4, "load to LDS", to) &&
+      admit<S>(wave, instruction, access, 1, "load to LDS", from) && shown(wave, instruction, destination))
+    copy_to_lds(form, access.lanes, from, to);
 }
 
 template <Segment S> void atomic(Wave &wave, const Instruction &instruction) {
-  const AtomicAccess &access = global_atomics()[instruction.operation->detail];
-  Addresses at;
-  addresses<S>(wave, instruction, at);
-  uint64_t exec = wave.exec();
-  unsigned words = access.bytes / 4;
-  auto operand = [&](unsigned first, unsigned lane) {
-    uint64_t value = wave.vgpr[first].word[lane];
-    return words == 2 ? value | uint64_t{wave.vgpr[first + 1].word[lane]} << 32 : value;
-  };
-  for (unsigned lane = 0; lane < lane_count; ++lane) {
-    if (!(exec >> lane & 1))
-      continue;
-    if (at.lane[lane] % access.bytes)
-      return wave.raise(FaultKind::Misaligned, static_cast<int>(lane),
-                        fmt::format("atomic of {} bytes at {:#x}", access.bytes, at.lane[lane]));
-    std::byte *to = resolve<S>(wave, at.lane[lane], access.bytes, lane, "atomic");
-    if (!to)
-      return;
-    uint64_t expected = access.compares ? operand(instruction.data + words, lane) : 0;
-    uint64_t old = perform_atomic(access, to, operand(instruction.data, lane), expected);
-    if (!instruction.returns)
-      continue;
-    wave.vgpr[instruction.destination].word[lane] = static_cast<uint32_t>(old);
-    if (words == 2)
-      wave.vgpr[instruction.destination + 1].word[lane] = static_cast<uint32_t>(old >> 32);
-  }
+  const AtomicAccess &form = global_atomics()[instruction.operation->detail];
+  MemoryAccess access;
+  LanePointers places;
+  access.kind = Kind::Atomic;
+  access.bytes = form.bytes;
+  if (!admit<S>(wave, instruction, access, form.bytes, "atomic", places))
+    return;
+  exchange_lanes(
+      wave, instruction.destination, instruction.returns, form.bytes, access.lanes, places,
+      [&](unsigned lane, std::byte *at) { return perform_atomic(wave, form, instruction, lane, at); });
 }
 
 template <Segment S> void rows(std::vector<Operation> &out, const std::string &prefix) {

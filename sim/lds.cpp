@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "sim/lane_memory.h"
 #include "sim/operations.h"
-#include "sim/vector_memory.h"
 
 namespace nereid::sim {
 
@@ -29,69 +29,81 @@ constexpr Access writes[] = {
     {"b8_d16_hi", 1, 1, false, true, true}, {"b16_d16_hi", 2, 1, false, true, true},
 };
 
-/// Calls F(lane, LDS address) for active lanes until one faults.
-template <class F> void each_lane(Wave &wave, const Instruction &instruction, F function) {
-  const uint32_t *address = wave.vgpr[instruction.address_register].word;
-  uint64_t exec = wave.exec();
-  for (unsigned lane = 0; lane < lane_count; ++lane)
-    if (exec >> lane & 1 && !function(lane, uint64_t{address[lane]}))
-      return;
+using Kind = MemoryAccess::Kind;
+
+/// The active lanes' accesses at their address register plus `offset`. Loads and stores may have any
+/// alignment: the runtime turns the unaligned access mode on.
+struct LdsAccess : MemoryAccess {
+  LdsAccess(const Wave &wave, const Instruction &instruction, Kind what, unsigned size, uint64_t offset) {
+    space = Space::Lds;
+    kind = what;
+    bytes = static_cast<uint8_t>(size);
+    lanes = wave.exec();
+    const uint32_t *base = wave.vgpr[instruction.address_register].word;
+    for (unsigned lane = 0; lane < lane_count; ++lane)
+      address[lane] = base[lane] + offset;
+  }
+  LdsAccess(const Wave &wave, const Instruction &instruction, Kind what, unsigned size)
+      : LdsAccess(wave, instruction, what, size, static_cast<uint32_t>(instruction.immediate)) {}
+};
+
+const char *name_of(Kind kind) {
+  return kind == Kind::Load ? "LDS read" : kind == Kind::Store ? "LDS write" : "LDS atomic";
+}
+
+/// Finds the lanes' bytes and shows them to the watch. False after a fault.
+bool admit(Wave &wave, const Instruction &instruction, const MemoryAccess &access, unsigned alignment,
+           LanePointers &out) {
+  return locate(wave, access, alignment, name_of(access.kind), out) && shown(wave, instruction, access);
 }
 
 void read(Wave &wave, const Instruction &instruction) {
-  const Access &access = reads[instruction.operation->detail];
-  each_lane(wave, instruction, [&](unsigned lane, uint64_t address) {
-    const std::byte *from = lds_bytes(wave, address + static_cast<uint32_t>(instruction.immediate),
-                                      access.bytes, static_cast<int>(lane), "LDS read");
-    if (from)
-      put_loaded(wave, instruction.destination, lane, access, from);
-    return from != nullptr;
-  });
+  const Access &form = reads[instruction.operation->detail];
+  const LdsAccess access(wave, instruction, Kind::Load, form.bytes);
+  LanePointers from;
+  if (admit(wave, instruction, access, 1, from))
+    load_lanes(wave, instruction.destination, form, access.lanes, from);
 }
 
 void write(Wave &wave, const Instruction &instruction) {
-  const Access &access = writes[instruction.operation->detail];
-  each_lane(wave, instruction, [&](unsigned lane, uint64_t address) {
-    std::byte *to = lds_bytes(wave, address + static_cast<uint32_t>(instruction.immediate), access.bytes,
-                              static_cast<int>(lane), "LDS write");
-    if (to)
-      take_stored(wave, instruction.data, lane, access, to);
-    return to != nullptr;
-  });
+  const Access &form = writes[instruction.operation->detail];
+  const LdsAccess access(wave, instruction, Kind::Store, form.bytes);
+  LanePointers to;
+  if (admit(wave, instruction, access, 1, to))
+    store_lanes(wave, instruction.data, form, access.lanes, to);
 }
 
-/// Two elements of `Words` words at offsets counted in elements, or in 64 elements.
+/// Two elements of `Words` words at offsets counted in elements, or in 64 elements; the elements are aligned.
+template <unsigned Words, unsigned Step> struct TwoElements {
+  static constexpr Access form{"", 4 * Words, Words, false, false, false};
+  LdsAccess first, second;
+  LanePointers at[2];
+
+  TwoElements(const Wave &wave, const Instruction &instruction, Kind kind)
+      : first(wave, instruction, kind, form.bytes, uint64_t{instruction.offset0} * Step * form.bytes),
+        second(wave, instruction, kind, form.bytes, uint64_t{instruction.offset1} * Step * form.bytes) {}
+
+  bool admit(Wave &wave, const Instruction &instruction) {
+    const char *what = name_of(first.kind);
+    return locate(wave, first, form.bytes, what, at[0]) && locate(wave, second, form.bytes, what, at[1]) &&
+           shown(wave, instruction, first) && shown(wave, instruction, second);
+  }
+};
+
 template <unsigned Words, unsigned Step> void read_two(Wave &wave, const Instruction &instruction) {
-  constexpr Access access{"", 4 * Words, Words, false, false, false};
-  each_lane(wave, instruction, [&](unsigned lane, uint64_t address) {
-    // Both are read before a register is written: the address register may be among them.
-    std::byte bytes[2][4 * Words];
-    for (unsigned k = 0; k < 2; ++k) {
-      uint64_t offset = uint64_t{k ? instruction.offset1 : instruction.offset0} * Step * 4 * Words;
-      const std::byte *from =
-          lds_bytes(wave, address + offset, 4 * Words, static_cast<int>(lane), "LDS read");
-      if (!from)
-        return false;
-      std::memcpy(bytes[k], from, 4 * Words);
-    }
-    put_loaded(wave, instruction.destination, lane, access, bytes[0]);
-    put_loaded(wave, instruction.destination + Words, lane, access, bytes[1]);
-    return true;
-  });
+  TwoElements<Words, Step> two(wave, instruction, Kind::Load);
+  if (!two.admit(wave, instruction))
+    return;
+  load_lanes(wave, instruction.destination, two.form, two.first.lanes, two.at[0]);
+  load_lanes(wave, instruction.destination + Words, two.form, two.first.lanes, two.at[1]);
 }
 
 template <unsigned Words, unsigned Step> void write_two(Wave &wave, const Instruction &instruction) {
-  constexpr Access access{"", 4 * Words, Words, false, false, false};
-  each_lane(wave, instruction, [&](unsigned lane, uint64_t address) {
-    for (unsigned k = 0; k < 2; ++k) {
-      uint64_t offset = uint64_t{k ? instruction.offset1 : instruction.offset0} * Step * 4 * Words;
-      std::byte *to = lds_bytes(wave, address + offset, 4 * Words, static_cast<int>(lane), "LDS write");
-      if (!to)
-        return false;
-      take_stored(wave, k ? instruction.data2 : instruction.data, lane, access, to);
-    }
-    return true;
-  });
+  TwoElements<Words, Step> two(wave, instruction, Kind::Store);
+  if (!two.admit(wave, instruction))
+    return;
+  store_lanes(wave, instruction.data, two.form, two.first.lanes, two.at[0]);
+  store_lanes(wave, instruction.data2, two.form, two.first.lanes, two.at[1]);
 }
 
 /// LDS atomics: the new value from the old one and two operands.
@@ -187,33 +199,20 @@ constexpr LdsAtomic atomics[] = {
 
 template <bool Returns> void atomic(Wave &wave, const Instruction &instruction) {
   const LdsAtomic &operation = atomics[instruction.operation->detail];
-  unsigned bytes = operation.bytes;
-  auto operand = [&](unsigned first, unsigned lane) {
-    uint64_t value = wave.vgpr[first].word[lane];
-    return bytes == 8 ? value | uint64_t{wave.vgpr[first + 1].word[lane]} << 32 : value;
-  };
-  each_lane(wave, instruction, [&](unsigned lane, uint64_t address) {
-    uint64_t at = address + static_cast<uint32_t>(instruction.immediate);
-    if (at % bytes) {
-      wave.raise(FaultKind::Misaligned, static_cast<int>(lane),
-                 fmt::format("LDS atomic of {} bytes at {:#x}", bytes, at));
-      return false;
-    }
-    std::byte *place = lds_bytes(wave, at, bytes, static_cast<int>(lane), "LDS atomic");
-    if (!place)
-      return false;
-    uint64_t old = 0;
-    std::memcpy(&old, place, bytes);
-    uint64_t changed =
-        operation.apply(old, operand(instruction.data, lane), operand(instruction.data2, lane));
-    std::memcpy(place, &changed, bytes);
-    if constexpr (Returns) {
-      wave.vgpr[instruction.destination].word[lane] = static_cast<uint32_t>(old);
-      if (bytes == 8)
-        wave.vgpr[instruction.destination + 1].word[lane] = static_cast<uint32_t>(old >> 32);
-    }
-    return true;
-  });
+  const unsigned bytes = operation.bytes;
+  const LdsAccess access(wave, instruction, Kind::Atomic, bytes);
+  LanePointers places;
+  if (!admit(wave, instruction, access, bytes, places))
+    return;
+  exchange_lanes(wave, instruction.destination, Returns, bytes, access.lanes, places,
+                 [&](unsigned lane, std::byte *place) {
+                   uint64_t old = 0;
+                   std::memcpy(&old, place, bytes);
+                   uint64_t changed = operation.apply(old, lane_value(wave, instruction.data, lane, bytes),
+                                                      lane_value(wave, instruction.data2, lane, bytes));
+                   std::memcpy(place, &changed, bytes);
+                   return old;
+                 });
 }
 
 /// Stores the words of active lanes.
@@ -286,24 +285,13 @@ template <unsigned Bits> void read_transposed(Wave &wave, const Instruction &ins
   constexpr unsigned lane_bits = Bits == 6 ? 96 : 64, elements = lane_bits / Bits, words = lane_bits / 32;
   if (wave.exec() != ~uint64_t{0})
     return wave.raise(FaultKind::Hazard, -1, "a transposing LDS read needs all lanes active");
-  std::byte bytes[lane_count][16] = {};
-  bool complete = true;
-  each_lane(wave, instruction, [&](unsigned lane, uint64_t address) {
-    uint64_t at = address + static_cast<uint32_t>(instruction.immediate);
-    unsigned align = Bits == 6 ? 16 : 8;
-    const std::byte *from = nullptr;
-    if (at % align)
-      wave.raise(FaultKind::Misaligned, static_cast<int>(lane),
-                 fmt::format("transposing LDS read at {:#x}, which is no multiple of {}", at, align));
-    else
-      from = lds_bytes(wave, at, lane_bits / 8, static_cast<int>(lane), "LDS read");
-    complete = from != nullptr;
-    if (from)
-      std::memcpy(bytes[lane], from, lane_bits / 8);
-    return complete;
-  });
-  if (!complete)
+  const LdsAccess access(wave, instruction, Kind::Load, lane_bits / 8);
+  LanePointers from;
+  if (!admit(wave, instruction, access, Bits == 6 ? 16 : 8, from))
     return;
+  std::byte bytes[lane_count][16];
+  for (unsigned lane = 0; lane < lane_count; ++lane)
+    std::memcpy(bytes[lane], from.at[lane], lane_bits / 8);
   auto element = [&](unsigned group, unsigned index) {
     unsigned lane = 16 * group + index / elements, bit = index % elements * Bits;
     uint32_t window;
@@ -324,79 +312,85 @@ template <unsigned Bits> void read_transposed(Wave &wave, const Instruction &ins
 
 /// Exchanges two elements of `Words` words, at offsets as of read2 and write2.
 template <unsigned Words, unsigned Step> void exchange_two(Wave &wave, const Instruction &instruction) {
-  constexpr Access access{"", 4 * Words, Words, false, false, false};
-  each_lane(wave, instruction, [&](unsigned lane, uint64_t address) {
-    std::byte *place[2];
+  TwoElements<Words, Step> two(wave, instruction, Kind::Atomic);
+  if (!two.admit(wave, instruction))
+    return;
+  each_lane(two.first.lanes, [&](unsigned lane) {
     std::byte old[2][4 * Words];
-    for (unsigned k = 0; k < 2; ++k) {
-      uint64_t at = address + uint64_t{k ? instruction.offset1 : instruction.offset0} * Step * 4 * Words;
-      place[k] = lds_bytes(wave, at, 4 * Words, static_cast<int>(lane), "LDS atomic");
-      if (!place[k])
-        return false;
-      std::memcpy(old[k], place[k], 4 * Words);
-    }
-    take_stored(wave, instruction.data, lane, access, place[0]);
-    take_stored(wave, instruction.data2, lane, access, place[1]);
-    put_loaded(wave, instruction.destination, lane, access, old[0]);
-    put_loaded(wave, instruction.destination + Words, lane, access, old[1]);
-    return true;
+    for (unsigned k = 0; k < 2; ++k)
+      std::memcpy(old[k], two.at[k].at[lane], 4 * Words);
+    take_stored(wave, instruction.data, lane, two.form, two.at[0].at[lane]);
+    take_stored(wave, instruction.data2, lane, two.form, two.at[1].at[lane]);
+    put_loaded(wave, instruction.destination, lane, two.form, old[0]);
+    put_loaded(wave, instruction.destination + Words, lane, two.form, old[1]);
   });
 }
 
 /// Of two words each is replaced by the 31 low bits of its operand where the operand's top bit is set.
 void exchange_conditionally(Wave &wave, const Instruction &instruction) {
-  each_lane(wave, instruction, [&](unsigned lane, uint64_t address) {
-    uint64_t at = (address + static_cast<uint32_t>(instruction.immediate)) & ~uint64_t{7};
-    std::byte *place = lds_bytes(wave, at, 8, static_cast<int>(lane), "LDS atomic");
-    if (!place)
-      return false;
-    uint32_t old[2];
-    std::memcpy(old, place, 8);
-    for (unsigned k = 0; k < 2; ++k) {
-      uint32_t data = wave.vgpr[instruction.data + k].word[lane], kept = data & 0x7FFFFFFF;
-      if (data >> 31)
-        std::memcpy(place + 4 * k, &kept, 4);
-    }
-    for (unsigned k = 0; k < 2; ++k)
-      wave.vgpr[instruction.destination + k].word[lane] = old[k];
-    return true;
-  });
+  const LdsAccess access(wave, instruction, Kind::Atomic, 8);
+  LanePointers places;
+  if (!admit(wave, instruction, access, 8, places))
+    return;
+  exchange_lanes(wave, instruction.destination, true, 8, access.lanes, places,
+                 [&](unsigned lane, std::byte *place) {
+                   uint64_t old;
+                   std::memcpy(&old, place, 8);
+                   for (unsigned k = 0; k < 2; ++k) {
+                     uint32_t data = wave.vgpr[instruction.data + k].word[lane], kept = data & 0x7FFFFFFF;
+                     if (data >> 31)
+                       std::memcpy(place + 4 * k, &kept, 4);
+                   }
+                   return old;
+                 });
 }
 
 /// Adds (takes away) the number of active lanes to the word at M0 + offset; all of them get the old value.
 template <bool Append> void count_lanes(Wave &wave, const Instruction &instruction) {
-  uint64_t at = uint64_t{wave.sgpr[scalar::m0]} + static_cast<uint32_t>(instruction.immediate);
-  std::byte *place = lds_bytes(wave, at, 4, -1, "LDS atomic");
-  if (!place)
+  MemoryAccess access;
+  LanePointers places;
+  access.space = MemoryAccess::Space::Lds;
+  access.kind = Kind::Atomic;
+  access.bytes = 4;
+  access.lanes = 1;
+  access.address[0] = uint64_t{wave.sgpr[scalar::m0]} + static_cast<uint32_t>(instruction.immediate);
+  if (!admit(wave, instruction, access, 4, places))
     return;
   uint32_t old;
-  std::memcpy(&old, place, 4);
+  std::memcpy(&old, places.at[0], 4);
   const uint32_t lanes = static_cast<uint32_t>(std::popcount(wave.exec()));
   const uint32_t changed = Append ? old + lanes : old - lanes;
-  std::memcpy(place, &changed, 4);
+  std::memcpy(places.at[0], &changed, 4);
   Lanes result;
   std::fill_n(result.word, lane_count, old);
   store_lanes(wave, instruction, result);
 }
 
-/// The address is M0 + offset + 4 * lane.
+constexpr Access word_access{"", 4, 1, false, false, false};
+
+/// A word a lane at M0 + offset + 4 * lane.
+MemoryAccess by_lane(const Wave &wave, const Instruction &instruction, Kind kind) {
+  MemoryAccess access;
+  access.space = MemoryAccess::Space::Lds;
+  access.kind = kind;
+  access.bytes = 4;
+  access.lanes = wave.exec();
+  const uint64_t base = (wave.sgpr[scalar::m0] & 0xFFFF) + static_cast<uint32_t>(instruction.immediate);
+  for (unsigned lane = 0; lane < lane_count; ++lane)
+    access.address[lane] = base + 4 * uint64_t{lane};
+  return access;
+}
 void read_by_lane(Wave &wave, const Instruction &instruction) {
-  each_lane(wave, instruction, [&](unsigned lane, uint64_t) {
-    uint64_t at = (wave.sgpr[scalar::m0] & 0xFFFF) + static_cast<uint32_t>(instruction.immediate) + 4 * lane;
-    const std::byte *from = lds_bytes(wave, at, 4, static_cast<int>(lane), "LDS read");
-    if (from)
-      std::memcpy(&wave.vgpr[instruction.destination].word[lane], from, 4);
-    return from != nullptr;
-  });
+  const MemoryAccess access = by_lane(wave, instruction, Kind::Load);
+  LanePointers from;
+  if (admit(wave, instruction, access, 1, from))
+    load_lanes(wave, instruction.destination, word_access, access.lanes, from);
 }
 void write_by_lane(Wave &wave, const Instruction &instruction) {
-  each_lane(wave, instruction, [&](unsigned lane, uint64_t) {
-    uint64_t at = (wave.sgpr[scalar::m0] & 0xFFFF) + static_cast<uint32_t>(instruction.immediate) + 4 * lane;
-    std::byte *to = lds_bytes(wave, at, 4, static_cast<int>(lane), "LDS write");
-    if (to)
-      std::memcpy(to, &wave.vgpr[instruction.data].word[lane], 4);
-    return to != nullptr;
-  });
+  const MemoryAccess access = by_lane(wave, instruction, Kind::Store);
+  LanePointers to;
+  if (admit(wave, instruction, access, 1, to))
+    store_lanes(wave, instruction.data, word_access, access.lanes, to);
 }
 
 } // namespace

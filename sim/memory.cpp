@@ -46,6 +46,11 @@ const Block *Memory::View::before(uint64_t address) const {
   return after == blocks_->begin() ? nullptr : std::prev(after)->second.get();
 }
 
+const Block *Memory::View::after(uint64_t address) const {
+  auto after = blocks_->upper_bound(address);
+  return after == blocks_->end() ? nullptr : after->second.get();
+}
+
 const Block *Memory::View::find(uint64_t address, size_t bytes) const {
   const Block *block = before(address);
   return block && block->holds(address, bytes) ? block : nullptr;

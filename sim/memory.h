@@ -45,8 +45,10 @@ public:
   public:
     /// The block that holds all of [address, address + bytes), or null.
     const Block *find(uint64_t address, size_t bytes) const;
-    /// The nearest block that starts at or before `address`, or null: for messages.
+    /// The nearest block that starts at or before `address`, or null.
     const Block *before(uint64_t address) const;
+    /// The nearest block that starts after `address`, or null.
+    const Block *after(uint64_t address) const;
 
   private:
     friend class Memory;

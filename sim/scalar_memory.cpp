@@ -1,9 +1,11 @@
 // SMEM: loads, stores and atomics through the scalar cache, time, cache maintenance.
 
+#include <algorithm>
 #include <cstring>
 
 #include <fmt/format.h>
 
+#include "sim/memory_access.h"
 #include "sim/operations.h"
 #include "sim/vector_memory.h"
 
@@ -18,105 +20,103 @@ uint64_t scalar_offset(const Wave &wave, const Instruction &instruction) {
   return offset;
 }
 
-template <unsigned Words> void load(Wave &wave, const Instruction &instruction) {
-  uint64_t address =
-      (wave.scalar_pair(instruction.scalar_base) + scalar_offset(wave, instruction)) & ~uint64_t{3};
-  constexpr size_t bytes = 4 * Words;
+/// Where a scalar instruction's bytes lie: all of them, or as many of its first words as a descriptor's range
+/// check leaves.
+struct ScalarPlace {
+  uint64_t address;
+  size_t bytes;
+};
+
+template <bool Buffer> ScalarPlace place(const Wave &wave, const Instruction &instruction, size_t bytes) {
+  const unsigned base = instruction.scalar_base;
+  const uint64_t offset = scalar_offset(wave, instruction);
+  if constexpr (!Buffer)
+    return {wave.scalar_pair(base) + offset, bytes};
+  const uint64_t start = wave.scalar_pair(base) & 0xFFFFFFFFFFFF, low = offset & 0xFFFFFFFF;
+  const uint32_t stride = wave.sgpr[base + 1] >> 16 & 0x3FFF;
+  const uint64_t size = uint64_t{wave.sgpr[base + 2]} * (stride ? stride : 1);
+  return {start + low, low < size ? std::min<uint64_t>(bytes, (size - low) / 4 * 4) : 0};
+}
+
+/// Accesses ignore the low address bits on the hardware: such an address is never meant.
+bool aligned(Wave &wave, uint64_t address, unsigned alignment, const char *what) {
+  if (address % alignment == 0) [[likely]]
+    return true;
+  wave.raise(FaultKind::Misaligned, -1,
+             fmt::format("{} at {:#x}, which is no multiple of {}", what, address, alignment));
+  return false;
+}
+
+/// Shows the access to the watch as one of lane 0. False after a fault.
+bool shown(Wave &wave, const Instruction &instruction, MemoryAccess::Kind kind, const ScalarPlace &place) {
+  if (!wave.watch)
+    return true;
+  MemoryAccess access;
+  access.kind = kind;
+  access.bytes = static_cast<uint8_t>(place.bytes);
+  access.lanes = place.bytes ? 1 : 0;
+  access.address[0] = place.address;
+  return wave.show(instruction, access);
+}
+
+/// The bytes of a place, of which there are some; null after a fault.
+std::byte *located(Wave &wave, const ScalarPlace &place, const char *what) {
+  std::byte *found = wave.global(place.address, place.bytes);
+  if (!found)
+    wave.raise_out_of_bounds(place.address, place.bytes, -1, what);
+  return found;
+}
+
+/// Words out of a descriptor's range read as 0.
+template <unsigned Words, bool Buffer> void load(Wave &wave, const Instruction &instruction) {
+  ScalarPlace at = place<Buffer>(wave, instruction, 4 * Words);
+  if (!aligned(wave, at.address, 4, "scalar load"))
+    return;
+  // Compilers widen a load of three words to four when it is aligned: what lies past the end of the buffer in
+  // the same aligned piece reads as 0.
+  const Block *block = wave.memory->find(at.address, 1);
+  if (!Buffer && Words <= 4 && block && at.address % at.bytes == 0)
+    at.bytes = std::min<uint64_t>(at.bytes, block->address() + block->size() - at.address);
+  const std::byte *from = at.bytes ? located(wave, at, "scalar load") : nullptr;
+  if ((at.bytes && !from) || !shown(wave, instruction, MemoryAccess::Kind::Load, at))
+    return;
   uint32_t words[Words] = {};
-  if (const std::byte *from = wave.global(address, bytes)) {
-    std::memcpy(words, from, bytes);
-  } else {
-    // Compilers widen a load of three words to four when it is aligned: what lies past the end of the buffer
-    // in the same aligned piece reads as 0.
-    const Block *block = wave.memory->find(address, 1);
-    bool widened = block && address % bytes == 0 && bytes <= 16;
-    if (!widened)
-      return wave.raise_out_of_bounds(address, bytes, -1, "scalar load");
-    uint64_t offset = address - block->address();
-    std::memcpy(words, block->data() + offset, block->size() - offset);
-  }
+  if (from)
+    std::memcpy(words, from, at.bytes);
   for (unsigned k = 0; k < Words; ++k)
     wave.set_scalar(instruction.destination + k, words[k]);
 }
 
-/// What a buffer descriptor says to scalar instructions.
-struct ScalarBuffer {
-  uint64_t start, size;
-  ScalarBuffer(const Wave &wave, unsigned base)
-      : start(wave.scalar_pair(base) & 0xFFFFFFFFFFFF), size(wave.sgpr[base + 2]) {
-    if (uint32_t stride = wave.sgpr[base + 1] >> 16 & 0x3FFF)
-      size *= stride;
-  }
-};
-uint64_t buffer_offset(const Wave &wave, const Instruction &instruction) {
-  return scalar_offset(wave, instruction) & 0xFFFFFFFC;
-}
-
-template <unsigned Words> void buffer_load(Wave &wave, const Instruction &instruction) {
-  const ScalarBuffer buffer(wave, instruction.scalar_base);
-  for (unsigned k = 0; k < Words; ++k) {
-    uint64_t at = buffer_offset(wave, instruction) + 4 * k;
-    uint32_t word = 0;
-    if (at + 4 <= buffer.size) {
-      const std::byte *from = wave.global(buffer.start + at, 4);
-      if (!from)
-        return wave.raise_out_of_bounds(buffer.start + at, 4, -1, "scalar buffer load");
-      std::memcpy(&word, from, 4);
-    }
-    wave.set_scalar(instruction.destination + k, word);
-  }
-}
-
-/// Stores words of scalar registers; words of a buffer out of range are dropped.
+/// Words out of a descriptor's range are dropped.
 template <unsigned Words, bool Buffer> void store(Wave &wave, const Instruction &instruction) {
-  uint64_t start = 0, size = ~uint64_t{0}, offset;
-  if constexpr (Buffer) {
-    const ScalarBuffer buffer(wave, instruction.scalar_base);
-    start = buffer.start;
-    size = buffer.size;
-    offset = buffer_offset(wave, instruction);
-  } else {
-    offset = (wave.scalar_pair(instruction.scalar_base) + scalar_offset(wave, instruction)) & ~uint64_t{3};
-  }
-  for (unsigned k = 0; k < Words; ++k) {
-    uint64_t at = offset + 4 * k;
-    if (Buffer && at + 4 > size)
-      continue;
-    std::byte *to = wave.global(start + at, 4);
-    if (!to)
-      return wave.raise_out_of_bounds(start + at, 4, -1, "scalar store");
-    std::memcpy(to, &wave.sgpr[(instruction.destination + k) & 127], 4);
-  }
+  const ScalarPlace at = place<Buffer>(wave, instruction, 4 * Words);
+  if (!at.bytes || !aligned(wave, at.address, 4, "scalar store"))
+    return;
+  std::byte *to = located(wave, at, "scalar store");
+  if (!to || !shown(wave, instruction, MemoryAccess::Kind::Store, at))
+    return;
+  for (unsigned k = 0; 4 * k < at.bytes; ++k)
+    std::memcpy(to + 4 * k, &wave.sgpr[(instruction.destination + k) & 127], 4);
 }
 
+/// Out of a descriptor's range it changes nothing and returns 0.
 template <bool Buffer> void atomic(Wave &wave, const Instruction &instruction) {
   const AtomicAccess &access = global_atomics()[instruction.operation->detail];
-  uint64_t address;
-  if constexpr (Buffer) {
-    const ScalarBuffer buffer(wave, instruction.scalar_base);
-    uint64_t offset = buffer_offset(wave, instruction);
-    if (offset + access.bytes > buffer.size) {
-      if (instruction.returns)
-        for (unsigned k = 0; k < access.bytes / 4u; ++k)
-          wave.set_scalar(instruction.destination + k, 0);
+  const ScalarPlace at = place<Buffer>(wave, instruction, access.bytes);
+  const bool wide = access.bytes == 8, dropped = at.bytes < access.bytes;
+  uint64_t old = 0;
+  if (!dropped) {
+    if (!aligned(wave, at.address, access.bytes, "scalar atomic"))
       return;
-    }
-    address = buffer.start + offset;
-  } else {
-    address = (wave.scalar_pair(instruction.scalar_base) + scalar_offset(wave, instruction)) & ~uint64_t{3};
+    std::byte *to = located(wave, at, "scalar atomic");
+    if (!to || !shown(wave, instruction, MemoryAccess::Kind::Atomic, at))
+      return;
+    auto operand = [&](unsigned first) {
+      return wide ? wave.scalar_pair(first & 127) : uint64_t{wave.sgpr[first & 127]};
+    };
+    const uint64_t expected = access.compares ? operand(instruction.destination + access.bytes / 4u) : 0;
+    old = perform_atomic(access, to, operand(instruction.destination), expected);
   }
-  if (address % access.bytes)
-    return wave.raise(FaultKind::Misaligned, -1,
-                      fmt::format("scalar atomic of {} bytes at {:#x}", access.bytes, address));
-  std::byte *to = wave.global(address, access.bytes);
-  if (!to)
-    return wave.raise_out_of_bounds(address, access.bytes, -1, "scalar atomic");
-  const bool wide = access.bytes == 8;
-  auto operand = [&](unsigned first) {
-    return wide ? wave.scalar_pair(first & 127) : uint64_t{wave.sgpr[first & 127]};
-  };
-  uint64_t expected = access.compares ? operand(instruction.destination + access.bytes / 4u) : 0;
-  uint64_t old = perform_atomic(access, to, operand(instruction.destination), expected);
   if (!instruction.returns)
     return;
   wave.set_scalar(instruction.destination, static_cast<uint32_t>(old));
@@ -147,16 +147,16 @@ std::vector<Operation> scalar_memory_operations() {
     return custom_operation(std::move(name), Category::Smem, handler, OperandType::None);
   };
   std::vector<Operation> rows = {
-      row("s_load_dword", load<1>),
-      row("s_load_dwordx2", load<2>),
-      row("s_load_dwordx4", load<4>),
-      row("s_load_dwordx8", load<8>),
-      row("s_load_dwordx16", load<16>),
-      row("s_buffer_load_dword", buffer_load<1>),
-      row("s_buffer_load_dwordx2", buffer_load<2>),
-      row("s_buffer_load_dwordx4", buffer_load<4>),
-      row("s_buffer_load_dwordx8", buffer_load<8>),
-      row("s_buffer_load_dwordx16", buffer_load<16>),
+      row("s_load_dword", load<1, false>),
+      row("s_load_dwordx2", load<2, false>),
+      row("s_load_dwordx4", load<4, false>),
+      row("s_load_dwordx8", load<8, false>),
+      row("s_load_dwordx16", load<16, false>),
+      row("s_buffer_load_dword", load<1, true>),
+      row("s_buffer_load_dwordx2", load<2, true>),
+      row("s_buffer_load_dwordx4", load<4, true>),
+      row("s_buffer_load_dwordx8", load<8, true>),
+      row("s_buffer_load_dwordx16", load<16, true>),
       row("s_memtime", memory_time),
       row("s_memrealtime", memory_time),
       row("s_dcache_inv", [](Wave &, const Instruction &) {}),
@@ -172,9 +172,9 @@ std::vector<Operation> scalar_memory_operations() {
       row("s_buffer_store_dword", store<1, true>),
       row("s_buffer_store_dwordx2", store<2, true>),
       row("s_buffer_store_dwordx4", store<4, true>),
-      row("s_scratch_load_dword", scratch<load<1>>),
-      row("s_scratch_load_dwordx2", scratch<load<2>>),
-      row("s_scratch_load_dwordx4", scratch<load<4>>),
+      row("s_scratch_load_dword", scratch<load<1, false>>),
+      row("s_scratch_load_dwordx2", scratch<load<2, false>>),
+      row("s_scratch_load_dwordx4", scratch<load<4, false>>),
       row("s_scratch_store_dword", scratch<store<1, false>>),
       row("s_scratch_store_dwordx2", scratch<store<2, false>>),
       row("s_scratch_store_dwordx4", scratch<store<4, false>>),

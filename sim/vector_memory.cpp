@@ -2,11 +2,19 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <span>
 
-#include <fmt/format.h>
-
 namespace nereid::sim {
+
+uint32_t extended(const Access &access, const std::byte *bytes) {
+  uint32_t value = 0;
+  std::memcpy(&value, bytes, access.bytes);
+  if (!access.sign_extend)
+    return value;
+  return access.bytes == 1 ? static_cast<uint32_t>(static_cast<int8_t>(value))
+                           : static_cast<uint32_t>(static_cast<int16_t>(value));
+}
 
 void put_loaded(Wave &wave, unsigned first, unsigned lane, const Access &access, const std::byte *bytes) {
   if (access.bytes >= 4) {
@@ -14,11 +22,7 @@ void put_loaded(Wave &wave, unsigned first, unsigned lane, const Access &access,
       std::memcpy(&wave.vgpr[first + k].word[lane], bytes + 4 * k, 4);
     return;
   }
-  uint32_t value = 0;
-  std::memcpy(&value, bytes, access.bytes);
-  if (access.sign_extend)
-    value = access.bytes == 1 ? static_cast<uint32_t>(static_cast<int8_t>(value))
-                              : static_cast<uint32_t>(static_cast<int16_t>(value));
+  uint32_t value = extended(access, bytes);
   uint32_t &to = wave.vgpr[first].word[lane];
   if (!access.half)
     to = value;
@@ -137,14 +141,11 @@ uint64_t perform_atomic(const AtomicAccess &access, std::byte *at, uint64_t oper
                            : exchange<uint64_t>(access, at, operand, expected);
 }
 
-std::byte *lds_bytes(Wave &wave, uint64_t address, size_t bytes, int lane, const char *access) {
-  auto &lds = wave.group->lds;
-  if (address <= lds.size() && bytes <= lds.size() - address) [[likely]]
-    return lds.data() + address;
-  wave.raise(FaultKind::OutOfBounds, lane,
-             fmt::format("{} of {} bytes at LDS address {:#x} is outside the {} bytes of the workgroup",
-                         access, bytes, address, lds.size()));
-  return nullptr;
+uint64_t perform_atomic(const Wave &wave, const AtomicAccess &access, const Instruction &instruction,
+                        unsigned lane, std::byte *at) {
+  const unsigned bytes = access.bytes;
+  const uint64_t expected = access.compares ? lane_value(wave, instruction.data + bytes / 4, lane, bytes) : 0;
+  return perform_atomic(access, at, lane_value(wave, instruction.data, lane, bytes), expected);
 }
 
 } // namespace nereid::sim

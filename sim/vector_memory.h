@@ -34,6 +34,14 @@ inline constexpr Access stores[] = {
     {"byte_d16_hi", 1, 1, false, true, true}, {"short_d16_hi", 2, 1, false, true, true},
 };
 
+/// What a load of less than a word makes of its bytes: zero or sign extension.
+uint32_t extended(const Access &access, const std::byte *bytes);
+/// A lane's value of 4 or 8 bytes in the registers from `first` on.
+inline uint64_t lane_value(const Wave &wave, unsigned first, unsigned lane, unsigned bytes) {
+  uint64_t value = wave.vgpr[first].word[lane];
+  return bytes == 8 ? value | uint64_t{wave.vgpr[first + 1].word[lane]} << 32 : value;
+}
+
 /// Puts what was loaded for a lane into the registers from `first` on.
 void put_loaded(Wave &wave, unsigned first, unsigned lane, const Access &access, const std::byte *bytes);
 /// Collects what a lane stores.
@@ -53,8 +61,8 @@ std::span<const AtomicAccess> global_atomics();
 
 /// Performs an atomic on host memory (aligned) and returns the old value.
 uint64_t perform_atomic(const AtomicAccess &access, std::byte *at, uint64_t operand, uint64_t expected);
-
-/// The LDS bytes [address, address + bytes), or null after raising a fault.
-std::byte *lds_bytes(Wave &wave, uint64_t address, size_t bytes, int lane, const char *access);
+/// The same for a lane, with operands from the instruction's data registers.
+uint64_t perform_atomic(const Wave &wave, const AtomicAccess &access, const Instruction &instruction,
+                        unsigned lane, std::byte *at);
 
 } // namespace nereid::sim

@@ -6,6 +6,13 @@
 
 namespace nereid::sim {
 
+namespace {
+
+/// Distance from a buffer from which on an access out of bounds has nothing to do with it.
+constexpr uint64_t largest_miss = uint64_t{1} << 40;
+
+} // namespace
+
 void Wave::update_exec_mask() {
   for (unsigned half = 0; half < 2; ++half) {
     uint32_t bits = sgpr[scalar::exec + half];
@@ -75,12 +82,21 @@ bool Wave::show(const Instruction &instruction, const MemoryAccess &access) {
 void Wave::raise_out_of_bounds(uint64_t address, size_t bytes, int lane, const char *access) {
   std::string text =
       fmt::format("{} of {} bytes at {:#x} is outside every allocation", access, bytes, address);
-  if (const Block *block = memory->before(address)) {
-    uint64_t offset = address - block->address();
-    if (offset < (uint64_t{1} << 40))
-      text += fmt::format("; it is at offset {} of the {} byte buffer at {:#x}", offset, block->size(),
-                          block->address());
-  }
+  const Block *below = memory->before(address), *above = memory->after(address);
+  // Of the two neighbours the nearer one is probably meant; far from both the address is no address.
+  const uint64_t beyond = below ? address - below->address() - below->size() : largest_miss;
+  const uint64_t ahead = above ? above->address() - address : largest_miss;
+  if (below && address + bytes > below->address() + below->size() &&
+      address < below->address() + below->size())
+    text += fmt::format(": at offset {} of the {} byte buffer at {:#x} it reaches {} bytes beyond the end",
+                        address - below->address(), below->size(), below->address(),
+                        address + bytes - below->address() - below->size());
+  else if (below && beyond < largest_miss && beyond <= ahead)
+    text += fmt::format(": offset {} of the {} byte buffer at {:#x} is {} bytes beyond the end",
+                        address - below->address(), below->size(), below->address(), beyond);
+  else if (ahead < largest_miss)
+    text += fmt::format(": it starts {} bytes before the {} byte buffer at {:#x}", ahead, above->size(),
+                        above->address());
   raise(FaultKind::OutOfBounds, lane, std::move(text));
 }
 
