@@ -1,5 +1,6 @@
 #include "sim/checks.h"
 
+#include "sim/global_race_check.h"
 #include "sim/hazard_check.h"
 #include "sim/lds_race_check.h"
 #include "sim/shadow_watch.h"
@@ -61,6 +62,8 @@ std::unique_ptr<Watch> make_watch(LaunchState &state) {
     list->add(std::make_unique<LdsRaceCheck>(program));
   if (checks.hazard)
     list->add(std::make_unique<HazardCheck>(program));
+  if (checks.race_global)
+    list->add(std::make_unique<GlobalRaceCheck>(program));
   if (list->empty())
     return nullptr;
   return list;

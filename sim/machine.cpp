@@ -289,6 +289,8 @@ Result<Report> run(const CodeObject &code, Memory &memory, const Launch &launch)
   unsigned threads = launch.threads ? launch.threads : std::max(1u, std::thread::hardware_concurrency());
   if (code.program().has_float_atomics() && !launch.any_order)
     threads = 1; // the sum's bits depend on the order
+  if (launch.checks.race_global)
+    threads = 1; // one watch sees all workgroups
   Scheduler scheduler(state, groups);
   scheduler.run(static_cast<unsigned>(std::min<uint64_t>(threads, groups)));
   Report report = scheduler.report();

@@ -145,6 +145,24 @@ constexpr Case cases[] = {
      "s_mov_b32 s20, 3\nloop:\nglobal_load_dword v2, v1, s[4:5]\ns_sub_u32 s20, s20, 1\ns_cmp_lg_u32 s20, 0\n"
      "s_cbranch_scc1 loop\nv_mov_b32 v4, v2",
      "v_mov_b32_e32 v4, v2", "vmcnt(0)"},
+    {"LoadToLdsRead", "buffer_load_dword v1, s[8:11], 0 offen lds\nds_read_b32 v2, v1 offset:1024",
+     "ds_read_b32 v2, v1 offset:1024", "LDS byte 0x400 is read before 'buffer_load_dword v1"},
+    {"LoadToLdsOverwritten", "buffer_load_dword v1, s[8:11], 0 offen lds\nds_write_b8 v1, v0 offset:1027",
+     "ds_write_b8 v1, v0 offset:1027", "LDS byte 0x403 is overwritten"},
+    {"LoadToLdsWaited",
+     "buffer_load_dword v1, s[8:11], 0 offen lds\ns_waitcnt vmcnt(0)\nds_read_b32 v2, v1 offset:1024",
+     nullptr, ""},
+    {"BesideTheLoadToLds",
+     "buffer_load_dword v1, s[8:11], 0 offen lds\nds_read_b32 v2, v1\nds_read_b32 v2, v1 offset:1280",
+     nullptr, ""},
+    {"SecondPlaceOfTheRead",
+     "global_load_lds_dwordx4 v3, s[4:5]\nds_read2st64_b32 v[4:5], v1 offset0:1 offset1:4",
+     "ds_read2st64_b32 v[4:5], v1 offset0:1 offset1:4", "LDS byte 0x400"},
+    {"YoungerLoadsToLds",
+     "buffer_load_dword v1, s[8:11], 0 offen lds\ns_movk_i32 m0, 0x800\ns_nop 0\n"
+     "buffer_load_dword v1, s[8:11], 0 offen lds\ns_waitcnt vmcnt(1)\nds_read_b32 v2, v1 offset:1024\n"
+     "ds_read_b32 v2, v1 offset:2048",
+     "ds_read_b32 v2, v1 offset:2048", "LDS byte 0x800"},
 };
 
 INSTANTIATE_TEST_SUITE_P(Each, Waits, testing::ValuesIn(cases),
