@@ -1,5 +1,6 @@
 #include "tests/sim/reference_kernels.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstring>
@@ -49,6 +50,11 @@ MxMatrix random_matrix(size_t rows, size_t columns, std::mt19937 &random) {
 
 constexpr uint8_t nan_scale = 0xFF;
 
+template <class T> std::vector<uint8_t> bytes_of(const std::vector<T> &values) {
+  const auto *first = reinterpret_cast<const uint8_t *>(values.data());
+  return {first, first + values.size() * sizeof(T)};
+}
+
 } // namespace
 
 std::vector<ReferenceLaunch> reference_launches() {
@@ -94,9 +100,8 @@ std::string reference_assembly(const ReferenceLaunch &launch) {
 template <class T>
 void ReferenceRun::operand(const std::string &name, const std::vector<T> &content, size_t padding) {
   Buffer &buffer = buffers_[name];
-  const auto *first = reinterpret_cast<const std::byte *>(content.data());
-  buffer.content.assign(first, first + content.size() * sizeof(T));
-  buffer.content.resize(buffer.content.size() + padding, std::byte{0xFF});
+  buffer.content = bytes_of(content);
+  buffer.content.resize(buffer.content.size() + padding, 0xFF);
   buffer.size = buffer.content.size();
 }
 
@@ -133,10 +138,8 @@ void ReferenceRun::make_product(unsigned seed) {
     operand("A", values);
     a = quantised(values, m, k);
   }
-  const std::vector<uint16_t> c = mx_product(a, b);
-  const auto *first = reinterpret_cast<const uint8_t *>(c.data());
-  expected_["C"].assign(first, first + 2 * c.size());
-  buffers_["C"].size = 2 * c.size();
+  expected_["C"] = [a, b] { return bytes_of(mx_product(a, b)); };
+  buffers_["C"].size = 2 * m * n;
   // Two slices of f32 partial sums, and a counter for each tile of 16 x 64.
   buffers_["W"].size = 2 * m * n * 4;
   operand("CNT", std::vector<uint32_t>(m / 16 * (n / 64)));
@@ -154,10 +157,10 @@ void ReferenceRun::make_quantisation(unsigned seed) {
   }
   const MxMatrix expected = quantised(values, m, k);
   operand("A", values);
-  expected_["Q"] = packed_rows(expected);
-  buffers_["Q"].size = expected_["Q"].size();
-  expected_["S"] = shuffled_scales(expected, 127);
-  buffers_["S"].size = expected_["S"].size();
+  expected_["Q"] = [expected] { return packed_rows(expected); };
+  buffers_["Q"].size = m * k / 2;
+  expected_["S"] = [expected] { return shuffled_scales(expected, 127); };
+  buffers_["S"].size = shuffled_scales(expected, 127).size();
   for (size_t row = 0; row < m; ++row)
     for (size_t group = 0; group < k / 32; ++group)
       compared_scales_.push_back(shuffled_scale_place(row, group, k / 32));
@@ -176,8 +179,7 @@ void ReferenceRun::make_reduction(unsigned seed) {
     c[lane % 16 * n + 16 * tile + lane / 16 * 4 + i % 4] = bf16_of(slices[i] + slices[i + m * n]);
   }
   operand("W", slices);
-  const auto *first = reinterpret_cast<const uint8_t *>(c.data());
-  expected_["C"].assign(first, first + 2 * c.size());
+  expected_["C"] = [c] { return bytes_of(c); };
   buffers_["C"].size = 2 * c.size();
 }
 
@@ -208,39 +210,32 @@ Report ReferenceRun::run(const CodeObject &code, const Launch &options) {
   return report.ok() ? *report : Report();
 }
 
-std::vector<std::byte> ReferenceRun::result(const std::string &name) const {
+std::vector<uint8_t> ReferenceRun::result(const std::string &name) const {
   const Buffer &buffer = buffers_.at(name);
-  std::vector<std::byte> content(buffer.size);
+  std::vector<uint8_t> content(buffer.size);
   EXPECT_TRUE(memory_.read(buffer.address, content.data(), content.size()).ok());
   return content;
 }
 
-std::vector<std::byte> ReferenceRun::expected(const std::string &name) const {
-  const auto *first = reinterpret_cast<const std::byte *>(expected_.at(name).data());
-  return {first, first + expected_.at(name).size()};
-}
-
-void ReferenceRun::set(const std::string &name, std::vector<std::byte> content) {
+void ReferenceRun::set(const std::string &name, std::vector<uint8_t> content) {
   Buffer &buffer = buffers_[name];
   buffer.size = content.size();
   buffer.content = std::move(content);
 }
 
 void ReferenceRun::expect_results() {
-  for (const auto &[name, expected] : expected_) {
+  for (const auto &[name, compute] : expected_) {
     if (!buffers_.at(name).address)
       continue; // no argument of this kernel
-    const std::vector<std::byte> found = result(name);
+    const std::vector<uint8_t> found = result(name), expected = compute();
     ASSERT_EQ(found.size(), expected.size());
     if (name == "S") {
       for (const size_t place : compared_scales_)
-        ASSERT_EQ(static_cast<uint8_t>(found[place]), expected[place]) << "scale at " << place;
+        ASSERT_EQ(found[place], expected[place]) << "scale at " << place;
       continue;
     }
-    size_t wrong = 0;
-    while (wrong < found.size() && static_cast<uint8_t>(found[wrong]) == expected[wrong])
-      ++wrong;
-    EXPECT_EQ(wrong, found.size()) << launch_.file << ": the first wrong byte of " << name;
+    const auto [wrong, right] = std::mismatch(found.begin(), found.end(), expected.begin());
+    EXPECT_EQ(wrong, found.end()) << launch_.file << ": byte " << wrong - found.begin() << " of " << name;
   }
 }
 

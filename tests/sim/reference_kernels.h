@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <variant>
@@ -44,14 +45,14 @@ public:
   void expect_results();
 
   /// Replaces a buffer of results by an operand: a workspace that another kernel has written.
-  void set(const std::string &buffer, std::vector<std::byte> content);
-  std::vector<std::byte> result(const std::string &buffer) const;
+  void set(const std::string &buffer, std::vector<uint8_t> content);
+  std::vector<uint8_t> result(const std::string &buffer) const;
   /// What a buffer must hold.
-  std::vector<std::byte> expected(const std::string &buffer) const;
+  std::vector<uint8_t> expected(const std::string &buffer) const { return expected_.at(buffer)(); }
 
 private:
   struct Buffer {
-    std::vector<std::byte> content; ///< an operand, or empty
+    std::vector<uint8_t> content; ///< an operand, or empty
     size_t size = 0;
     uint64_t address = 0;
   };
@@ -63,7 +64,8 @@ private:
   ReferenceLaunch launch_;
   Memory memory_;
   std::map<std::string, Buffer> buffers_;
-  std::map<std::string, std::vector<uint8_t>> expected_;
+  /// What must come out, computed when it is asked for.
+  std::map<std::string, std::function<std::vector<uint8_t>()>> expected_;
   std::vector<size_t> compared_scales_; ///< bytes of S that belong to rows which exist
 };
 
