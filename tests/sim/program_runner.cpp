@@ -23,6 +23,7 @@ ProgramRun::ProgramRun(const std::string &source, const std::string &kernel, con
   launch.kernel = kernel;
   launch.instruction_budget = 50'000'000;
   launch.checks = Checks::all();
+  launch.checks.race_global = true;
 }
 
 size_t ProgramRun::allocate(size_t bytes) {

@@ -22,6 +22,7 @@ TEST_P(Reference, IsRightToTheBit) {
   ReferenceRun run(GetParam());
   Launch launch;
   launch.checks = Checks::all();
+  launch.checks.race_global = true;
   const Report report = run.run(code, launch);
   ASSERT_FALSE(report.fault) << report.fault->error().text();
   run.expect_results();
@@ -34,11 +35,14 @@ TEST(ReferencePair, AWorkspaceAndItsReduction) {
   const ReferenceLaunch product = reference_launch("fused_16x64_workspace"),
                         reduction = reference_launch("reduce_2_slices");
   ReferenceRun first(product);
-  Report report = first.run(load(assemble_text(reference_assembly(product))));
+  Launch launch;
+  launch.checks = Checks::all();
+  launch.checks.race_global = true;
+  Report report = first.run(load(assemble_text(reference_assembly(product))), launch);
   ASSERT_FALSE(report.fault) << report.fault->error().text();
   ReferenceRun second(reduction);
   second.set("W", first.result("W"));
-  report = second.run(load(assemble_text(reference_assembly(reduction))));
+  report = second.run(load(assemble_text(reference_assembly(reduction))), launch);
   ASSERT_FALSE(report.fault) << report.fault->error().text();
   EXPECT_EQ(second.result("C"), first.expected("C"));
 }
