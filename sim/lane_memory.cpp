@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "sim/simd.h"
+
 namespace nereid::sim {
 
 namespace {
@@ -45,25 +47,48 @@ bool aligned(Wave &wave, const MemoryAccess &access, unsigned alignment, const c
   return false;
 }
 
-/// Host bytes of lanes that all lie in [start, start + size), or false. `stride` is the distance between the
-/// private memories of two lanes.
-bool within(const MemoryAccess &access, uint64_t start, uint64_t size, std::byte *host, uint64_t stride,
-            LanePointers &out) {
-  if (access.bytes > size)
-    return false;
-  const uint64_t last = size - access.bytes;
+/// Device memory [start, start + size) and its host bytes.
+struct Region {
+  uint64_t start, size;
+  std::byte *host;
+  uint64_t stride; ///< between the private memories of two lanes; 0 when lanes share the memory
+};
+
+/// All lanes at once. The result's top bit is set when one is outside.
+inline __attribute__((always_inline)) uint64_t place_all(const MemoryAccess &access, const Region &region,
+                                                         LanePointers &out) {
+  const uint64_t start = region.start, last = region.size - access.bytes, stride = region.stride;
+  const uint64_t host = reinterpret_cast<uint64_t>(region.host);
   uint64_t outside = 0;
-  auto place = [&](unsigned lane) {
-    uint64_t offset = access.address[lane] - start;
+#pragma GCC ivdep
+  for (unsigned lane = 0; lane < lane_count; ++lane) {
+    const uint64_t offset = access.address[lane] - start;
     // The top bit is set when the offset is negative or beyond the last one.
     outside |= offset | (last - offset);
-    out.at[lane] = reinterpret_cast<std::byte *>(reinterpret_cast<uint64_t>(host) + offset + lane * stride);
-  };
+    out.at[lane] = reinterpret_cast<std::byte *>(host + offset + lane * stride);
+  }
+  return outside;
+}
+uint64_t place_all_portable(const MemoryAccess &access, const Region &region, LanePointers &out) {
+  return place_all(access, region, out);
+}
+NEREID_SIM_AVX2 uint64_t place_all_avx2(const MemoryAccess &access, const Region &region, LanePointers &out) {
+  return place_all(access, region, out);
+}
+
+/// Finds the bytes of lanes that all lie in a region, or returns false.
+bool within(const MemoryAccess &access, const Region &region, LanePointers &out) {
+  if (access.bytes > region.size)
+    return false;
+  uint64_t outside = 0;
   if (access.lanes == all_lanes)
-    for (unsigned lane = 0; lane < lane_count; ++lane)
-      place(lane);
+    outside = uses_avx2() ? place_all_avx2(access, region, out) : place_all_portable(access, region, out);
   else
-    each_lane(access.lanes, place);
+    each_lane(access.lanes, [&](unsigned lane) {
+      const uint64_t offset = access.address[lane] - region.start;
+      outside |= offset | (region.size - access.bytes - offset);
+      out.at[lane] = region.host + offset + lane * region.stride;
+    });
   return !(outside >> 63);
 }
 
@@ -73,7 +98,7 @@ bool locate_global(Wave &wave, const MemoryAccess &access, const char *what, Lan
   const unsigned lowest = static_cast<unsigned>(std::countr_zero(access.lanes));
   // Usually all lanes hit the block of the lowest one, which becomes the recent one.
   if (!access.partial && wave.global(access.address[lowest], access.bytes) &&
-      within(access, wave.recent->address(), wave.recent->size(), wave.recent->data(), 0, out)) [[likely]]
+      within(access, {wave.recent->address(), wave.recent->size(), wave.recent->data(), 0}, out)) [[likely]]
     return true;
   for (uint64_t lanes = access.lanes; lanes; lanes &= lanes - 1) {
     const unsigned lane = static_cast<unsigned>(std::countr_zero(lanes));
@@ -101,7 +126,7 @@ int lane_beyond(const MemoryAccess &access, uint64_t size) {
 bool locate_local(Wave &wave, const MemoryAccess &access, const char *what, LanePointers &out) {
   const bool lds = access.space == MemoryAccess::Space::Lds;
   const uint64_t size = lds ? wave.group->lds.size() : wave.scratch_size;
-  if (within(access, 0, size, lds ? wave.group->lds.data() : wave.scratch, lds ? 0 : size, out)) [[likely]]
+  if (within(access, {0, size, lds ? wave.group->lds.data() : wave.scratch, lds ? 0 : size}, out)) [[likely]]
     return true;
   const int lane = lane_beyond(access, size);
   if (lane < 0)

@@ -1,6 +1,7 @@
 #include "sim/lanes.h"
 
 #include <algorithm>
+#include <emmintrin.h>
 #include <optional>
 
 namespace nereid::sim {
@@ -279,8 +280,12 @@ void store_result(Wave &wave, const Instruction &instruction, OperandType type, 
 void store_mask(Wave &wave, const Instruction &instruction, const Lanes &bits) {
   const Lanes &mask = instruction.permuted ? wave.permutation_mask : wave.exec_mask;
   uint64_t result = 0;
-  for (unsigned lane = 0; lane < lane_count; ++lane)
-    result |= static_cast<uint64_t>(bits.word[lane] & mask.word[lane] & 1) << lane;
+  for (unsigned lane = 0; lane < lane_count; lane += 4) {
+    __m128i four = _mm_and_si128(_mm_load_si128(reinterpret_cast<const __m128i *>(bits.word + lane)),
+                                 _mm_load_si128(reinterpret_cast<const __m128i *>(mask.word + lane)));
+    int set = _mm_movemask_ps(_mm_castsi128_ps(_mm_slli_epi32(four, 31)));
+    result |= static_cast<uint64_t>(set) << lane;
+  }
   wave.set_scalar_pair(instruction.scalar_destination, result);
   if (instruction.operation->has(Operation::WritesExec))
     wave.set_exec(result);

@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "sim/formats.h"
+#include "sim/simd.h"
 #include "sim/wave.h"
 
 namespace nereid::sim {
@@ -128,8 +129,10 @@ inline __attribute__((always_inline)) T read_lane(const Operand &operand, unsign
     else
       return {flush_half(half_to_float(low & 0xFFFF), mode.flush_inputs),
               flush_half(half_to_float(low >> 16), mode.flush_inputs)};
-  } else if constexpr (std::is_same_v<T, PackedInt> || std::is_same_v<T, PackedUint>)
-    return std::bit_cast<T>(low);
+  } else if constexpr (std::is_same_v<T, PackedInt>)
+    return {static_cast<int16_t>(low), static_cast<int16_t>(low >> 16)};
+  else if constexpr (std::is_same_v<T, PackedUint>)
+    return {static_cast<uint16_t>(low), static_cast<uint16_t>(low >> 16)};
   else if constexpr (std::is_same_v<T, PackedFloat>)
     return {std::bit_cast<float>(low), std::bit_cast<float>(operand.high[lane])};
   else if constexpr (sizeof(T) == 8)
@@ -154,7 +157,7 @@ inline __attribute__((always_inline)) void write_lane(uint32_t *low, uint32_t *h
   else if constexpr (std::is_same_v<T, PackedHalf>)
     low[lane] = half_bits<Default>(value.low, mode) | half_bits<Default>(value.high, mode) << 16;
   else if constexpr (std::is_same_v<T, PackedInt> || std::is_same_v<T, PackedUint>)
-    low[lane] = std::bit_cast<uint32_t>(value);
+    low[lane] = static_cast<uint16_t>(value.low) | uint32_t{static_cast<uint16_t>(value.high)} << 16;
   else if constexpr (std::is_same_v<T, PackedFloat>) {
     low[lane] = std::bit_cast<uint32_t>(value.low);
     high[lane] = std::bit_cast<uint32_t>(value.high);
@@ -188,21 +191,35 @@ template <auto F, class R, class... A> struct VectorHandler<F, R (*)(A...)> {
       return operand_type<R>();
   }
 
+  /// `low` and `high` may be registers that are also operands: a lane depends on no other one.
   template <bool Default, size_t... I>
-  static void lanes(const Operand *operands, uint32_t *low, uint32_t *high, Lanes &bits, HalfMode mode,
-                    std::index_sequence<I...>) {
+  static inline __attribute__((always_inline)) void each_lane(const Operand *operands, uint32_t *low,
+                                                              uint32_t *high, uint32_t *bits, HalfMode mode,
+                                                              std::index_sequence<I...>) {
     Operand local[sizeof...(A) + 1] = {operands[I]...};
 #pragma GCC ivdep
     for (unsigned lane = 0; lane < lane_count; ++lane) {
       if constexpr (std::is_same_v<R, bool>)
-        bits.word[lane] = F(read_lane<A, Default>(local[I], lane, mode)...);
+        bits[lane] = F(read_lane<A, Default>(local[I], lane, mode)...);
       else if constexpr (MaskOf<R>::value) {
         R result = F(read_lane<A, Default>(local[I], lane, mode)...);
         write_lane<typename MaskOf<R>::Value, Default>(low, high, lane, result.value, mode);
-        bits.word[lane] = result.bit;
+        bits[lane] = result.bit;
       } else
         write_lane<R, Default>(low, high, lane, F(read_lane<A, Default>(local[I], lane, mode)...), mode);
     }
+  }
+
+  using Indices = std::index_sequence_for<A...>;
+  template <bool Default>
+  static void lanes_portable(const Operand *operands, uint32_t *low, uint32_t *high, uint32_t *bits,
+                             HalfMode mode) {
+    each_lane<Default>(operands, low, high, bits, mode, Indices());
+  }
+  template <bool Default>
+  NEREID_SIM_AVX2 static void lanes_avx2(const Operand *operands, uint32_t *low, uint32_t *high,
+                                         uint32_t *bits, HalfMode mode) {
+    each_lane<Default>(operands, low, high, bits, mode, Indices());
   }
 
   static void run(Wave &wave, const Instruction &instruction) {
@@ -211,19 +228,29 @@ template <auto F, class R, class... A> struct VectorHandler<F, R (*)(A...)> {
     for (unsigned i = 0; i < sizeof...(A); ++i)
       operands[i] = fetch(wave, instruction, instruction.source[i], buffers[i]);
     Lanes low, high, bits;
-    HalfMode mode(wave.mode);
-    constexpr auto indices = std::index_sequence_for<A...>();
-    if constexpr (is_half<R> || (is_half<A> || ...)) {
-      if (wave.default_float) [[likely]]
-        lanes<true>(operands, low.word, high.word, bits, mode, indices);
+    uint32_t *to_low = low.word, *to_high = high.word;
+    const bool in_place = !std::is_same_v<R, bool> && instruction.plain_result && wave.exec() == ~uint64_t{0};
+    if (in_place) {
+      to_low = wave.vgpr[instruction.destination].word;
+      to_high = wave.vgpr[instruction.destination + 1].word;
+    }
+    const HalfMode mode(wave.mode);
+    auto lanes = [&]<bool Default>(std::bool_constant<Default>) {
+      if (uses_avx2()) [[likely]]
+        lanes_avx2<Default>(operands, to_low, to_high, bits.word, mode);
       else
-        lanes<false>(operands, low.word, high.word, bits, mode, indices);
-    } else
-      lanes<true>(operands, low.word, high.word, bits, mode, indices);
+        lanes_portable<Default>(operands, to_low, to_high, bits.word, mode);
+    };
+    constexpr bool has_half = is_half<R> || (is_half<A> || ...);
+    if (has_half && !wave.default_float)
+      lanes(std::bool_constant<!has_half>());
+    else
+      lanes(std::true_type());
     if constexpr (std::is_same_v<R, bool>)
       store_mask(wave, instruction, bits);
     else {
-      store_result(wave, instruction, result_type(), low, high);
+      if (!in_place)
+        store_result(wave, instruction, result_type(), low, high);
       if constexpr (MaskOf<R>::value)
         store_mask(wave, instruction, bits);
     }

@@ -13,6 +13,7 @@
 #include "sim/formats.h"
 #include "sim/lanes.h"
 #include "sim/matrix.h"
+#include "sim/simd.h"
 
 namespace nereid::sim {
 
@@ -130,8 +131,7 @@ void gather_integers(const Wave &wave, unsigned first, unsigned format, Put put)
 
 /// Sums of 16 pairs of products for a row and all columns.
 template <unsigned Size>
-__attribute__((target("avx2"))) void block_sums_avx2(const uint32_t *a, const uint32_t (*b)[Size],
-                                                     int32_t *sums) {
+NEREID_SIM_AVX2 void block_sums_avx2(const uint32_t *a, const uint32_t (*b)[Size], int32_t *sums) {
   __m256i sum[Size / 8];
   for (unsigned v = 0; v < Size / 8; ++v)
     sum[v] = _mm256_setzero_si256();
@@ -160,8 +160,6 @@ template <unsigned Size> void block_sums_sse2(const uint32_t *a, const uint32_t 
   for (unsigned v = 0; v < Size / 4; ++v)
     _mm_store_si128(reinterpret_cast<__m128i *>(sums + 4 * v), sum[v]);
 }
-
-const bool has_avx2 = __builtin_cpu_supports("avx2");
 
 /// The accumulator as a matrix.
 template <unsigned Size> struct Accumulator {
@@ -204,10 +202,100 @@ void add_block(const Sum *sums, double factor, const Scales<Size> &a, const Scal
 
 /// The same when nothing can leave the normal range: the scaled sum is a float, the addition rounds.
 template <unsigned Size>
-void add_block_ordinary(const int32_t *sums, float row_scale, const float *column_scales,
-                        float *accumulator) {
+inline __attribute__((always_inline)) void
+add_block_ordinary(const int32_t *sums, float row_scale, const float *column_scales, float *accumulator) {
   for (unsigned j = 0; j < Size; ++j)
     accumulator[j] += static_cast<float>(sums[j]) * (row_scale * column_scales[j]);
+}
+
+/// The scales of a block's columns as floats.
+template <unsigned Size>
+inline __attribute__((always_inline)) void float_scales(const Scales<Size> &scales, unsigned block,
+                                                        float *out) {
+  for (unsigned j = 0; j < Size; ++j)
+    out[j] = std::bit_cast<float>(uint32_t{scales.byte[block][j]} << 23);
+}
+
+constexpr unsigned fours = block_length / 4;
+
+/// Twice the fp4 values of a block of k, as bytes: `group[g][i]` holds elements 4g to 4g + 3 of row or column
+/// i.
+template <unsigned Size> struct ByteOperand {
+  alignas(32) uint32_t group[fours][Size];
+};
+
+/// Eight lanes' four fp4 codes in the lower halves of words become four bytes each.
+NEREID_SIM_AVX2 inline __m256i spread_codes(__m256i words, __m256i values) {
+  const __m256i twice = _mm256_set1_epi64x(0x0505040401010000);
+  const __m256i upper = _mm256_set1_epi64x(0x0D0D0C0C09090808);
+  const __m256i bytes = _mm256_shuffle_epi8(words, _mm256_blend_epi32(twice, upper, 0xCC));
+  const __m256i even = _mm256_and_si256(bytes, _mm256_set1_epi32(0x000F000F));
+  const __m256i odd = _mm256_and_si256(_mm256_srli_epi16(bytes, 4), _mm256_set1_epi32(0x0F000F00));
+  return _mm256_shuffle_epi8(values, _mm256_or_si256(even, odd));
+}
+
+/// Reads a block of A or B, whose 32 codes of a row or column are one lane's four words. `offset` is added to
+/// each value.
+template <unsigned Size>
+NEREID_SIM_AVX2 void read_bytes(const Wave &wave, unsigned first, unsigned block, int offset,
+                                ByteOperand<Size> &out) {
+  const __m128i positive = _mm_setr_epi8(0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12);
+  const __m256i values =
+      _mm256_add_epi8(_mm256_broadcastsi128_si256(positive), _mm256_set1_epi8(static_cast<char>(offset)));
+  for (unsigned word = 0; word < 4; ++word)
+    for (unsigned lane = 0; lane < Size; lane += 8) {
+      const __m256i codes = _mm256_load_si256(
+          reinterpret_cast<const __m256i *>(wave.vgpr[first + word].word + block * Size + lane));
+      auto *low = reinterpret_cast<__m256i *>(out.group[2 * word] + lane);
+      auto *high = reinterpret_cast<__m256i *>(out.group[2 * word + 1] + lane);
+      _mm256_store_si256(low, spread_codes(codes, values));
+      _mm256_store_si256(high, spread_codes(_mm256_srli_epi32(codes, 16), values));
+    }
+}
+
+template <unsigned Size>
+NEREID_SIM_AVX2 inline __m256i eight_columns(const ByteOperand<Size> &b, unsigned group, unsigned vector) {
+  return _mm256_load_si256(reinterpret_cast<const __m256i *>(b.group[group] + 8 * vector));
+}
+
+/// Both sides fp4 and ordinary scales. Bytes multiply as unsigned times signed, so A is raised by 12 and 12
+/// times the column's sum taken away again; partial sums of a block stay below 2^13.
+template <unsigned Size>
+NEREID_SIM_AVX2 void multiply_fp4_avx2(const Wave &wave, const Instruction &instruction,
+                                       const Scales<Size> &scale_a, const Scales<Size> &scale_b,
+                                       Accumulator<Size> &accumulator) {
+  constexpr unsigned vectors = Size / 8;
+  constexpr int raised = 12;
+  const __m256i ones = _mm256_set1_epi16(1);
+  ByteOperand<Size> a, b;
+  alignas(32) int32_t sums[Size];
+  float column_scales[Size];
+  for (unsigned block = 0; block < Scales<Size>::blocks; ++block) {
+    read_bytes<Size>(wave, instruction.source[0].index, block, raised, a);
+    read_bytes<Size>(wave, instruction.source[1].index, block, 0, b);
+    float_scales<Size>(scale_b, block, column_scales);
+    __m256i excess[vectors];
+    for (unsigned v = 0; v < vectors; ++v) {
+      excess[v] = _mm256_setzero_si256();
+      for (unsigned g = 0; g < fours; ++g)
+        excess[v] = _mm256_add_epi16(excess[v],
+                                     _mm256_maddubs_epi16(_mm256_set1_epi8(raised), eight_columns(b, g, v)));
+    }
+    for (unsigned row = 0; row < Size; ++row) {
+      __m256i sum[vectors];
+      for (unsigned v = 0; v < vectors; ++v)
+        sum[v] = _mm256_sub_epi16(_mm256_setzero_si256(), excess[v]);
+      for (unsigned g = 0; g < fours; ++g) {
+        const __m256i four = _mm256_set1_epi32(static_cast<int>(a.group[g][row]));
+        for (unsigned v = 0; v < vectors; ++v)
+          sum[v] = _mm256_add_epi16(sum[v], _mm256_maddubs_epi16(four, eight_columns(b, g, v)));
+      }
+      for (unsigned v = 0; v < vectors; ++v)
+        _mm256_store_si256(reinterpret_cast<__m256i *>(sums + 8 * v), _mm256_madd_epi16(sum[v], ones));
+      const float row_scale = std::bit_cast<float>(uint32_t{scale_a.byte[block][row]} << 23) * 0.25f;
+      add_block_ordinary<Size>(sums, row_scale, column_scales, accumulator.value[row]);
+    }
+  }
 }
 
 template <unsigned Size>
@@ -227,12 +315,11 @@ void multiply_integers(const Wave &wave, const Instruction &instruction, const S
   for (unsigned block = 0; block < Scales<Size>::blocks; ++block) {
     float column_scales[Size];
     if (ordinary)
-      for (unsigned j = 0; j < Size; ++j)
-        column_scales[j] = std::bit_cast<float>(uint32_t{scale_b.byte[block][j]} << 23);
+      float_scales<Size>(scale_b, block, column_scales);
     for (unsigned row = 0; row < Size; ++row) {
       const uint32_t *a = operands.a[row] + block * (block_length / 2);
       const auto *b = operands.b + block * (block_length / 2);
-      if (has_avx2)
+      if (uses_avx2())
         block_sums_avx2<Size>(a, b, sums);
       else
         block_sums_sse2<Size>(a, b, sums);
@@ -298,7 +385,10 @@ template <unsigned Size> void run_scaled_matrix(Wave &wave, const Instruction &i
   Accumulator<Size> accumulator;
   read_accumulator<Size>(wave, instruction, accumulator);
   bool integers = formats[instruction.cbsz].integer_scale && formats[instruction.blgp].integer_scale;
-  if (integers)
+  if (uses_avx2() && instruction.cbsz == fp4_code && instruction.blgp == fp4_code && scale_a.ordinary &&
+      scale_b.ordinary)
+    multiply_fp4_avx2<Size>(wave, instruction, scale_a, scale_b, accumulator);
+  else if (integers)
     multiply_integers<Size>(wave, instruction, scale_a, scale_b, accumulator);
   else
     multiply_floats<Size>(wave, instruction, scale_a, scale_b, accumulator);

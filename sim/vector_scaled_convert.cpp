@@ -265,26 +265,43 @@ inline float inverse_scale(uint32_t byte) {
   return std::bit_cast<float>(byte == 255 ? 0x7FC00000 : bits);
 }
 
-/// The two conversions that quantisation kernels live on, in a form that vectorises.
-template <Wide W> void pair_to_fp4(Wave &wave, const Instruction &instruction) {
-  OperandBuffers buffers[3];
-  const uint32_t *a = fetch(wave, instruction, instruction.source[0], buffers[0]).low;
-  const uint32_t *b = fetch(wave, instruction, instruction.source[1], buffers[1]).low;
-  const uint32_t *scale =
-      W == Wide::F32 ? fetch(wave, instruction, instruction.source[2], buffers[2]).low : b;
-  uint32_t *to = wave.vgpr[instruction.destination].word;
-  unsigned shift = 8 * (instruction.op_sel >> 2 & 3);
-  uint32_t part = 0xFFu << shift;
-  const uint32_t *mask = wave.exec_mask.word;
+/// Operands and destination of a conversion of two values to a byte of fp4 codes.
+struct PairToFp4 {
+  const uint32_t *a, *b, *scale;
+  uint32_t *to;
+  const uint32_t *mask;
+  unsigned shift; ///< of the byte in the destination
+};
+
+template <Wide W> inline __attribute__((always_inline)) void each_pair_to_fp4(const PairToFp4 &p) {
+  const uint32_t *a = p.a, *b = p.b, *scale = p.scale, *mask = p.mask;
+  uint32_t *to = p.to;
+  const unsigned shift = p.shift;
+  const uint32_t part = 0xFFu << shift;
 #pragma GCC ivdep
   for (unsigned lane = 0; lane < lane_count; ++lane) {
     float factor = inverse_scale(exponent_field(scale[lane]));
-    float low = W == Wide::F32 ? std::bit_cast<float>(a[lane]) : std::bit_cast<float>(a[lane] << 16);
-    float high = W == Wide::F32 ? std::bit_cast<float>(b[lane]) : std::bit_cast<float>(a[lane] & 0xFFFF0000);
+    float low = std::bit_cast<float>(W == Wide::F32 ? a[lane] : a[lane] << 16);
+    float high = std::bit_cast<float>(W == Wide::F32 ? b[lane] : a[lane] & 0xFFFF0000);
     uint32_t byte = (fp4_code(low, factor) | fp4_code(high, factor) << 4) << shift;
     uint32_t keep = ~(part & mask[lane]);
     to[lane] = (to[lane] & keep) | (byte & ~keep);
   }
+}
+template <Wide W> void pair_to_fp4_portable(const PairToFp4 &p) { each_pair_to_fp4<W>(p); }
+template <Wide W> NEREID_SIM_AVX2 void pair_to_fp4_avx2(const PairToFp4 &p) { each_pair_to_fp4<W>(p); }
+
+/// The two conversions that quantisation kernels live on, in a form that vectorises.
+template <Wide W> void pair_to_fp4(Wave &wave, const Instruction &instruction) {
+  OperandBuffers buffers[3];
+  PairToFp4 p;
+  p.a = fetch(wave, instruction, instruction.source[0], buffers[0]).low;
+  p.b = fetch(wave, instruction, instruction.source[1], buffers[1]).low;
+  p.scale = W == Wide::F32 ? fetch(wave, instruction, instruction.source[2], buffers[2]).low : p.b;
+  p.to = wave.vgpr[instruction.destination].word;
+  p.mask = wave.exec_mask.word;
+  p.shift = 8 * (instruction.op_sel >> 2 & 3u);
+  uses_avx2() ? pair_to_fp4_avx2<W>(p) : pair_to_fp4_portable<W>(p);
 }
 
 } // namespace

@@ -14,11 +14,17 @@ constexpr uint64_t largest_miss = uint64_t{1} << 40;
 } // namespace
 
 void Wave::update_exec_mask() {
+  static constexpr auto single = [] {
+    std::array<uint32_t, 32> bits{};
+    for (unsigned lane = 0; lane < 32; ++lane)
+      bits[lane] = 1u << lane;
+    return bits;
+  }();
   for (unsigned half = 0; half < 2; ++half) {
-    uint32_t bits = sgpr[scalar::exec + half];
+    const uint32_t bits = sgpr[scalar::exec + half];
     uint32_t *mask = exec_mask.word + 32 * half;
     for (unsigned lane = 0; lane < 32; ++lane)
-      mask[lane] = 0 - ((bits >> lane) & 1);
+      mask[lane] = bits & single[lane] ? ~0u : 0u;
   }
 }
 

@@ -41,8 +41,9 @@ void WorkgroupRunner::prepare(uint64_t linear_id) {
   group_.id[0] = static_cast<uint32_t>(linear_id % grid[0]);
   group_.id[1] = static_cast<uint32_t>(linear_id / grid[0] % grid[1]);
   group_.id[2] = static_cast<uint32_t>(linear_id / grid[0] / grid[1]);
-  for (size_t at = 0; at < group_.lds.size(); at += 4)
-    std::memcpy(group_.lds.data() + at, &undefined_word, std::min<size_t>(4, group_.lds.size() - at));
+  // The hardware gives LDS in larger pieces: up to three bytes at an odd end start as they are.
+  for (size_t at = 0; at + 4 <= group_.lds.size(); at += 4)
+    std::memcpy(group_.lds.data() + at, &undefined_word, 4);
   for (uint32_t i = 0; i < state_.wave_count; ++i) {
     waves_[i]->index = i;
     prepare_wave(*waves_[i]);
