@@ -31,10 +31,11 @@ constexpr Access writes[] = {
 
 using Kind = MemoryAccess::Kind;
 
-/// The active lanes' accesses at their address register plus `offset`. Loads and stores may have any
+/// The active lanes' accesses at their address register plus `offset`, modulo 2^32: LLVM puts a constant into
+/// the offset where the register is negative. Loads and stores may have any
 /// alignment: the runtime turns the unaligned access mode on.
 struct LdsAccess : MemoryAccess {
-  LdsAccess(const Wave &wave, const Instruction &instruction, Kind what, unsigned size, uint64_t offset) {
+  LdsAccess(const Wave &wave, const Instruction &instruction, Kind what, unsigned size, uint32_t offset) {
     space = Space::Lds;
     kind = what;
     bytes = static_cast<uint8_t>(size);
@@ -80,8 +81,8 @@ template <unsigned Words, unsigned Step> struct TwoElements {
   LanePointers at[2];
 
   TwoElements(const Wave &wave, const Instruction &instruction, Kind kind)
-      : first(wave, instruction, kind, form.bytes, uint64_t{instruction.offset0} * Step * form.bytes),
-        second(wave, instruction, kind, form.bytes, uint64_t{instruction.offset1} * Step * form.bytes) {}
+      : first(wave, instruction, kind, form.bytes, uint32_t{instruction.offset0} * Step * form.bytes),
+        second(wave, instruction, kind, form.bytes, uint32_t{instruction.offset1} * Step * form.bytes) {}
 
   bool admit(Wave &wave, const Instruction &instruction) {
     const char *what = name_of(first.kind);

@@ -252,6 +252,24 @@ TEST_F(Access, LdsOutsideTheWorkgroupIsAFault) {
   EXPECT_EQ(report.fault->lane, 32);
 }
 
+TEST_F(Access, LdsAddressesWrapAround) {
+  KernelOptions options;
+  options.lds_size = 512;
+  // Negative registers and a positive offset: lane l is at 252 - 4 l.
+  const auto reversed = words("v_sub_u32 v3, 0, v1\nds_write_b32 v3, v0 offset:252\ns_waitcnt lgkmcnt(0)\n"
+                              "ds_read_b32 v2, v1\n" +
+                                  std::string(store_v2),
+                              options);
+  const auto pairs = words("v_sub_u32 v3, 0, v1\nds_write2_b32 v3, v0, v1 offset0:63 offset1:127\n"
+                           "s_waitcnt lgkmcnt(0)\nds_read_b32 v2, v1 offset:256\n" +
+                               std::string(store_v2),
+                           options);
+  for (unsigned lane = 0; lane < 64; ++lane) {
+    EXPECT_EQ(reversed[lane], 63 - lane);
+    EXPECT_EQ(pairs[lane], 4 * (63 - lane));
+  }
+}
+
 TEST_F(Access, TransposingReadsGatherColumns) {
   KernelOptions options;
   options.lds_size = 1024;
