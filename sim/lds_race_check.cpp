@@ -26,9 +26,12 @@ LdsRaceCheck::LdsRaceCheck(const Program &program) : program_(program) {
 void LdsRaceCheck::begin(Workgroup &group, std::span<const std::unique_ptr<Wave>> waves) {
   states_.clear();
   states_.resize(waves.size());
-  writer_.assign(group.lds.size(), 0);
-  readers_.assign(group.lds.size(), 0);
-  used_.assign(group.lds.size() / page + 1, false);
+  if (writer_.size() != group.lds.size()) {
+    writer_.assign(group.lds.size(), 0);
+    readers_.assign(group.lds.size(), 0);
+    used_.assign(group.lds.size() / page + 1, false);
+  }
+  forget();
 }
 
 void LdsRaceCheck::before(Wave &wave, const Instruction &instruction) {
@@ -125,7 +128,7 @@ void LdsRaceCheck::access(Wave &wave, const Instruction &, const MemoryAccess &a
     report(wave, record, static_cast<unsigned>(std::countr_zero(conflicts)));
 }
 
-void LdsRaceCheck::barrier(Workgroup &) {
+void LdsRaceCheck::forget() {
   for (size_t k = 0; k < used_.size(); ++k)
     if (used_[k]) {
       const size_t begin = k * page, end = std::min(begin + page, writer_.size());
@@ -133,6 +136,10 @@ void LdsRaceCheck::barrier(Workgroup &) {
       std::fill(readers_.begin() + begin, readers_.begin() + end, uint16_t{0});
       used_[k] = false;
     }
+}
+
+void LdsRaceCheck::barrier(Workgroup &) {
+  forget();
   for (unsigned wave = 0; wave < states_.size(); ++wave) {
     State &state = states_[wave];
     std::erase_if(state.records, [&](const Record &record) { return state.outstanding.done(record.ticket); });

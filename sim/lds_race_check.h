@@ -51,6 +51,8 @@ private:
   template <unsigned Bytes> uint64_t mark_lanes(const Record &record, unsigned wave);
   /// Enters an access into the bytes' states; returns the lanes that touch what another wave does.
   uint64_t mark_record(const Record &record, unsigned wave);
+  /// Resets the states of all bytes.
+  void forget();
   /// Raises the fault of a lane that `mark_record` returned.
   void report(Wave &wave, const Record &record, unsigned lane);
   /// The last access of another wave that touches the byte and must be in order with `record`.

@@ -117,6 +117,8 @@ void WaitCheck::access(Wave &wave, const Instruction &, const MemoryAccess &acce
     return;
   State &state = states_[wave.index];
   if (access.to_lds) {
+    if (state.loads_to_lds.size() > 2 * WaitCounts::vector_limit)
+      retire(state);
     state.loads_to_lds.push_back({state.last, LdsFootprint(access)});
     return;
   }
