@@ -36,7 +36,13 @@ struct Columns {
   void add_lane(unsigned dim, unsigned bit) { columns[1].push_back(unit(dim, bit)); }
   void add_wave(unsigned dim, unsigned bit) { columns[2].push_back(unit(dim, bit)); }
   void add_copy_wave() { columns[2].push_back(0); }
-  LinearLayout layout() const { return LinearLayout::from_columns(shape, columns); }
+  LinearLayout layout() const {
+    std::vector<Repeat> repeats;
+    for (size_t d = shape.size(); d-- > 0;)
+      if (uint32_t odd = Dimension::of(shape[d]).odd; odd > 1)
+        repeats.push_back({Space::Register, odd, static_cast<int>(d)});
+    return LinearLayout::from_columns(shape, columns, std::move(repeats));
+  }
 };
 
 /// Which tile bits of M and N the waves own: the highest, so that a wave's tiles are neighbours.
@@ -111,6 +117,7 @@ DotOperandPlan plan_operand(const MfmaFacts &mfma, const WaveDeal &deal, const i
   while (tile.add_register(k_dim, k_bit))
     ++k_bit;
   plan.row_tile_bits = is_a ? deal.m_tile_bits - deal.m_bits : deal.n_tile_bits - deal.n_bits;
+  plan.row_tile_odd = Dimension::of(shape[row_dim]).odd;
   for (unsigned i = 0; i < plan.row_tile_bits; ++i)
     tile.add_register(row_dim, size_bits + i);
   add_waves(tile, deal, size_bits, is_a ? static_cast<int>(row_dim) : -1,
@@ -186,6 +193,13 @@ Result<const MfmaFacts *> choose_mfma(const ir::Function &function, const ir::Op
 
 } // namespace
 
+unsigned DotPlan::tile(unsigned m, unsigned n) const {
+  const unsigned n_bits = b.row_tile_bits, m_bits = a.row_tile_bits;
+  const unsigned repeat = (m >> m_bits) * b.row_tile_odd + (n >> n_bits);
+  const unsigned within = (m & ((1u << m_bits) - 1)) << n_bits | (n & ((1u << n_bits) - 1));
+  return repeat << (m_bits + n_bits) | within;
+}
+
 Result<DotPlan> plan_dot(const ir::Function &function, const ir::Op &op, ProductOwner owner) {
   Result<const MfmaFacts *> mfma = choose_mfma(function, op);
   if (!mfma)
@@ -211,9 +225,10 @@ Result<DotPlan> plan_dot(const ir::Function &function, const ir::Op &op, Product
     int64_t a_bytes = bytes(op.operands[0]), b_bytes = bytes(op.operands[scaled ? 2 : 1]);
     // A wave's instruction takes 16 clocks; four waves run at a time.
     unsigned simds = std::min(waves, 2u);
-    int64_t clocks = (int64_t(16) << (n_tile_bits + m_tile_bits)) *
-                         std::max<int64_t>(1, a[1] >> plan.mfma->chunk_bits()) >>
-                     simds;
+    const int64_t odd = int64_t(Dimension::of(shape[0]).odd) * Dimension::of(shape[1]).odd;
+    int64_t clocks =
+        (16 * odd << (n_tile_bits + m_tile_bits)) * std::max<int64_t>(1, a[1] >> plan.mfma->chunk_bits()) >>
+        simds;
     bool prefers_balanced =
         traffic(balanced, a_bytes, b_bytes, clocks) < traffic(deal, a_bytes, b_bytes, clocks);
     if (function.options.wave_split == ir::WaveSplit::Mn ||

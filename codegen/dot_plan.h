@@ -9,13 +9,14 @@ namespace nereid::codegen {
 
 /// One operand of a dot as the matrix instruction wants it. Registers of a lane count, lowest first: the
 /// elements of one instruction (1 << element_bits of them), the instruction's number along K, the tile of
-/// `size` rows.
+/// `size` rows; an odd factor of the rows comes last.
 struct DotOperandPlan {
   LinearLayout layout;
   LinearLayout scale_layout; ///< registers: number along K, tile of rows; unset (rank 0) without a scale
   unsigned element_bits = 0;
-  unsigned row_tile_bits = 0; ///< tiles of rows that a wave holds
-  unsigned row_tiles() const { return 1u << row_tile_bits; }
+  unsigned row_tile_bits = 0; ///< tiles of rows that a wave holds, but for an odd factor
+  unsigned row_tile_odd = 1;  ///< the outermost of them
+  unsigned row_tiles() const { return row_tile_odd << row_tile_bits; }
   unsigned padded_lanes = 0; ///< lanes with one of these bits set lie beyond K and must be fed zeros
 };
 
@@ -29,6 +30,9 @@ struct DotPlan {
   LinearLayout result;         ///< registers: those of one instruction, tiles along N, tiles along M
   unsigned result_bits = 0;    ///< log2 of the instruction's result registers that the tile uses
   unsigned k_instructions = 1; ///< instructions along K
+
+  /// Number of the result's tile among a wave's: the registers of tile t begin at t << result_bits.
+  unsigned tile(unsigned m, unsigned n) const;
 };
 
 /// Where waves run rounds of a loop of their own, each holds the whole product.

@@ -52,6 +52,7 @@ public:
 
 private:
   Status check_shapes() const;
+  bool takes_odd_factors(const ir::Op &op) const;
   Status pin_dots();
   Status pin_dealt_sums(const ir::Op &loop);
   bool is_dealt(const ir::Op &op) const { return choice_.dealt.contains(*index_.block(op)); }
@@ -257,18 +258,49 @@ LinearLayout Propagation::write_layout(const ir::Op &op) const {
   return got < 4 && best >= 4 * got ? own : lying;
 }
 
+/// Odd factors of dimensions lie outside of what these operations work on.
+bool Propagation::takes_odd_factors(const ir::Op &op) const {
+  auto has_odd = [&](ir::ValueId value) {
+    const ir::Shape &shape = function_.type(value).shape;
+    return std::any_of(shape.begin(), shape.end(), [](int64_t size) { return Dimension::of(size).odd > 1; });
+  };
+  switch (op.opcode) {
+  case ir::Opcode::CumSum:
+  case ir::Opcode::Quantize:
+    return !has_odd(op.operands[0]);
+  case ir::Opcode::Dot:
+  case ir::Opcode::DotScaled:
+    return Dimension::of(function_.type(op.operands[0]).shape[1]).odd == 1;
+  case ir::Opcode::AtomicAdd:
+  case ir::Opcode::AtomicMax:
+  case ir::Opcode::AtomicExchange:
+  case ir::Opcode::AtomicCompareExchange:
+    return index_.uses(op.result()) == 0 || !has_odd(op.result());
+  default:
+    return ir::facts(op.opcode).op_class != ir::OpClass::Reduce || !has_odd(op.operands[0]);
+  }
+}
+
 Status Propagation::check_shapes() const {
   if (!std::has_single_bit(static_cast<unsigned>(function_.options.waves)))
     return nereid_error(fmt::format("{} waves do not compile yet", function_.options.waves),
                         "use 1, 2, 4, 8 or 16 waves");
-  for (const ir::Op *op : ops_)
-    for (ir::ValueId result : op->results)
-      for (size_t d = 0; d < function_.type(result).rank(); ++d)
-        if (!std::has_single_bit(static_cast<uint64_t>(function_.type(result).shape[d])))
-          return nereid_error(
-              fmt::format("dimension {} of a tile {} is not a power of two, which does not compile yet", d,
-                          function_.type(result).text()),
-              "use the interpreter, or a power of two", function_.place(*op));
+  for (const ir::Op *op : ops_) {
+    if (!takes_odd_factors(*op))
+      return nereid_error(fmt::format("{} of a tile {} with a dimension that is not a power of two does not "
+                                      "compile yet",
+                                      ir::facts(op->opcode).name, function_.type(op->operands[0]).text()),
+                          "use the interpreter, or a power of two", function_.place(*op));
+    if (op->opcode != ir::Opcode::Reshape)
+      continue;
+    const ir::Shape &from = function_.type(op->operands[0]).shape, &to = function_.type(op->result()).shape;
+    if (std::optional<size_t> dimension = odd_factor_in_the_way(from, to))
+      return user_error(
+          fmt::format("cannot reshape {} to {}: the odd factor of dimension {} is in the way", ir::text(from),
+                      ir::text(to), *dimension),
+          "an odd factor stays outermost in its dimension: reshape the power of two below it only",
+          function_.place(*op));
+  }
   return {};
 }
 

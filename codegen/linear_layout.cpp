@@ -250,6 +250,13 @@ uint64_t LinearLayout::free_mask_within(Space space) const {
   return BitMatrix(coordinate_bits(), columns_[index(space)]).dependent_columns();
 }
 
+bool LinearLayout::has_register_copies() const {
+  return free_mask_within(Space::Register) != 0 ||
+         std::any_of(repeats_.begin(), repeats_.end(), [](const Repeat &repeat) {
+           return repeat.owner == Space::Register && repeat.dim == Repeat::copies;
+         });
+}
+
 unsigned LinearLayout::contiguous_registers(unsigned dim) const {
   const auto &registers = columns_[index(Space::Register)];
   const unsigned shift = first_bit(dim);

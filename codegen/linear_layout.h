@@ -136,6 +136,8 @@ public:
   uint64_t free_mask(Space space) const;
   /// As `free_mask`, but against the columns of the space alone: bits that are copies inside their space.
   uint64_t free_mask_within(Space space) const;
+  /// Whether register bits or repeats only hold copies of other registers of the same lane.
+  bool has_register_copies() const;
   /// How many of the lowest register bits walk through consecutive coordinates of `dim` (bit i flips exactly
   /// coordinate bit i): 2^n elements of a lane are adjacent there, and aligned.
   unsigned contiguous_registers(unsigned dim) const;

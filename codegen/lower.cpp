@@ -216,7 +216,7 @@ Registers Lowering::get(ir::ValueId value, const LinearLayout &layout) {
 Registers Lowering::make(ir::ValueId value, const LinearLayout &layout) {
   if (known_true_.count(value))
     return Registers(layout.registers(), builder_.getTrue());
-  if (layout.free_mask_within(Space::Register) != 0) {
+  if (layout.has_register_copies()) {
     LinearLayout once = layout.without_register_copies();
     Registers few = get(value, once);
     Registers all;

@@ -111,8 +111,20 @@ std::vector<uint32_t> Lowering::spread(const LinearLayout &layout, const LinearL
   BitMatrix columns(layout.coordinate_bits(), once.columns(Space::Register));
   std::vector<uint32_t> sources;
   sources.reserve(layout.registers());
-  for (uint32_t r = 0; r < layout.registers(); ++r)
-    sources.push_back(static_cast<uint32_t>(*columns.solve(flat_of_register(layout, r))));
+  for (uint32_t r = 0; r < layout.registers(); ++r) {
+    uint32_t index = r >> layout.bits(Space::Register), kept = 0, stride = 1;
+    for (const Repeat &repeat : layout.repeats()) {
+      if (repeat.owner != Space::Register)
+        continue;
+      if (repeat.dim != Repeat::copies) {
+        kept += index % repeat.count * stride;
+        stride *= repeat.count;
+      }
+      index /= repeat.count;
+    }
+    sources.push_back(static_cast<uint32_t>(*columns.solve(flat_of_register(layout, r))) +
+                      (kept << once.bits(Space::Register)));
+  }
   return sources;
 }
 
@@ -123,7 +135,7 @@ Lowering::Offsets Lowering::offsets(ir::ValueId value, const LinearLayout &layou
         if (made == layout)
           return result;
   Offsets result;
-  if (layout.free_mask_within(Space::Register) != 0 && type(value).rank() != 0) {
+  if (layout.has_register_copies() && type(value).rank() != 0) {
     LinearLayout once = layout.without_register_copies();
     Offsets few = offsets(value, once);
     for (uint32_t source : spread(layout, once))
@@ -214,7 +226,8 @@ Lowering::Offsets Lowering::arange_offsets(const ir::Op &op, const LinearLayout 
     offset.limit = apart ? thread_bits + 1 : static_cast<uint64_t>(type(op.result()).shape[0]);
     if (thread_bits == 0)
       offset = {};
-    offset.constant = op.integer("start") + static_cast<int64_t>(apart ? own : 0);
+    offset.constant = op.integer("start") + static_cast<int64_t>(apart ? own : 0) +
+                      static_cast<int64_t>(odd_part_of_register(layout, r));
     result.push_back(offset);
   }
   return result;

@@ -106,11 +106,11 @@ void Lowering::lower_dot(const ir::Op &op, ir::ValueId result, std::optional<ir:
   Fragments a = fragments(op, op.operands[0], a_scale, plan.a, plan);
   Fragments b = fragments(op, op.operands[scaled ? 2 : 1], b_scale, plan.b, plan);
   unsigned used = 1u << plan.result_bits;
-  unsigned n_tiles = 1u << plan.b.row_tile_bits, m_tiles = 1u << plan.a.row_tile_bits;
+  unsigned n_tiles = plan.b.row_tiles(), m_tiles = plan.a.row_tiles();
   auto *vector_type = llvm::FixedVectorType::get(builder_.getFloatTy(), plan.mfma->result_registers());
   for (unsigned m = 0; m < m_tiles; ++m)
     for (unsigned n = 0; n < n_tiles; ++n) {
-      size_t first = size_t(m * n_tiles + n) * used;
+      size_t first = size_t(plan.tile(m, n)) * used;
       llvm::Value *sum = llvm::Constant::getNullValue(vector_type);
       for (unsigned i = 0; i < used; ++i)
         sum = builder_.CreateInsertElement(sum, sums[first + i], i);

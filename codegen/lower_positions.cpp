@@ -12,6 +12,11 @@ uint64_t Lowering::flat_of_register(const LinearLayout &layout, uint32_t reg) {
   return flat;
 }
 
+uint64_t Lowering::odd_part_of_register(const LinearLayout &layout, uint32_t reg) {
+  const unsigned bits = layout.dim(0).bits;
+  return uint64_t(layout.apply({reg, 0, 0})[0] >> bits) << bits;
+}
+
 /// Runs of bits whose columns are neighbouring single bits move together.
 llvm::Value *Lowering::linear(llvm::Value *bits, const std::vector<uint64_t> &columns, llvm::Value *sum) {
   for (unsigned first = 0; first < columns.size();) {

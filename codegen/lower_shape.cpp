@@ -15,7 +15,9 @@ Registers Lowering::compute_arange(const ir::Op &op, const LinearLayout &layout)
     llvm::Value *constant = builder_.getInt32(own);
     llvm::Value *flat = (own & thread_bits) == 0 ? builder_.CreateOr(thread, constant, "", true)
                                                  : builder_.CreateXor(thread, constant);
-    registers.push_back(builder_.CreateAdd(flat, builder_.getInt32(op.integer("start"))));
+    auto first =
+        static_cast<uint32_t>(op.integer("start")) + static_cast<uint32_t>(odd_part_of_register(layout, r));
+    registers.push_back(builder_.CreateAdd(flat, builder_.getInt32(first)));
   }
   return registers;
 }

@@ -420,8 +420,11 @@ void StagedEmitter::emit_rest() {
       llvm::PHINode *phi = builder_.CreatePHI(sums_[i][tile]->getType(), 2);
       phi->addIncoming(initial[i][tile], before);
       phi->addIncoming(sums_[i][tile], loop);
-      sums_[i][tile] = in_accumulators(phi);
+      sums_[i][tile] = phi;
     }
+  for (Values &tiles : sums_)
+    for (llvm::Value *&tile : tiles)
+      tile = in_accumulators(tile);
   erase(computed);
   if (!built)
     lowering_.fail(*loop_.op, "a masked round of this loop needs other waves", "use stages = 1");

@@ -83,6 +83,8 @@ private:
   llvm::Value *flat_of_thread(const LinearLayout &layout);
   llvm::Value *linear(llvm::Value *bits, const std::vector<uint64_t> &columns, llvm::Value *sum);
   static uint64_t flat_of_register(const LinearLayout &layout, uint32_t reg);
+  /// In a layout of one dimension: what the odd index of a register adds to its coordinate.
+  static uint64_t odd_part_of_register(const LinearLayout &layout, uint32_t reg);
   /// True in the one thread that owns what it holds of a layout; null when all do.
   llvm::Value *owner_condition(const LinearLayout &layout);
   llvm::Value *test_bits(llvm::Value *value, uint32_t mask);

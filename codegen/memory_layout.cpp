@@ -22,7 +22,7 @@ static LinearLayout blocked(const ir::Shape &shape, unsigned elements, const std
   registers[order[0]] = elements;
   uint32_t lanes_left = lanes_of_wave, waves_left = static_cast<uint32_t>(waves);
   for (unsigned d : order) {
-    auto room = static_cast<uint32_t>(shape[d]) / registers[d];
+    uint32_t room = (uint32_t(1) << Dimension::of(shape[d]).bits) / registers[d];
     lanes[d] = std::min(lanes_left, room);
     lanes_left /= lanes[d];
     wave_counts[d] = std::min(waves_left, room / lanes[d]);
@@ -96,7 +96,9 @@ LinearLayout coalesced_layout(const ir::Shape &shape, const AxisInfo &pointer, c
   for (int64_t size : shape)
     count *= size;
   int64_t share = std::max<int64_t>(1, count / (int64_t(lanes_of_wave) * waves));
-  int64_t elements = std::min({provable_elements(pointer, mask, order[0], bytes), share, shape[order[0]]});
+  auto row = int64_t(1) << Dimension::of(shape[order[0]]).bits;
+  int64_t elements = std::min({provable_elements(pointer, mask, order[0], bytes),
+                               static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(share))), row});
   return blocked(shape, static_cast<unsigned>(elements), order, waves);
 }
 

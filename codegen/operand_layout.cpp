@@ -9,21 +9,45 @@ namespace {
 
 using Columns = std::array<std::vector<uint64_t>, 3>;
 
+using MapDimension = std::function<int(int)>;
+
+/// Repeats keep their place among the registers; those over dimensions that `map_dimension` sends to
+/// Repeat::copies hold copies.
 LinearLayout map_columns(const LinearLayout &layout, const ir::Shape &shape,
-                         const std::function<uint64_t(uint64_t)> &map) {
+                         const std::function<uint64_t(uint64_t)> &map, const MapDimension &map_dimension) {
   Columns columns;
   for (Space space : all_spaces)
     for (uint64_t column : layout.columns(space))
       columns[static_cast<unsigned>(space)].push_back(map(column));
-  return LinearLayout::from_columns(shape, columns);
+  std::vector<Repeat> repeats = layout.repeats();
+  for (Repeat &repeat : repeats)
+    if (repeat.dim != Repeat::copies)
+      repeat.dim = map_dimension(repeat.dim);
+  return LinearLayout::from_columns(shape, columns, std::move(repeats));
+}
+
+int same_dimension(int dimension) { return dimension; }
+
+/// Reshapes keep the order of the dimensions with odd factors.
+MapDimension by_odd_factors(const ir::Shape &from, const ir::Shape &to) {
+  auto odd_dimensions = [](const ir::Shape &shape) {
+    std::vector<int> result;
+    for (size_t d = 0; d < shape.size(); ++d)
+      if (Dimension::of(shape[d]).odd > 1)
+        result.push_back(static_cast<int>(d));
+    return result;
+  };
+  return [old = odd_dimensions(from), made = odd_dimensions(to)](int dimension) {
+    return made[static_cast<size_t>(std::find(old.begin(), old.end(), dimension) - old.begin())];
+  };
 }
 
 LinearLayout with_lowest_register(const LinearLayout &layout, const ir::Shape &shape) {
-  LinearLayout shifted = map_columns(layout, shape, [](uint64_t c) { return c << 1; });
+  LinearLayout shifted = map_columns(layout, shape, [](uint64_t c) { return c << 1; }, same_dimension);
   Columns columns = {shifted.columns(Space::Register), shifted.columns(Space::Lane),
                      shifted.columns(Space::Wave)};
   columns[0].insert(columns[0].begin(), 1);
-  return LinearLayout::from_columns(shape, columns);
+  return LinearLayout::from_columns(shape, columns, layout.repeats());
 }
 
 unsigned bits_of(int64_t size) { return Dimension::of(size).bits; }
@@ -70,7 +94,7 @@ LinearLayout without_low_registers(const LinearLayout &layout, const ir::Shape &
     for (uint64_t column : layout.columns(space))
       if (space != Space::Register || column >> low_bits != 0)
         columns[static_cast<unsigned>(space)].push_back(column >> low_bits);
-  return LinearLayout::from_columns(shape, columns);
+  return LinearLayout::from_columns(shape, columns, layout.repeats());
 }
 
 } // namespace
@@ -80,21 +104,30 @@ LinearLayout operand_layout(const ir::Function &function, const ir::Op &op, unsi
   const ir::Shape &from = function.type(op.operands[operand]).shape;
   const ir::Shape &to = function.type(op.results[0]).shape;
   if (from.empty())
-    return map_columns(layout, from, [](uint64_t) { return 0; });
+    return map_columns(layout, from, [](uint64_t) { return 0; }, [](int) { return Repeat::copies; });
+  auto unchanged = [](uint64_t c) { return c; };
   switch (op.opcode) {
   case ir::Opcode::Broadcast:
-    return map_columns(layout, from, [&](uint64_t c) { return broadcast_flat(c, to, from); });
-  case ir::Opcode::ExpandDims:
+    return map_columns(
+        layout, from, [&](uint64_t c) { return broadcast_flat(c, to, from); },
+        [&](int d) { return from[d] == to[d] ? d : Repeat::copies; });
+  case ir::Opcode::ExpandDims: {
+    auto axis = static_cast<int>(op.integer("axis"));
+    return map_columns(layout, from, unchanged, [axis](int d) { return d > axis ? d - 1 : d; });
+  }
   case ir::Opcode::Reshape:
-    return map_columns(layout, from, [](uint64_t c) { return c; });
+    return map_columns(layout, from, unchanged, by_odd_factors(to, from));
   case ir::Opcode::Permute: {
-    std::vector<int64_t> back = inverse(op.integers("order"));
-    return map_columns(layout, from, [&](uint64_t c) { return permute_flat(c, to, back); });
+    const std::vector<int64_t> &order = op.integers("order");
+    std::vector<int64_t> back = inverse(order);
+    return map_columns(
+        layout, from, [&](uint64_t c) { return permute_flat(c, to, back); },
+        [&](int d) { return static_cast<int>(order[d]); });
   }
   case ir::Opcode::Split:
     return with_lowest_register(layout, from);
   case ir::Opcode::Join:
-    return map_columns(layout, from, [](uint64_t c) { return c >> 1; });
+    return map_columns(layout, from, [](uint64_t c) { return c >> 1; }, same_dimension);
   default:
     return layout;
   }
@@ -104,14 +137,23 @@ std::optional<LinearLayout> result_layout(const ir::Function &function, const ir
                                           const LinearLayout &layout) {
   const ir::Shape &from = function.type(op.operands[0]).shape;
   const ir::Shape &to = function.type(op.results[0]).shape;
+  auto unchanged = [](uint64_t c) { return c; };
   switch (op.opcode) {
   case ir::Opcode::Broadcast:
     return std::nullopt;
-  case ir::Opcode::ExpandDims:
+  case ir::Opcode::ExpandDims: {
+    auto axis = static_cast<int>(op.integer("axis"));
+    return map_columns(layout, to, unchanged, [axis](int d) { return d >= axis ? d + 1 : d; });
+  }
   case ir::Opcode::Reshape:
-    return map_columns(layout, to, [](uint64_t c) { return c; });
-  case ir::Opcode::Permute:
-    return map_columns(layout, to, [&](uint64_t c) { return permute_flat(c, from, op.integers("order")); });
+    return map_columns(layout, to, unchanged, by_odd_factors(from, to));
+  case ir::Opcode::Permute: {
+    const std::vector<int64_t> &order = op.integers("order");
+    std::vector<int64_t> back = inverse(order);
+    return map_columns(
+        layout, to, [&](uint64_t c) { return permute_flat(c, from, order); },
+        [&](int d) { return static_cast<int>(back[d]); });
+  }
   case ir::Opcode::Split:
     return without_low_registers(layout, to, 1);
   case ir::Opcode::Join:
@@ -119,6 +161,30 @@ std::optional<LinearLayout> result_layout(const ir::Function &function, const ir
   default:
     return layout;
   }
+}
+
+std::optional<size_t> odd_factor_in_the_way(const ir::Shape &from, const ir::Shape &to) {
+  struct Factor {
+    uint32_t odd;
+    unsigned bits_below; ///< of all dimensions from this one on
+    size_t dimension;
+  };
+  auto factors_of = [](const ir::Shape &shape) {
+    std::vector<Factor> factors;
+    unsigned bits = 0;
+    for (size_t d = shape.size(); d-- > 0;) {
+      const Dimension dimension = Dimension::of(shape[d]);
+      bits += dimension.bits;
+      if (dimension.odd > 1)
+        factors.push_back({dimension.odd, bits, d});
+    }
+    return factors;
+  };
+  const std::vector<Factor> old = factors_of(from), made = factors_of(to);
+  for (size_t i = 0; i < old.size(); ++i)
+    if (i >= made.size() || old[i].odd != made[i].odd || old[i].bits_below != made[i].bits_below)
+      return old[i].dimension;
+  return std::nullopt;
 }
 
 std::optional<LinearLayout> quantize_operand_layout(const LinearLayout &codes, const ir::Shape &x) {

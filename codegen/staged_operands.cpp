@@ -242,7 +242,7 @@ void StagedEmitter::multiply(const Template &from, const Work &work, Stage &stag
   };
   fill(a, product.a, work.m);
   fill(b, product.b, work.n);
-  llvm::Value *&sum = sums_[work.sum][work.m * product.plan->b.row_tiles() + work.n];
+  llvm::Value *&sum = sums_[work.sum][product.plan->tile(work.m, work.n)];
   sum = lowering_.mfma(*product.plan, b, a, work.n, work.m, work.k, sum);
 }
 

@@ -11,18 +11,31 @@ namespace {
 
 constexpr std::array<std::string_view, 5> path_names = {"auto", "fused", "atomic", "workspace", "staged"};
 
+constexpr int instruction_rows = 16;
+
 bool is_power_of_two(int value) { return value > 0 && (value & (value - 1)) == 0; }
 
-Status check_tile(std::string_view kernel, const ConfigValues &config,
-                  const std::vector<std::pair<std::string_view, int>> &units) {
-  for (const auto &[key, unit] : units) {
+/// What a block must be a multiple of; with `odd` it may have an odd factor too.
+struct BlockUnit {
+  std::string_view key;
+  int unit;
+  bool odd = false;
+};
+
+Status check_tile(std::string_view kernel, const ConfigValues &config, const std::vector<BlockUnit> &units) {
+  for (const auto &[key, unit, odd] : units) {
     const int value = config.get_or(key, unit);
     if (value % unit != 0)
       return user_error(fmt::format("{}: {}={} is not a multiple of {}", kernel, key, value, unit));
-    if (!is_power_of_two(value))
+    if (is_power_of_two(value))
+      continue;
+    if (!odd)
       return nereid_error(
           fmt::format("{}: {}={} is not a power of two, which is not supported yet", kernel, key, value),
           "use the next power of two");
+    if (value % instruction_rows != 0)
+      return user_error(fmt::format("{}: {}={} is neither a power of two nor a multiple of {}", kernel, key,
+                                    value, instruction_rows));
   }
   return {};
 }
@@ -162,8 +175,8 @@ Result<ConfigValues> complete_gemm(bool fused, const ConfigValues &given,
                       "use reduce=atomic or reduce=workspace");
   if (*config.get("const_k") == 1 && !shape)
     return user_error(fmt::format("{}: const_k=1 needs a shape", kernel), "give --shape M,N,K");
-  if (Status status =
-          check_tile(kernel, config, {{"block_m", 1}, {"block_n", 16}, {"block_k", 32}, {"waves", 1}});
+  if (Status status = check_tile(
+          kernel, config, {{"block_m", 1, !fused}, {"block_n", 16, true}, {"block_k", 32}, {"waves", 1}});
       !status)
     return status.error();
   if (Status status = check_supported(kernel, config); !status)

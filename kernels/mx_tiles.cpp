@@ -106,7 +106,8 @@ Tile<bf16> load_rows(Ptr<const bf16> matrix, const TilePlace &place, int64_t row
 }
 
 Tile<u8> load_codes(Ptr<const u8> matrix, const TilePlace &place, int64_t rows, int64_t columns) {
-  const Int row_bytes = place.k_count >> 1;
+  // k / 2 as what it is: a multiple of 16.
+  const Int row_bytes = (place.k_count >> 5) << 4;
   const Int first_byte = place.first_k >> 1;
   const Ptr<const u8> first = matrix + place.first_row.to<i64>() * row_bytes.to<i64>() + first_byte;
   const Tile<i32> offsets = down(rows) * row_bytes + across(columns / 2);
@@ -147,7 +148,7 @@ Tile<u8> load_shuffled_scales(Ptr<const u8> scales, const TilePlace &place, int6
   const int64_t column_blocks = loaded_columns / scale_tile_k;
   const Tile<u8> memory =
       load_where(scale_base(scales, place) + tile_offsets(place, loaded_rows, loaded_columns),
-                 tile_offsets_exist(place, loaded_rows, loaded_columns), scale_of_one);
+                 tile_offsets_exist(place, loaded_rows, loaded_columns), 0);
   // Memory order: 32 rows, 8 columns, column % 4, row % 16, column half, row half.
   const Tile<u8> parts = reshape(memory, {row_blocks, column_blocks, 4, 16, 2, 2});
   const auto all_rows = [&]() -> Tile<u8> {

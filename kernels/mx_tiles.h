@@ -30,7 +30,7 @@ Tile<u8> load_codes(Ptr<const u8> matrix, const TilePlace &place, int64_t rows, 
 Tile<u8> load_shuffled_b(Ptr<const u8> b, const TilePlace &place, int64_t rows, int64_t columns);
 
 /// Scales u8 [rows, columns/32] from shuffled order. Columns beyond K are 127, whatever memory holds there;
-/// no byte beyond the padded rows and columns is read.
+/// no byte beyond the padded rows and columns is read, rows beyond the padded ones have any scale but NaN.
 Tile<u8> load_shuffled_scales(Ptr<const u8> scales, const TilePlace &place, int64_t rows, int64_t columns);
 
 /// Stores scales u8 [rows, columns/32] at their shuffled offsets; rows and columns that do not exist are left

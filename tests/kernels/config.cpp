@@ -54,8 +54,12 @@ TEST(Choices, NameWhatIsNotSupported) {
   EXPECT_EQ(gemm_error({{"split_k", 2}, {"reduce", 0}}), "mxfp4_gemm_fused: split_k=2 needs a way to reduce");
   EXPECT_EQ(gemm_error({{"reduce", static_cast<int>(Reduce::LastArrival)}}),
             "mxfp4_gemm_fused: reduce=last_arrival is not supported yet");
-  EXPECT_EQ(gemm_error({{"block_n", 48}}),
-            "mxfp4_gemm_fused: block_n=48 is not a power of two, which is not supported yet");
+  EXPECT_EQ(gemm_error({{"block_k", 96}}),
+            "mxfp4_gemm_fused: block_k=96 is not a power of two, which is not supported yet");
+  EXPECT_EQ(gemm_error({{"block_m", 48}}),
+            "mxfp4_gemm_fused: block_m=48 is not a power of two, which is not supported yet");
+  EXPECT_EQ(complete_gemm(false, {{"block_m", 24}}, std::nullopt).error().message,
+            "mxfp4_gemm: block_m=24 is neither a power of two nor a multiple of 16");
   EXPECT_EQ(gemm_error({{"block_n", 24}}), "mxfp4_gemm_fused: block_n=24 is not a multiple of 16");
   EXPECT_EQ(complete_gemm(true, {{"const_k", 1}}, std::nullopt).error().message,
             "mxfp4_gemm_fused: const_k=1 needs a shape");

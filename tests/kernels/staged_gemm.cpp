@@ -79,3 +79,10 @@ TEST(StagedGemm, IsRightForLargeTiles) {
     expect_product({66, 528, k}, {{"block_m", 128}, {"block_n", 512}});
   }
 }
+
+TEST(StagedGemm, IsRightForTilesWithOddFactors) {
+  for (const auto &[block_m, block_n] : std::vector<std::pair<int, int>>{
+           {96, 128}, {160, 256}, {192, 256}, {48, 128}, {80, 64}, {64, 96}, {96, 48}, {64, 160}})
+    for (int64_t k : {512, 1056})
+      expect_product({block_m + 17, block_n + 16, k}, tile(block_m, block_n));
+}
