@@ -291,15 +291,6 @@ Status Propagation::check_shapes() const {
                                       "compile yet",
                                       ir::facts(op->opcode).name, function_.type(op->operands[0]).text()),
                           "use the interpreter, or a power of two", function_.place(*op));
-    if (op->opcode != ir::Opcode::Reshape)
-      continue;
-    const ir::Shape &from = function_.type(op->operands[0]).shape, &to = function_.type(op->result()).shape;
-    if (std::optional<size_t> dimension = odd_factor_in_the_way(from, to))
-      return user_error(
-          fmt::format("cannot reshape {} to {}: the odd factor of dimension {} is in the way", ir::text(from),
-                      ir::text(to), *dimension),
-          "an odd factor stays outermost in its dimension: reshape the power of two below it only",
-          function_.place(*op));
   }
   return {};
 }

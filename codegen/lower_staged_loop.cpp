@@ -168,7 +168,9 @@ void StagedEmitter::emit_prologue() {
       }
     for (size_t i = 0; i < loads_.size(); ++i)
       for (size_t n = 0; loop_.loads[i].through_lds && n < loads_[i].copies.first.size(); ++n) {
+        part_ = s == 0 && n == 0 ? first_copy_column : pipeline_column;
         copy(i, n, s, loads_[i].offsets[n], at_stage(loads_[i], s));
+        part_ = pipeline_column;
         order_barrier(nothing_crosses);
       }
   }
@@ -355,6 +357,7 @@ void StagedEmitter::emit_loop_and_tail() {
 /// The rounds in which masks differ between elements, one at a time. Offsets beyond the descriptor make the
 /// zeros of what is masked.
 void StagedEmitter::emit_rest() {
+  part_ = single_round_column;
   Template computed;
   bool built = build_template(computed, Masks::Computed);
   llvm::BasicBlock *before = builder_.GetInsertBlock(), *loop = lowering_.new_block("staged.rest"),
@@ -430,6 +433,31 @@ void StagedEmitter::emit_rest() {
     lowering_.fail(*loop_.op, "a masked round of this loop needs other waves", "use stages = 1");
 }
 
+/// For whoever checks the machine code.
+void StagedEmitter::promise() {
+  std::vector<StagedPromise> promises;
+  for (size_t i = 0; i < loads_.size(); ++i) {
+    if (!loop_.loads[i].through_lds)
+      continue;
+    unsigned reads = 0;
+    for (const std::vector<Unit> &units : chunk_reads_)
+      reads += static_cast<unsigned>(
+          std::count_if(units.begin(), units.end(), [&](Unit unit) { return unit.load == i; }));
+    StagedPromise made{lowering_.index_.line(*loop_.loads[i].op), pipeline_column,
+                       static_cast<unsigned>(loads_[i].copies.first.size()), reads, schedule_.buffers};
+    promises.push_back(made);
+    if (!loop_.conditions.empty()) {
+      made.column = single_round_column;
+      made.buffers = 1;
+      promises.push_back(made);
+    }
+  }
+  std::string before;
+  if (lowering_.kernel_->hasFnAttribute(staged_attribute))
+    before = lowering_.kernel_->getFnAttribute(staged_attribute).getValueAsString().str();
+  lowering_.kernel_->addFnAttr(staged_attribute, before + text_of(promises));
+}
+
 bool StagedEmitter::emit() {
   Lowering &l = lowering_;
   if (!build_template(template_, Masks::KnownTrue)) {
@@ -451,6 +479,7 @@ bool StagedEmitter::emit() {
   else
     l.kernel_->addFnAttr("amdgpu-agpr-alloc", "0");
   list_work();
+  promise();
   for (const StagedLoad &load : loop_.loads)
     l.order_accesses(*load.op);
   if (l.index_.block(*loop_.op) != &l.function_.body)

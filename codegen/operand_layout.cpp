@@ -163,30 +163,6 @@ std::optional<LinearLayout> result_layout(const ir::Function &function, const ir
   }
 }
 
-std::optional<size_t> odd_factor_in_the_way(const ir::Shape &from, const ir::Shape &to) {
-  struct Factor {
-    uint32_t odd;
-    unsigned bits_below; ///< of all dimensions from this one on
-    size_t dimension;
-  };
-  auto factors_of = [](const ir::Shape &shape) {
-    std::vector<Factor> factors;
-    unsigned bits = 0;
-    for (size_t d = shape.size(); d-- > 0;) {
-      const Dimension dimension = Dimension::of(shape[d]);
-      bits += dimension.bits;
-      if (dimension.odd > 1)
-        factors.push_back({dimension.odd, bits, d});
-    }
-    return factors;
-  };
-  const std::vector<Factor> old = factors_of(from), made = factors_of(to);
-  for (size_t i = 0; i < old.size(); ++i)
-    if (i >= made.size() || old[i].odd != made[i].odd || old[i].bits_below != made[i].bits_below)
-      return old[i].dimension;
-  return std::nullopt;
-}
-
 std::optional<LinearLayout> quantize_operand_layout(const LinearLayout &codes, const ir::Shape &x) {
   const std::vector<uint64_t> &registers = codes.columns(Space::Register);
   for (unsigned bit = 0; bit < 4; ++bit)

@@ -10,8 +10,8 @@ namespace nereid::codegen {
 /// The layout in which shape and elementwise operations need operand `operand` for result `result` to come
 /// out in `layout` without moving data between lanes. Register numbers are kept (register r of the result
 /// comes from register r), except by split, whose result number i comes from register 2 r + i. Where `layout`
-/// has copies, or the operand is broadcast, registers hold copies. A reshape must leave
-/// odd factors where they are (`odd_factor_in_the_way`).
+/// has copies, or the operand is broadcast, registers hold copies. Reshapes leave odd factors
+/// where they are (the builder refuses others).
 LinearLayout operand_layout(const ir::Function &function, const ir::Op &op, unsigned operand,
                             const LinearLayout &layout);
 
@@ -19,10 +19,6 @@ LinearLayout operand_layout(const ir::Function &function, const ir::Op &op, unsi
 /// broadcasts, whose result should lie as its other users want it.
 std::optional<LinearLayout> result_layout(const ir::Function &function, const ir::Op &op,
                                           const LinearLayout &layout);
-
-/// The first dimension of `from` whose odd factor does not stand above the same powers of two after a
-/// reshape: none for [48] and [3, 16], 1 for [4, 48] and [192].
-std::optional<size_t> odd_factor_in_the_way(const ir::Shape &from, const ir::Shape &to);
 
 /// quantize and its packing: x's layout from that of the codes (each group of 32 in a lane), if the codes'
 /// layout has the 16 bytes of a group in a lane; and the layouts of codes and scales from x's.

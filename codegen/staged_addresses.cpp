@@ -230,9 +230,14 @@ llvm::Value *StagedEmitter::load_unit(Unit unit, llvm::Value *offset, llvm::Valu
       {state.descriptor, offset, scalar_offset, builder_.getInt32(streams ? nontemporal : 0)});
 }
 
+void StagedEmitter::set_position(const ir::Op &op, unsigned column) {
+  builder_.SetCurrentDebugLocation(
+      llvm::DILocation::get(lowering_.context_, lowering_.index_.line(op), column, lowering_.subprogram_));
+}
+
 llvm::Value *StagedEmitter::read_unit(Unit unit, unsigned buffer) {
   LoadState &state = loads_[unit.load];
-  lowering_.set_line(*loop_.loads[unit.load].op);
+  set_position(*loop_.loads[unit.load].op, part_);
   auto [exclusive, added] = state.reads[unit.group];
   llvm::Type *bytes = builder_.getInt8Ty();
   llvm::Value *place = builder_.CreateGEP(bytes, state.buffers[buffer], state.read_bases.at(exclusive));
@@ -248,7 +253,7 @@ llvm::Value *StagedEmitter::read_unit(Unit unit, unsigned buffer) {
 void StagedEmitter::copy(size_t load, size_t number, unsigned buffer, llvm::Value *offset,
                          llvm::Value *scalar_offset) {
   LoadState &state = loads_[load];
-  lowering_.set_line(*loop_.loads[load].op);
+  set_position(*loop_.loads[load].op, part_);
   uint32_t added = lds_offset(load, state.copy_layout, state.copies.first[number], false);
   llvm::Value *target = builder_.CreateAdd(state.wave_target, builder_.getInt32(added), "", true, true);
   llvm::Value *place = builder_.CreateGEP(builder_.getInt8Ty(), state.buffers[buffer], target);

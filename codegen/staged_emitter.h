@@ -6,6 +6,7 @@
 #include "codegen/lowering.h"
 #include "codegen/register_groups.h"
 #include "codegen/staged_loop.h"
+#include "codegen/staged_promise.h"
 #include "codegen/staged_schedule.h"
 
 namespace nereid::codegen {
@@ -98,6 +99,9 @@ private:
   uint32_t lds_offset(size_t number, const LinearLayout &layout, uint32_t reg, bool swizzle) const;
   void make_buffers();
   llvm::Value *greatest(ir::ValueId value);
+  /// The line of a load, and which part of the code this is (staged_promise.h).
+  void set_position(const ir::Op &op, unsigned column);
+  void promise();
   llvm::Value *load_unit(Unit unit, llvm::Value *offset, llvm::Value *scalar_offset);
   llvm::Value *read_unit(Unit unit, unsigned buffer);
   void copy(size_t load, size_t number, unsigned buffer, llvm::Value *offset, llvm::Value *scalar_offset);
@@ -134,7 +138,8 @@ private:
   std::vector<Moving> moving_;
   std::unordered_map<llvm::Value *, llvm::Value *> invariants_;
   std::map<unsigned, Stage> stages_;
-  std::vector<Values> sums_; ///< by carried value, tile
+  std::vector<Values> sums_;        ///< by carried value, tile
+  unsigned part_ = pipeline_column; ///< of the code that is being emitted
   llvm::Value *first_ = nullptr, *last_ = nullptr, *total_ = nullptr, *whole_ = nullptr;
 };
 

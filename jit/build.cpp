@@ -6,6 +6,7 @@
 #include "jit/identity.h"
 #include "jit/key.h"
 #include "jit/stopwatch.h"
+#include "jit/wait_proof.h"
 
 namespace nereid::jit {
 
@@ -31,7 +32,7 @@ Result<std::shared_ptr<const CompiledKernel>> build_kernel(BuildRequest request,
     dump_if_asked(*kernel);
     return kernel;
   }
-  Result<Binary> compiled = (*compiler)->compile(lowered(*request.function), request.times);
+  Result<Binary> compiled = compile_proven(**compiler, lowered(*request.function), request.times);
   if (!compiled) {
     dump_failed_if_asked(*request.function, key);
     return compiled.error();

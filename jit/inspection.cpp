@@ -90,35 +90,45 @@ private:
 
 } // namespace
 
-Result<std::map<uint64_t, unsigned>> read_lines(std::span<const uint8_t> code_object) {
+Result<std::map<uint64_t, SourcePosition>> read_positions(std::span<const uint8_t> code_object) {
   Result<std::unique_ptr<ObjectFile>> file = open_object(code_object);
   if (!file)
     return file.error();
-  std::map<uint64_t, unsigned> lines;
+  std::map<uint64_t, SourcePosition> positions;
   std::unique_ptr<llvm::DWARFContext> dwarf = llvm::DWARFContext::create(**file);
   for (const auto &unit : dwarf->compile_units()) {
     const llvm::DWARFDebugLine::LineTable *table = dwarf->getLineTableForUnit(unit.get());
     if (!table)
       continue;
     for (const auto &row : table->Rows)
-      lines[row.Address.Address] = row.EndSequence ? 0 : row.Line;
+      positions[row.Address.Address] =
+          row.EndSequence ? SourcePosition{} : SourcePosition{row.Line, row.Column};
   }
+  return positions;
+}
+
+Result<std::map<uint64_t, unsigned>> read_lines(std::span<const uint8_t> code_object) {
+  Result<std::map<uint64_t, SourcePosition>> positions = read_positions(code_object);
+  if (!positions)
+    return positions.error();
+  std::map<uint64_t, unsigned> lines;
+  for (const auto &[address, position] : *positions)
+    lines[address] = position.line;
   return lines;
 }
 
-Result<std::string> disassemble(std::span<const uint8_t> code_object,
-                                const std::function<std::string(unsigned)> &describe) {
+Result<std::vector<MachineFunction>> read_functions(std::span<const uint8_t> code_object) {
   Result<std::unique_ptr<ObjectFile>> file = open_object(code_object);
   if (!file)
     return file.error();
-  Result<std::map<uint64_t, unsigned>> lines = read_lines(code_object);
-  if (!lines)
-    return lines.error();
+  Result<std::map<uint64_t, SourcePosition>> positions = read_positions(code_object);
+  if (!positions)
+    return positions.error();
   const Disassembler disassembler;
   if (!disassembler.ready())
     return nereid_error("this LLVM cannot disassemble for gfx950");
 
-  std::string out;
+  std::vector<MachineFunction> functions;
   for (const auto &symbol : (*file)->symbols()) {
     const auto type = good(symbol.getType());
     const auto name = good(symbol.getName());
@@ -134,17 +144,32 @@ Result<std::string> disassemble(std::span<const uint8_t> code_object,
     const uint64_t offset = *address - (*section)->getAddress();
     const uint64_t bytes = llvm::object::ELFSymbolRef(symbol).getSize();
     auto code = llvm::arrayRefFromStringRef(contents->substr(offset, bytes));
-    out += fmt::format("{}:\n", name->str());
+    MachineFunction &function = functions.emplace_back(MachineFunction{name->str(), {}});
     for (uint64_t at = 0, size = 0; at < code.size(); at += size) {
-      const auto next = lines->upper_bound(*address + at);
-      const unsigned line = next == lines->begin() ? 0 : std::prev(next)->second;
-      const std::string text = disassembler.text(code.drop_front(at), *address + at, size);
-      const std::string beside = describe(line);
-      if (beside.empty())
-        out += fmt::format("  {:06x}  {}\n", *address + at, text);
-      else
-        out += fmt::format("  {:06x}  {:<56}  ; {}\n", *address + at, text, beside);
+      const auto next = positions->upper_bound(*address + at);
+      const SourcePosition position = next == positions->begin() ? SourcePosition{} : std::prev(next)->second;
+      std::string text = disassembler.text(code.drop_front(at), *address + at, size);
       size = std::max<uint64_t>(size, 1);
+      function.instructions.push_back({*address + at, size, std::move(text), position});
+    }
+  }
+  return functions;
+}
+
+Result<std::string> disassemble(std::span<const uint8_t> code_object,
+                                const std::function<std::string(unsigned)> &describe) {
+  Result<std::vector<MachineFunction>> functions = read_functions(code_object);
+  if (!functions)
+    return functions.error();
+  std::string out;
+  for (const MachineFunction &function : *functions) {
+    out += fmt::format("{}:\n", function.name);
+    for (const MachineInstruction &instruction : function.instructions) {
+      const std::string beside = describe(instruction.position.line);
+      if (beside.empty())
+        out += fmt::format("  {:06x}  {}\n", instruction.address, instruction.text);
+      else
+        out += fmt::format("  {:06x}  {:<56}  ; {}\n", instruction.address, instruction.text, beside);
     }
   }
   return out;

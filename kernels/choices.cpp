@@ -63,6 +63,28 @@ Status check_registers(std::string_view kernel, const ConfigValues &config, std:
   return {};
 }
 
+struct Block {
+  int rows, columns;
+};
+
+/// By the registers that a tile's sums take.
+int waves_of(const Block &block) { return block.rows * block.columns >= 256 * 256 ? 8 : 4; }
+
+/// The largest tile that leaves a program for each of the chip's 256 compute units, where M and N are large
+/// enough for one; what the caller gives is kept.
+std::optional<Block> large_block(const ProblemSize &shape, const ConfigValues &given) {
+  constexpr int64_t compute_units = 256;
+  for (const Block &block : {Block{256, 256}, {128, 256}, {128, 128}}) {
+    const bool fits = given.get_or("block_m", block.rows) == block.rows &&
+                      given.get_or("block_n", block.columns) == block.columns &&
+                      given.get_or("block_k", 256) <= 256 && shape.m >= block.rows &&
+                      shape.n >= block.columns && given.get_or("waves", waves_of(block)) >= waves_of(block);
+    if (fits && blocks(shape.m, block.rows) * blocks(shape.n, block.columns) >= compute_units)
+      return block;
+  }
+  return std::nullopt;
+}
+
 void set_missing(ConfigValues &config, std::string_view key, int value) {
   if (!config.get(key))
     config.set(key, value);
@@ -155,13 +177,17 @@ Result<ConfigValues> complete_gemm(bool fused, const ConfigValues &given,
   int block_m = 16;
   while (block_m < m && block_m < most_rows)
     block_m *= 2;
+  if (const std::optional<Block> large = fused || !shape ? std::nullopt : large_block(*shape, given)) {
+    block_m = large->rows;
+    set_missing(config, "block_n", large->columns);
+  }
   set_missing(config, "block_m", block_m);
   block_m = *config.get("block_m");
   set_missing(config, "split_k", 1);
   const bool is_split = *config.get("split_k") > 1;
   set_missing(config, "block_n", fused ? (block_m <= 16 && !is_split ? 32 : 64) : 128);
   set_missing(config, "block_k", 256);
-  set_missing(config, "waves", block_m * *config.get("block_n") >= 256 * 256 ? 8 : 4);
+  set_missing(config, "waves", waves_of({block_m, *config.get("block_n")}));
   // Small tiles have registers left for loads that are further ahead.
   const int sums = block_m * *config.get("block_n");
   set_missing(config, "stages", fused ? 2 : sums <= 96 * 128 ? 4 : sums <= 128 * 128 ? 3 : 2);
