@@ -2,13 +2,12 @@
 
 #include <algorithm>
 #include <cstring>
-#include <mutex>
 
 #include <fmt/format.h>
 #include <llvm/BinaryFormat/ELF.h>
-#include <llvm/DebugInfo/DWARF/DWARFContext.h>
 #include <llvm/Object/ELFObjectFile.h>
 
+#include "sim/line_table.h"
 #include "sim/metadata.h"
 #include "sim/program.h"
 
@@ -182,6 +181,20 @@ Result<std::vector<Relocation>> find_relocations(const ElfFile &elf, size_t imag
   return result;
 }
 
+/// Keeps a section that lines are found by. Damaged debug information only costs the line.
+void add_lines(LineSections &lines, const ElfFile &elf, const ELF64LE::Shdr &section, llvm::StringRef name) {
+  auto content = elf.getSectionContents(section);
+  if (!content)
+    return llvm::consumeError(content.takeError());
+  const std::string_view bytes(reinterpret_cast<const char *>(content->data()), content->size());
+  if (name == ".debug_line")
+    lines.lines = bytes;
+  else if (name == ".debug_line_str")
+    lines.line_strings = bytes;
+  else if (name == ".debug_str")
+    lines.strings = bytes;
+}
+
 } // namespace
 
 struct CodeObject::Content {
@@ -190,7 +203,7 @@ struct CodeObject::Content {
   std::vector<Relocation> relocations;
   std::vector<KernelInfo> kernels;
   std::unique_ptr<Program> program;
-  mutable std::mutex debug_mutex;
+  LineSections lines; ///< parts of `file`
 };
 
 uint32_t KernelInfo::explicit_size() const {
@@ -249,7 +262,13 @@ Result<CodeObject> CodeObject::load(std::span<const std::byte> file) {
     return bad(sections);
   for (const auto &section : *sections) {
     auto name = elf->getSectionName(section);
-    if (!name || *name != ".text" || content->program)
+    if (!name) {
+      llvm::consumeError(name.takeError());
+      continue;
+    }
+    if (name->starts_with(".debug_"))
+      add_lines(content->lines, *elf, section, *name);
+    if (*name != ".text" || content->program)
       continue;
     uint64_t start = section.sh_addr, size = section.sh_size;
     if (start > content->image.size() || size > content->image.size() - start)
@@ -287,24 +306,6 @@ const Program &CodeObject::program() const { return *content_->program; }
 std::span<const std::byte> CodeObject::image() const { return content_->image; }
 std::span<const Relocation> CodeObject::relocations() const { return content_->relocations; }
 
-SourceLine CodeObject::line(uint64_t address) const {
-  std::lock_guard lock(content_->debug_mutex);
-  llvm::StringRef bytes(reinterpret_cast<const char *>(content_->file.data()), content_->file.size());
-  auto object = llvm::object::ELFObjectFile<ELF64LE>::create(llvm::MemoryBufferRef(bytes, "code object"));
-  if (!object) {
-    llvm::consumeError(object.takeError());
-    return {};
-  }
-  // Damaged debug information only costs the line.
-  auto ignore = [](llvm::Error error) { llvm::consumeError(std::move(error)); };
-  auto context = llvm::DWARFContext::create(*object, llvm::DWARFContext::ProcessDebugRelocations::Ignore,
-                                            nullptr, "", ignore, ignore);
-  using Kind = llvm::DILineInfoSpecifier::FileLineInfoKind;
-  auto info = context->getLineInfoForAddress({address, llvm::object::SectionedAddress::UndefSection},
-                                             llvm::DILineInfoSpecifier(Kind::RawValue));
-  if (!info || info->Line == 0)
-    return {};
-  return {info->FileName, info->Line};
-}
+SourceLine CodeObject::line(uint64_t address) const { return find_line(content_->lines, address); }
 
 } // namespace nereid::sim

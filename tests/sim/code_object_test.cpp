@@ -95,7 +95,8 @@ TEST(CodeObject, SurvivesDamage) {
   EXPECT_GT(ran, 0u); // bytes that nobody reads were hit as well
 }
 
-TEST(CodeObject, MapsAddressesToLines) {
+/// The fault of a kernel that traps in line 42, with debug information of that version.
+Fault trap_with_lines(unsigned dwarf_version) {
   TestRun run("s_nop 0");
   run.code = load(compile_ir(R"(
 target triple = "amdgcn-amd-amdhsa"
@@ -110,7 +111,7 @@ end:
   ret void, !dbg !7
 }
 !llvm.dbg.cu = !{!1}
-!llvm.module.flags = !{!0, !9}
+!llvm.module.flags = !{!0, !9, !10}
 !0 = !{i32 2, !"Debug Info Version", i32 3}
 !1 = distinct !DICompileUnit(language: DW_LANG_C, file: !2, emissionKind: LineTablesOnly)
 !2 = !DIFile(filename: "kernel.cpp", directory: "/")
@@ -119,16 +120,24 @@ end:
 !7 = !DILocation(line: 17, scope: !4)
 !8 = !DILocation(line: 42, scope: !4)
 !9 = !{i32 1, !"amdhsa_code_object_version", i32 600}
-)"));
+!10 = !{i32 7, !"Dwarf Version", i32 )" +
+                             std::to_string(dwarf_version) + "}\n"));
   run.launch.block = {64, 1, 1};
   Memory memory;
   Report report = run(memory);
-  ASSERT_TRUE(report.fault);
-  EXPECT_EQ(report.fault->kind, FaultKind::Trap);
-  EXPECT_EQ(report.fault->instruction, "s_trap 2");
-  EXPECT_EQ(report.fault->line.line, 42u);
-  EXPECT_EQ(report.fault->line.file, "kernel.cpp");
-  EXPECT_EQ(report.fault->error().owner, Owner::Device);
+  EXPECT_TRUE(report.fault) << dwarf_version;
+  return report.fault.value_or(Fault());
+}
+
+TEST(CodeObject, MapsAddressesToLines) {
+  for (unsigned version = 2; version <= 5; ++version) {
+    const Fault fault = trap_with_lines(version);
+    EXPECT_EQ(fault.kind, FaultKind::Trap);
+    EXPECT_EQ(fault.instruction, "s_trap 2");
+    EXPECT_EQ(fault.line.line, 42u) << "DWARF " << version;
+    EXPECT_EQ(fault.line.file, "kernel.cpp") << "DWARF " << version;
+    EXPECT_EQ(fault.error().owner, Owner::Device);
+  }
 }
 
 TEST(CodeObject, AddressesInDataAreThoseOfTheImage) {
