@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 
 #include <fmt/format.h>
 
@@ -110,7 +111,28 @@ uint64_t LdsRaceCheck::mark_record(const Record &record, unsigned wave) {
   }
 }
 
-void LdsRaceCheck::access(Wave &wave, const Instruction &, const MemoryAccess &access) {
+uint64_t LdsRaceCheck::repeated_values(const Wave &wave, const Instruction &instruction,
+                                       const Record &record) const {
+  const std::string &name = instruction.operation->name;
+  if (!name.starts_with("ds_write_b") || name.ends_with("_hi"))
+    return 0;
+  uint64_t lanes = 0;
+  for (uint64_t left = record.lanes; left; left &= left - 1) {
+    const auto lane = static_cast<unsigned>(std::countr_zero(left));
+    std::array<uint32_t, 4> words{};
+    for (unsigned k = 0; k < words.size(); ++k)
+      words[k] = wave.vgpr[instruction.data + k].word[lane];
+    const uint32_t begin = record.address[lane];
+    bool read = false;
+    for (uint32_t byte = begin; byte < begin + record.bytes; ++byte)
+      read |= (readers_[byte] & ~(1u << wave.index)) != 0;
+    const bool same = std::memcmp(words.data(), wave.group->lds.data() + begin, record.bytes) == 0;
+    lanes |= uint64_t{same && !read} << lane;
+  }
+  return lanes;
+}
+
+void LdsRaceCheck::access(Wave &wave, const Instruction &instruction, const MemoryAccess &access) {
   if (access.space != MemoryAccess::Space::Lds || states_.size() == 1 || access.lanes == 0)
     return;
   State &state = states_[wave.index];
@@ -124,7 +146,10 @@ void LdsRaceCheck::access(Wave &wave, const Instruction &, const MemoryAccess &a
   record.before_barrier = false;
   record.lanes = access.lanes;
   std::copy(access.address.begin(), access.address.end(), record.address.begin());
-  if (uint64_t conflicts = mark_record(record, wave.index))
+  uint64_t conflicts = mark_record(record, wave.index);
+  if (conflicts)
+    conflicts &= ~repeated_values(wave, instruction, record);
+  if (conflicts)
     report(wave, record, static_cast<unsigned>(std::countr_zero(conflicts)));
 }
 

@@ -51,6 +51,9 @@ private:
   template <unsigned Bytes> uint64_t mark_lanes(const Record &record, unsigned wave);
   /// Enters an access into the bytes' states; returns the lanes that touch what another wave does.
   uint64_t mark_record(const Record &record, unsigned wave);
+  /// Lanes of a store that write what is there already, as waves do that hold the same values: whichever wave
+  /// is last, the bytes are the same. Bytes that another wave reads are not among them.
+  uint64_t repeated_values(const Wave &wave, const Instruction &instruction, const Record &record) const;
   /// Resets the states of all bytes.
   void forget();
   /// Raises the fault of a lane that `mark_record` returned.

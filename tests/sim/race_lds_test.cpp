@@ -74,6 +74,11 @@ constexpr Case cases[] = {
     {"ReadWaitedFor", "ds_read_b32 v4, v3\ns_waitcnt lgkmcnt(0)\ns_barrier\nds_write_b32 v1, v0", nullptr,
      ""},
     {"BothWrite", "v_mov_b32 v4, 0\nds_write_b32 v4, v0", "ds_write_b32 v4, v0", "wave 0 writes"},
+    {"BothWriteTheSame", "v_mov_b32 v4, 0\nv_mov_b32 v5, 7\nds_write_b32 v4, v5", nullptr, ""},
+    {"BothWriteTheSameAndOneReads",
+     "v_mov_b32 v4, 0\nv_mov_b32 v5, 7\nds_write_b32 v4, v5\ns_waitcnt lgkmcnt(0)\nds_read_b32 v6, v4\n"
+     "s_waitcnt lgkmcnt(0)",
+     "ds_write_b32 v4, v5", "wave 0 reads"},
     {"BothRead", "ds_read_b32 v4, v3\nds_read_b32 v4, v1", nullptr, ""},
     {"BytesOfOneWord",
      "v_lshlrev_b32 v4, 2, v0\nv_and_b32 v4, 0xff, v4\nv_add_u32 v4, s12, v4\nds_write_b8 v4, v0\n"
