@@ -357,6 +357,7 @@ void Decoder::buffer() {
   out_.uses_index = bits(a, 13, 1);
   out_.returns = bits(a, 14, 1);
   out_.to_lds = a >> 26 == 0x38 && bits(a, 16, 1);
+  out_.format = static_cast<uint8_t>(bits(a, 19, 7));
   out_.address_register = static_cast<uint16_t>(bits(b, 0, 8));
   out_.destination = out_.data = static_cast<uint16_t>(bits(b, 8, 8) + accumulation);
   out_.scalar_base = static_cast<uint8_t>(bits(b, 16, 5) * 4);

@@ -23,15 +23,29 @@ namespace nereid::sim {
 
 namespace {
 
+uint32_t word_at(std::span<const std::byte> code, size_t index) {
+  uint32_t value = 0;
+  if (code.size() >= 4 * index + 4)
+    std::memcpy(&value, code.data() + 4 * index, 4);
+  return value;
+}
+
+/// An SDWA word whose selections are reserved values: LLVM 22 decodes it and cannot print it.
+bool has_reserved_selection(std::span<const std::byte> code) {
+  const uint32_t first = word_at(code, 0), second = word_at(code, 1);
+  if (first >> 31 || (first & 0x1FF) != 0xF9)
+    return false;
+  constexpr unsigned vopc = 0x3E, vop1 = 0x3F, reserved = 7;
+  const unsigned encoding = first >> 25;
+  const bool destination = encoding != vopc && ((second >> 8 & 7) == reserved || (second >> 11 & 3) == 3);
+  const bool second_source = encoding != vop1 && (second >> 24 & 7) == reserved;
+  return destination || second_source || (second >> 16 & 7) == reserved;
+}
+
 /// An f8f6f4 MFMA with an A or B that is no vector register: no instruction, but LLVM 22 takes it and crashes
 /// when the format fields make it look for a shorter register tuple.
 bool is_matrix_of_constants(std::span<const std::byte> code) {
-  auto word = [&](size_t index) {
-    uint32_t value = 0;
-    if (code.size() >= 4 * index + 4)
-      std::memcpy(&value, code.data() + 4 * index, 4);
-    return value;
-  };
+  auto word = [&](size_t index) { return word_at(code, index); };
   auto of_constants = [&](size_t index) {
     constexpr uint32_t both_vectors = 0x20100;
     const uint32_t opcode = word(index) >> 16;
@@ -133,7 +147,7 @@ struct Disassembler::State {
   }
 
   bool decode(llvm::MCInst &inst, uint64_t &size, std::span<const std::byte> code, uint64_t address) {
-    if (is_matrix_of_constants(code))
+    if (is_matrix_of_constants(code) || has_reserved_selection(code))
       return false;
     llvm::ArrayRef<uint8_t> bytes(reinterpret_cast<const uint8_t *>(code.data()), code.size());
     return disassembler->getInstruction(inst, size, bytes, address, llvm::nulls()) ==

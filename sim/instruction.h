@@ -140,6 +140,7 @@ struct Instruction {
   bool to_lds = false;
   bool uses_offset = false; ///< OFFEN; SVE of scratch
   bool uses_index = false;  ///< IDXEN
+  uint8_t format = 0;       ///< MTBUF: data format 3:0, number format 6:4
 
   // MFMA.
   uint8_t cbsz = 0, abid = 0, blgp = 0;

@@ -25,6 +25,7 @@ std::vector<Operation> sparse_matrix_operations();
 std::vector<Operation> lds_operations();
 std::vector<Operation> global_memory_operations();
 std::vector<Operation> buffer_memory_operations();
+std::vector<Operation> typed_buffer_operations();
 
 inline constexpr std::vector<Operation> (*operation_families[])() = {
     scalar_alu_operations,
@@ -45,6 +46,7 @@ inline constexpr std::vector<Operation> (*operation_families[])() = {
     lds_operations,
     global_memory_operations,
     buffer_memory_operations,
+    typed_buffer_operations,
 };
 
 } // namespace nereid::sim
