@@ -214,8 +214,11 @@ std::vector<Operation> scalar_control_operations() {
       control("s_cbranch_i_fork", Category::Branch, fork_to_label),
       control("s_cbranch_join", Category::Branch, join, word),
   };
-  for (const char *name : {"s_nop", "s_sleep", "s_setprio", "s_sethalt", "s_icache_inv", "s_incperflevel",
-                           "s_decperflevel", "s_ttracedata", "s_sendmsg", "s_setkill", "s_wakeup"})
+  // Nobody debugs a simulated wave: the branches on a debugger's state are never taken.
+  for (const char *name :
+       {"s_nop", "s_sleep", "s_setprio", "s_sethalt", "s_icache_inv", "s_incperflevel", "s_decperflevel",
+        "s_ttracedata", "s_sendmsg", "s_setkill", "s_wakeup", "s_cbranch_cdbgsys", "s_cbranch_cdbguser",
+        "s_cbranch_cdbgsys_or_user", "s_cbranch_cdbgsys_and_user"})
     rows.push_back(control(name, Category::Other, nothing));
   return rows;
 }

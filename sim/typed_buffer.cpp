@@ -3,14 +3,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
+#include <cstring>
 
 #include <fmt/format.h>
 
 #include "sim/buffer_address.h"
-#include "sim/memory_access.h"
+#include "sim/lane_memory.h"
 #include "sim/operations.h"
-#include "sim/vector_memory.h"
 
 namespace nereid::sim {
 
@@ -175,37 +174,15 @@ struct ElementFormat {
 
 const Form &form_of(const Instruction &instruction) { return forms[instruction.operation->detail & 255]; }
 
-/// Where the lanes' elements lie: those in range, checked and shown to the watch. Nothing after a fault.
-std::optional<MemoryAccess> find_elements(Wave &wave, const Instruction &instruction, unsigned bytes,
-                                          MemoryAccess::Kind kind) {
-  const BufferAddressing addressing(wave, instruction);
-  const char *name = kind == MemoryAccess::Kind::Load ? "typed buffer load" : "typed buffer store";
-  MemoryAccess access;
-  access.kind = kind;
+/// The elements of the lanes in range, checked; false after a fault.
+bool find_elements(Wave &wave, const Instruction &instruction, unsigned bytes, const char *what,
+                   MemoryAccess &access, LanePointers &places) {
   access.bytes = static_cast<uint8_t>(bytes);
   access.to_lds = instruction.to_lds;
-  for (unsigned lane = 0; lane < lane_count; ++lane) {
-    if (!wave.exec_mask.word[lane])
-      continue;
-    const BufferPlace place = addressing(lane);
-    if (!addressing.in_range(place, bytes))
-      continue;
-    const uint64_t address = addressing.base() + place.offset;
-    if (address % std::min(bytes, 4u)) {
-      wave.raise(FaultKind::Misaligned, static_cast<int>(lane),
-                 fmt::format("{} of {} bytes at {:#x}", name, bytes, address));
-      return std::nullopt;
-    }
-    if (!wave.global(address, bytes)) {
-      wave.raise_out_of_bounds(address, bytes, static_cast<int>(lane), name);
-      return std::nullopt;
-    }
-    access.lanes |= uint64_t{1} << lane;
-    access.address[lane] = address;
-  }
-  if (!wave.show(instruction, access))
-    return std::nullopt;
-  return access;
+  if (bytes == 0) // without a format nothing is read or written
+    return true;
+  BufferAddressing(wave, instruction).find(wave.exec(), false, access);
+  return locate(wave, access, std::min(bytes, 4u), what, places) && shown(wave, instruction, access);
 }
 
 void put_half(uint32_t &word, unsigned half, uint32_t value) {
@@ -227,41 +204,42 @@ void put_components(Wave &wave, const Instruction &instruction, unsigned lane, c
   }
 }
 
+/// What a load makes of an element.
+void unpack(const ElementFormat &format, const std::byte *from, uint32_t (&values)[4]) {
+  std::byte element[16] = {};
+  std::memcpy(element, from, format.layout.bytes());
+  for (unsigned k = 0; k < 4; ++k) {
+    const unsigned select = format.select[k];
+    if (select >= 4 && select - 4u < format.layout.count)
+      values[k] = unpacked(component(element, format.layout, select - 4u), format.layout.bits[select - 4u],
+                           format.number);
+    else if (select == 1 || select == 7) // a missing w is 1
+      values[k] = format.one();
+  }
+}
+
 void load(Wave &wave, const Instruction &instruction) {
   const ElementFormat format(wave, instruction);
-  const unsigned bytes = format.layout.bytes();
-  std::optional<MemoryAccess> access;
-  // Without a format nothing is read and zeros are loaded.
-  if (bytes == 0)
-    access.emplace();
-  else if (access = find_elements(wave, instruction, bytes, MemoryAccess::Kind::Load); !access)
+  const uint64_t active = wave.exec();
+  MemoryAccess access, destination;
+  LanePointers from, to;
+  if (!find_elements(wave, instruction, format.layout.bytes(), "typed buffer load", access, from))
     return;
-  const uint64_t lds = (wave.sgpr[scalar::m0] & 0x3FFFF) + static_cast<uint32_t>(instruction.immediate);
-  for (unsigned lane = 0; lane < lane_count; ++lane) {
-    if (!wave.exec_mask.word[lane])
-      continue;
-    uint32_t values[4] = {};
-    if (access->touches(lane)) {
-      std::byte element[16] = {};
-      std::memcpy(element, wave.global(access->address[lane], bytes), bytes);
-      for (unsigned k = 0; k < 4; ++k) {
-        const unsigned select = format.select[k];
-        if (select >= 4 && select - 4u < format.layout.count)
-          values[k] = unpacked(component(element, format.layout, select - 4u),
-                               format.layout.bits[select - 4u], format.number);
-        else if (select == 1 || select == 7) // a missing w is 1
-          values[k] = format.one();
-      }
-    }
-    if (!instruction.to_lds) {
-      put_components(wave, instruction, lane, format, values);
-      continue;
-    }
-    std::byte *to = lds_bytes(wave, lds + 4 * lane, 4, static_cast<int>(lane), "load to LDS");
-    if (!to)
+  if (instruction.to_lds) {
+    lds_destination(wave, instruction, loads[4], active, destination);
+    if (!locate(wave, destination, 4, "typed buffer load to LDS", to) ||
+        !shown(wave, instruction, destination))
       return;
-    std::memcpy(to, &values[0], 4);
   }
+  each_lane(active, [&](unsigned lane) {
+    uint32_t values[4] = {};
+    if (access.touches(lane))
+      unpack(format, from.at[lane], values);
+    if (instruction.to_lds)
+      std::memcpy(to.at[lane], &values[0], 4);
+    else
+      put_components(wave, instruction, lane, format, values);
+  });
 }
 
 /// Components of the format that the instruction does not have are stored as 0.
@@ -269,14 +247,12 @@ void store(Wave &wave, const Instruction &instruction) {
   const ElementFormat format(wave, instruction);
   const Form &form = form_of(instruction);
   const unsigned bytes = format.layout.bytes();
-  if (bytes == 0)
+  MemoryAccess access;
+  LanePointers to;
+  access.kind = MemoryAccess::Kind::Store;
+  if (!find_elements(wave, instruction, bytes, "typed buffer store", access, to))
     return;
-  const auto access = find_elements(wave, instruction, bytes, MemoryAccess::Kind::Store);
-  if (!access)
-    return;
-  for (unsigned lane = 0; lane < lane_count; ++lane) {
-    if (!access->touches(lane))
-      continue;
+  each_lane(access.lanes, [&](unsigned lane) {
     std::byte element[16] = {};
     for (unsigned k = 0; k < std::min(form.components, format.layout.count); ++k) {
       uint32_t word = wave.vgpr[instruction.data + (form.half ? k / 2 : k)].word[lane];
@@ -288,8 +264,8 @@ void store(Wave &wave, const Instruction &instruction) {
       }
       put_component(element, format.layout, k, packed(word, format.layout.bits[k], format.number));
     }
-    std::memcpy(wave.global(access->address[lane], bytes), element, bytes);
-  }
+    std::memcpy(to.at[lane], element, bytes);
+  });
 }
 
 } // namespace

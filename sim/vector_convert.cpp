@@ -31,10 +31,10 @@ template <class T> T narrow(int64_t value) {
 
 /// [-1, 1] or [0, 1] to the whole range of a 16-bit integer, rounded.
 int16_t signed_normal(float value) {
-  return to_integer<int16_t>(round_half_even(std::clamp(value, -1.0f, 1.0f) * 32767.0f));
+  return to_integer<int16_t>(round_half_even(double{std::clamp(value, -1.0f, 1.0f)} * 32767.0));
 }
 uint16_t unsigned_normal(float value) {
-  return to_integer<uint16_t>(round_half_even(std::clamp(value, 0.0f, 1.0f) * 65535.0f));
+  return to_integer<uint16_t>(round_half_even(double{std::clamp(value, 0.0f, 1.0f)} * 65535.0));
 }
 
 uint32_t pack(uint32_t low, uint32_t high) { return (low & 0xFFFF) | high << 16; }

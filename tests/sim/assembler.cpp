@@ -230,11 +230,23 @@ Report TestRun::operator()(Memory &memory) const {
 
 std::vector<uint32_t> run_lanes(const std::string &body, const std::vector<uint32_t> &inputs, unsigned first,
                                 unsigned count) {
+  return run_waves(body, {inputs}, first, count).front();
+}
+
+std::vector<std::vector<uint32_t>> run_waves(const std::string &body,
+                                             const std::vector<std::vector<uint32_t>> &inputs, unsigned first,
+                                             unsigned count) {
   Memory memory;
-  unsigned registers = static_cast<unsigned>(inputs.size() / 64);
-  uint64_t from = *memory.allocate(inputs.size() * 4 + 4), to = *memory.allocate(count * 256);
-  EXPECT_TRUE(memory.write(from, inputs.data(), inputs.size() * 4).ok());
-  std::string text = "s_load_dwordx4 s[8:11], s[0:1], 0x0\nv_lshlrev_b32 v127, 2, v0\ns_waitcnt lgkmcnt(0)\n";
+  const unsigned words = static_cast<unsigned>(inputs.front().size()), registers = words / 64;
+  uint64_t from = *memory.allocate(inputs.size() * words * 4 + 4),
+           to = *memory.allocate(inputs.size() * count * 256);
+  for (size_t wave = 0; wave < inputs.size(); ++wave)
+    EXPECT_TRUE(memory.write(from + wave * words * 4, inputs[wave].data(), words * 4).ok());
+  std::string text = fmt::format("s_load_dwordx4 s[8:11], s[0:1], 0x0\nv_lshlrev_b32 v127, 2, v0\n"
+                                 "s_waitcnt lgkmcnt(0)\ns_mul_i32 s14, s2, {}\ns_add_u32 s8, s8, s14\n"
+                                 "s_addc_u32 s9, s9, 0\ns_mul_i32 s14, s2, {}\ns_add_u32 s10, s10, s14\n"
+                                 "s_addc_u32 s11, s11, 0\n",
+                                 words * 4, count * 256);
   for (unsigned k = 0; k < registers; ++k)
     text +=
         fmt::format("s_add_u32 s12, s8, {0}\ns_addc_u32 s13, s9, 0\nglobal_load_dword v{1}, v127, s[12:13]\n",
@@ -247,11 +259,13 @@ std::vector<uint32_t> run_lanes(const std::string &body, const std::vector<uint3
   TestRun run(text);
   run.argument(from).argument(to);
   run.launch.block = {64, 1, 1};
+  run.launch.grid = {static_cast<uint32_t>(inputs.size()), 1, 1};
   Report report = run(memory);
   EXPECT_FALSE(report.fault) << report.fault->error().text();
-  std::vector<uint32_t> result(count * 64);
-  EXPECT_TRUE(memory.read(to, result.data(), result.size() * 4).ok());
-  return result;
+  std::vector<std::vector<uint32_t>> results(inputs.size(), std::vector<uint32_t>(count * 64));
+  for (size_t wave = 0; wave < inputs.size(); ++wave)
+    EXPECT_TRUE(memory.read(to + wave * count * 256, results[wave].data(), count * 256).ok());
+  return results;
 }
 
 } // namespace nereid::sim::test

@@ -55,4 +55,9 @@ struct TestRun {
 std::vector<uint32_t> run_lanes(const std::string &body, const std::vector<uint32_t> &inputs, unsigned first,
                                 unsigned count);
 
+/// The same for many waves at once: each has its inputs and gets its result.
+std::vector<std::vector<uint32_t>> run_waves(const std::string &body,
+                                             const std::vector<std::vector<uint32_t>> &inputs, unsigned first,
+                                             unsigned count);
+
 } // namespace nereid::sim::test
