@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <numbers>
 #include <type_traits>
 
 #include "sim/lanes.h"
@@ -89,6 +90,28 @@ template <class T> T round_half_even(T value) {
   bool odd = below * T(0.5) != std::floor(below * T(0.5));
   T result = rest > T(0.5) || (rest == T(0.5) && odd) ? below + T(1) : below;
   return std::copysign(result, value);
+}
+
+/// sin(2 pi t) and cos(2 pi t), exact at quarter turns.
+struct QuarterTurn {
+  unsigned quarter;
+  double angle; ///< the rest, at most an eighth of a turn, in radians
+
+  explicit QuarterTurn(double turns) {
+    const double nearest = std::floor(4 * turns + 0.5);
+    quarter = std::isfinite(nearest) ? static_cast<unsigned>(static_cast<int>(std::fmod(nearest, 4))) & 3 : 0;
+    angle = 2 * std::numbers::pi * (turns - nearest / 4);
+  }
+};
+inline double sine_of_turns(double turns) {
+  const QuarterTurn turn(turns);
+  const double value = turn.quarter & 1 ? std::cos(turn.angle) : std::sin(turn.angle);
+  return turn.quarter & 2 ? -value : value;
+}
+inline double cosine_of_turns(double turns) {
+  const QuarterTurn turn(turns);
+  const double value = turn.quarter & 1 ? -std::sin(turn.angle) : std::cos(turn.angle);
+  return turn.quarter & 2 ? -value : value;
 }
 
 template <class T> bool is_denormal(T value) {

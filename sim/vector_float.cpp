@@ -4,7 +4,6 @@
 #include <bit>
 #include <cmath>
 #include <limits>
-#include <numbers>
 
 #include "sim/float_math.h"
 #include "sim/lanes.h"
@@ -23,8 +22,6 @@ float transcendental(float argument, double (*function)(double)) {
   return flush_denormal(static_cast<float>(function(flush_denormal(argument))));
 }
 
-double sine_of_turns(double turns) { return std::sin(2 * std::numbers::pi * (turns - std::floor(turns))); }
-double cosine_of_turns(double turns) { return std::cos(2 * std::numbers::pi * (turns - std::floor(turns))); }
 double base_2_exponential(double value) { return std::exp2(value); }
 double base_2_logarithm(double value) { return std::log2(value); }
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 
 #include "sim/float_math.h"
 #include "sim/lanes.h"
@@ -59,8 +58,6 @@ Half div_fixup(Half quotient, Half denominator, Half numerator) {
   return {fix_division<float, -1000>(quotient.value, denominator.value, numerator.value)};
 }
 
-double turns(double value) { return 2 * std::numbers::pi * (value - std::floor(value)); }
-
 void rows_two(std::vector<Operation> &rows) {
   rows.insert(rows.end(),
               {
@@ -91,8 +88,8 @@ void rows_one(std::vector<Operation> &rows) {
               "v_rsq_f16"),
           vector_operation<[](Half a) { return rounded_once(std::exp2(double{a.value})); }>("v_exp_f16"),
           vector_operation<[](Half a) { return rounded_once(std::log2(double{a.value})); }>("v_log_f16"),
-          vector_operation<[](Half a) { return rounded_once(std::sin(turns(a.value))); }>("v_sin_f16"),
-          vector_operation<[](Half a) { return rounded_once(std::cos(turns(a.value))); }>("v_cos_f16"),
+          vector_operation<[](Half a) { return rounded_once(sine_of_turns(a.value)); }>("v_sin_f16"),
+          vector_operation<[](Half a) { return rounded_once(cosine_of_turns(a.value)); }>("v_cos_f16"),
           vector_operation<[](Half a) { return Half{std::floor(a.value)}; }>("v_floor_f16"),
           vector_operation<[](Half a) { return Half{std::ceil(a.value)}; }>("v_ceil_f16"),
           vector_operation<[](Half a) { return Half{std::trunc(a.value)}; }>("v_trunc_f16"),
