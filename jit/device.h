@@ -23,6 +23,9 @@ enum class DeviceKind : uint8_t { Simulator, Hip };
 struct SimulatorOptions {
   unsigned threads = 0;                 ///< host threads that run workgroups; 0: one a core
   uint64_t memory = uint64_t{64} << 30; ///< bytes of device memory that can be allocated
+  /// What the simulator looks for while kernels run: "all", "none", or kinds separated by commas
+  /// (docs/simulator.md). Empty: what NEREID_SIM_CHECKS says, else none. A bad word is the error of launches.
+  std::string checks;
 };
 
 class Device;

@@ -1,6 +1,7 @@
 #include "jit/sim_device.h"
 
 #include <chrono>
+#include <cstdlib>
 
 #include "jit/compiled_kernel.h"
 #include "jit/device_fault.h"
@@ -35,6 +36,13 @@ InstructionCounts counts_of(const sim::Report &report) {
       c.vmem_store, c.vmem_atomic, c.barrier, c.waitcnt, c.branch, c.other, report.longest_wave_instructions};
 }
 
+Result<sim::Checks> checks_of(const SimulatorOptions &options) {
+  const char *variable = std::getenv("NEREID_SIM_CHECKS");
+  if (!options.checks.empty())
+    return sim::Checks::parse(options.checks);
+  return sim::Checks::parse(variable ? variable : "none");
+}
+
 Error fault_error(const sim::Fault &fault, const CompiledKernel &kernel) {
   DeviceFault out;
   out.kind = sim::fault_kind_name(fault.kind);
@@ -51,7 +59,8 @@ Error fault_error(const sim::Fault &fault, const CompiledKernel &kernel) {
 
 } // namespace
 
-SimDevice::SimDevice(const SimulatorOptions &options) : options_(options), memory_(options.memory) {}
+SimDevice::SimDevice(const SimulatorOptions &options)
+    : options_(options), checks_(checks_of(options)), memory_(options.memory) {}
 
 Result<uint64_t> SimDevice::allocate(size_t bytes) {
   Result<uint64_t> address = memory_.allocate(bytes);
@@ -81,6 +90,7 @@ Status SimDevice::fill(uint64_t address, uint8_t byte, size_t bytes) {
 
 Result<HostMemory> SimDevice::host_memory() {
   HostMemory memory;
+  memory_.define_all(); // the interpreter writes without telling
   const sim::Memory::View view = memory_.view();
   std::lock_guard lock(mutex_);
   for (const auto &[address, size] : sizes_) {
@@ -109,7 +119,10 @@ Result<std::shared_ptr<const LoadedKernel>> SimDevice::load(const CompiledKernel
 }
 
 Result<std::optional<InstructionCounts>> SimDevice::launch(StreamState *, const LaunchRequest &request) {
+  if (!checks_)
+    return checks_.error();
   sim::Launch launch;
+  launch.checks = *checks_;
   launch.grid = {request.grid.x, request.grid.y, request.grid.z};
   launch.block = {request.block, 1, 1};
   launch.kernarg.assign(request.kernarg.begin(), request.kernarg.end());

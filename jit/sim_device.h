@@ -4,6 +4,7 @@
 #include <mutex>
 
 #include "jit/device_interface.h"
+#include "sim/checks.h"
 #include "sim/memory.h"
 
 namespace nereid::jit {
@@ -34,6 +35,7 @@ public:
 
 private:
   SimulatorOptions options_;
+  Result<sim::Checks> checks_;
   sim::Memory memory_;
   std::mutex mutex_;
   std::map<uint64_t, size_t> sizes_; ///< of what is allocated, by address

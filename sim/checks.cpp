@@ -1,5 +1,9 @@
 #include "sim/checks.h"
 
+#include <algorithm>
+
+#include <fmt/format.h>
+
 #include "sim/global_race_check.h"
 #include "sim/hazard_check.h"
 #include "sim/lds_race_check.h"
@@ -10,23 +14,49 @@
 
 namespace nereid::sim {
 
-bool Checks::enable(FaultKind kind) {
-  switch (kind) {
-  case FaultKind::Undefined:
-    return undefined = true;
-  case FaultKind::RaceLds:
-    return race_lds = true;
-  case FaultKind::RaceGlobal:
-    return race_global = true;
-  case FaultKind::Wait:
-    return wait = true;
-  case FaultKind::Hazard:
-    return hazard = true;
-  case FaultKind::NanScale:
-    return nan_scale = true;
-  default:
-    return false;
+namespace {
+
+/// A kind of fault that can be named, and what looks for it; null: every run does.
+struct NamedCheck {
+  const char *name;
+  bool Checks::*check;
+};
+constexpr NamedCheck named_checks[] = {
+    {"out_of_bounds", nullptr},        {"undefined", &Checks::undefined},
+    {"race_lds", &Checks::race_lds},   {"race_global", &Checks::race_global},
+    {"wait", &Checks::wait},           {"misaligned", nullptr},
+    {"hazard", &Checks::hazard},       {"barrier", nullptr},
+    {"nan_scale", &Checks::nan_scale}, {"budget", nullptr},
+    {"unsupported", nullptr},
+};
+
+} // namespace
+
+bool Checks::enable(std::string_view kind) {
+  for (const NamedCheck &named : named_checks)
+    if (kind == named.name) {
+      if (named.check)
+        this->*named.check = true;
+      return true;
+    }
+  return false;
+}
+
+Result<Checks> Checks::parse(std::string_view text) {
+  if (text == "all")
+    return Checks::all();
+  Checks checks;
+  if (text == "none")
+    return checks;
+  for (size_t at = 0; at <= text.size();) {
+    const size_t end = std::min(text.find(',', at), text.size());
+    const std::string_view word = text.substr(at, end - at);
+    if (!checks.enable(word))
+      return user_error(fmt::format("there is no check '{}'", word),
+                        "\"all\", \"none\", or kinds of docs/simulator.md separated by commas");
+    at = end + 1;
   }
+  return checks;
 }
 
 namespace {

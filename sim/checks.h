@@ -1,7 +1,9 @@
 #pragma once
 
 #include <memory>
+#include <string_view>
 
+#include "base/result.h"
 #include "sim/instruction.h"
 
 namespace nereid::sim {
@@ -22,8 +24,11 @@ struct Checks {
   /// All but race_global, which takes one host thread and most of the time.
   static Checks all() { return {true, true, false, true, true, true}; }
   bool any() const { return undefined || race_lds || race_global || wait || hazard || nan_scale; }
-  /// Turns on the check for a kind; false when there is nothing to turn on.
-  bool enable(FaultKind kind);
+  /// Turns on the check for a kind of that name ("undefined"); false when there is no such kind. The kinds
+  /// that are always looked for change nothing.
+  bool enable(std::string_view kind);
+  /// "all", "none", or kinds separated by commas. Errors (User) name the word.
+  static Result<Checks> parse(std::string_view text);
 };
 
 /// What watches the workgroups of one host thread: the checks and the observer of the launch. Null when there

@@ -105,6 +105,10 @@ constexpr Rule rules[] = {
     {"s_bitset1_b32", Kind::ScalarMove, 1},
     {"s_bitset1_b64", Kind::ScalarMove, 1},
 
+    {"s_set_gpr_idx_on", Kind::ScalarMove},
+    {"s_set_gpr_idx_idx", Kind::ScalarMove},
+    {"s_set_gpr_idx_mode", Kind::ScalarMove},
+
     {"s_bitcmp0_b32", Kind::BitTest, 2},
     {"s_bitcmp0_b64", Kind::BitTest, 2},
     {"s_bitcmp1_b32", Kind::BitTest, 2},
@@ -211,6 +215,7 @@ private:
         flow_.table = static_cast<uint8_t>(instruction_.immediate);
       same_sources();
     }
+    control_bits();
     flow_.is_choice = name_ == "v_cndmask_b32";
     flow_.perm_selector = name_ == "v_perm_b32";
     if (rule.kind == Kind::VectorMove || rule.kind == Kind::VectorLogic)
@@ -224,6 +229,24 @@ private:
     }
     if (name_.starts_with("ds_"))
       flow_.control = name_ == "ds_swizzle_b32" ? 0 : 8;
+  }
+
+  /// Bits of an amount that count.
+  void control_bits() {
+    const bool wide = name_.ends_with("64"), narrow = name_.ends_with("16");
+    const uint32_t amount = name_.starts_with("v_pk_") ? 0x000F000F : wide ? 63 : narrow ? 15 : 31;
+    uint32_t bits = amount;
+    if (name_.starts_with("s_bfe"))
+      bits = 0x7F0000 | amount;
+    if (name_ == "v_alignbyte_b32")
+      bits = 3;
+    if (name_ == "v_perm_b32" || name_ == "v_cndmask_b32")
+      bits = ~uint32_t{0};
+    if (name_ == "v_readlane_b32" || name_ == "v_writelane_b32")
+      bits = lane_count - 1;
+    for (unsigned k = 0; k < 3; ++k)
+      if (flow_.control >> k & 1)
+        flow_.used[k] = bits;
   }
 
   void same_sources() {
@@ -355,48 +378,60 @@ private:
   }
 
   void scalar_memory() {
-    if (name_.find("_load_") != std::string_view::npos)
-      flow_.kind = Kind::ScalarLoad;
-    else if (name_.find("_store_") != std::string_view::npos ||
-             name_.find("_atomic_") != std::string_view::npos)
-      flow_.kind = Kind::ScalarStore;
-    else
+    const auto is = [&](std::string_view part) { return name_.find(part) != std::string_view::npos; };
+    if (!is("load_") && !is("store_") && !is("atomic_")) {
       flow_.kind = Kind::ScalarArithmetic;
+      return;
+    }
+    flow_.kind = Kind::ScalarMemory;
+    flow_.loads = is("load_");
+    flow_.is_atomic = is("atomic_");
+    if (!flow_.loads)
+      for (const RegisterRange &range : effects_.reads)
+        if (range.first == instruction_.destination)
+          set_bits(flow_.scalar_data, range);
   }
 
   void memory() {
     flow_.kind = Kind::VectorMemory;
-    flow_.converts = name_.starts_with("tbuffer_") || name_.find("_format_") != std::string_view::npos;
-    const bool stores = operation_.category != Category::VmemLoad &&
-                        (operation_.category != Category::Lds || !name_.starts_with("ds_read"));
-    if (!stores)
-      return;
-    // The address comes first among the reads; a register that is both is listed twice.
-    bool address_seen = false;
-    for (const RegisterRange &range : flow_.reads) {
-      const bool is_address = range.first == instruction_.address_register && has_address() && !address_seen;
-      if (is_address)
-        address_seen = true;
-      else
-        flow_.data.push_back(range);
-    }
-    // Stores of GLOBAL and DS list the address first, MUBUF lists the data first.
-    if (operation_.name.starts_with("buffer_") || flow_.converts) {
-      flow_.data.clear();
-      bool data_seen = false;
-      for (const RegisterRange &range : flow_.reads)
-        if (range.first == instruction_.data && !data_seen) {
-          flow_.data.push_back(range);
-          data_seen = true;
-        }
-    }
+    flow_.converts = name_.find("_format_") != std::string_view::npos;
+    const bool is_lds = operation_.category == Category::Lds;
+    flow_.loads = is_lds ? name_.starts_with("ds_read") : operation_.category == Category::VmemLoad;
+    flow_.is_atomic =
+        is_lds ? !flow_.loads && !name_.starts_with("ds_write") : operation_.category == Category::VmemAtomic;
+    // A register that is both address and data is listed twice: MUBUF lists the data first, others the
+    // address.
+    const bool is_buffer = name_.starts_with("buffer_") || name_.starts_with("tbuffer_");
+    size_t address = flow_.reads.size();
+    for (size_t k = 0; k < flow_.reads.size(); ++k)
+      if (flow_.reads[k].first == instruction_.address_register && has_address(is_buffer) &&
+          (is_buffer || address == flow_.reads.size()))
+        address = k;
+    for (size_t k = 0; k < flow_.reads.size(); ++k)
+      if (k == address)
+        flow_.addresses.push_back(flow_.reads[k]);
+      else if (!flow_.loads)
+        flow_.data.push_back(flow_.reads[k]);
+    const auto has = [&](std::string_view part) { return name_.find(part) != std::string_view::npos; };
+    if (has("_store_byte") || has("ds_write_b8"))
+      flow_.stored = 0xFF;
+    if (has("_store_short") || name_.starts_with("ds_write_b16"))
+      flow_.stored = 0xFFFF;
+    if (has("_d16_hi"))
+      flow_.stored <<= 16;
+    if (flow_.loads) // what is kept of a destination is no source
+      flow_.reads = flow_.addresses;
+    if (name_.find("_d16") != std::string_view::npos && flow_.loads && !flow_.converts)
+      flow_.replaced = flow_.results = name_.ends_with("_hi") ? 0xFFFF0000 : 0xFFFF;
   }
 
   /// Whether the address comes from a vector register.
-  bool has_address() const {
+  bool has_address(bool is_buffer) const {
+    if (is_buffer)
+      return instruction_.uses_offset || instruction_.uses_index;
     if (name_.starts_with("scratch_"))
       return instruction_.uses_offset;
-    return name_.find("addtid") == std::string_view::npos;
+    return name_.find("addtid") == std::string_view::npos && name_ != "ds_append" && name_ != "ds_consume";
   }
 
   void plane() {
@@ -407,6 +442,10 @@ private:
     plane.neg_lo = plane.neg_hi = 0;
     if (name_ == "s_cmovk_i32")
       plane.immediate = 0;
+    if (name_ == "s_set_gpr_idx_mode")
+      plane.immediate = 0;
+    if (name_ == "s_set_gpr_idx_on")
+      plane.source[1].index = 0;
     // Setting a bit to a constant defines it.
     if (name_.starts_with("s_bitset1"))
       plane.run = find_operation(name_.ends_with("b64") ? "s_bitset0_b64" : "s_bitset0_b32")->handler;
@@ -471,6 +510,8 @@ FlowTable::FlowTable(const Program &program) {
     for (const auto *ranges : {&flows.back().reads, &flows.back().writes})
       for (const RegisterRange &range : *ranges)
         last_vector = std::max(last_vector, range.first + range.count - 1u);
+    if (instruction.operation && instruction.operation->name.starts_with("s_set_gpr_idx"))
+      last_vector = std::max(last_vector, accumulation_base - 1);
   }
   last_vector = std::min(last_vector, vector_registers - 1);
 }

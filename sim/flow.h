@@ -25,8 +25,7 @@ struct Flow {
     BitTest, ///< s_bitcmp: one bit goes to SCC
     Matrix,  ///< by rows and columns
     VectorMemory,
-    ScalarLoad,
-    ScalarStore,
+    ScalarMemory,
     Branch, ///< on a bit or on an address
   };
   /// What else a vector result of several elements depends on than the sources of its lane.
@@ -50,7 +49,9 @@ struct Flow {
   bool perm_selector = false; ///< v_perm
   bool implicit_mask = false; ///< reads VCC by lanes without naming it (v_div_fmas)
   bool converts = false;      ///< a typed load or store
-  bool product = false;       ///< v_cvt_scalef32 from a small format: multiplies by its last source
+  bool loads = false;         ///< registers or LDS from memory
+  bool is_atomic = false;
+  bool product = false; ///< v_cvt_scalef32 from a small format: multiplies by its last source
   bool writes_exec = false;
   bool reads_scc = false;
   bool writes_scc = false;
@@ -65,8 +66,11 @@ struct Flow {
   std::vector<RegisterRange> writes;
   /// Of the reads, those that no source operand names: the rest of tuples, implicit ones.
   std::vector<RegisterRange> more;
-  /// VectorMemory: what is stored; the other reads are addresses.
+  /// Memory: what holds addresses, and what is stored.
+  std::vector<RegisterRange> addresses;
   std::vector<RegisterRange> data;
+  uint32_t stored = ~uint32_t{0}; ///< bits of the data registers that are
+  std::array<uint64_t, 2> scalar_data{};
   std::array<uint64_t, 2> scalar_reads{};
   std::array<uint64_t, 2> scalar_writes{};
   /// The instruction as it is executed on a plane: constants are 0, there are no signs and no modifiers of

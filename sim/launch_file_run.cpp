@@ -144,8 +144,7 @@ public:
       Status filled;
       if (const auto found = contents.find(entry.name); found != contents.end())
         filled = memory.write(buffer.address, found->second->getBufferStart(), buffer.size);
-      // New pages are zero: a fill of 0 need not touch them.
-      else if (entry.fill && *entry.fill != std::byte{0})
+      else if (entry.fill)
         filled = memory.fill(buffer.address, *entry.fill, buffer.size);
       if (!filled)
         return keyed(key(entry), filled.error());
@@ -210,6 +209,8 @@ Result<Report> launch(const LaunchFile &file, Buffers &buffers, uint64_t instruc
   launch.kernarg_size = kernarg_size;
   launch.instruction_budget = instruction_budget;
   launch.any_order = file.any_order;
+  for (const std::string &kind : file.checks)
+    launch.checks.enable(kind);
   uint64_t end = 0;
   for (const ArgumentEntry &entry : arguments)
     end = std::max<uint64_t>(end, uint64_t{*entry.offset} + entry.size);

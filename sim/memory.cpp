@@ -36,10 +36,18 @@ std::shared_ptr<Block> Block::map(uint64_t address, size_t size) {
       ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (data == MAP_FAILED)
     return nullptr;
-  return std::shared_ptr<Block>(new Block(address, size, static_cast<std::byte *>(data)));
+  return std::shared_ptr<Block>(new Block(address, size, static_cast<std::byte *>(data), true));
 }
 
-Block::~Block() { ::munmap(data_, size_); }
+std::shared_ptr<const Block> Block::undefined_bits() const {
+  std::byte *bits = definedness_.bits();
+  return bits ? std::shared_ptr<const Block>(new Block(address_, size_, bits, false)) : nullptr;
+}
+
+Block::~Block() {
+  if (owned_)
+    ::munmap(data_, size_);
+}
 
 const Block *Memory::View::before(uint64_t address) const {
   auto after = blocks_->upper_bound(address);
@@ -105,36 +113,59 @@ Memory::View Memory::view() const {
   return view;
 }
 
-Result<std::byte *> Memory::host(uint64_t address, size_t bytes, const char *what) const {
+void Memory::define_all() {
+  const View picture = view();
+  for (const auto &[address, block] : *picture.blocks_)
+    block->definedness().define_all();
+}
+
+Memory::View Memory::View::undefined_bits() const {
+  auto blocks = std::make_shared<Blocks>();
+  for (const auto &[address, block] : *blocks_)
+    if (auto bits = block->undefined_bits())
+      blocks->emplace(address, std::move(bits));
+  View result;
+  result.blocks_ = std::move(blocks);
+  return result;
+}
+
+Result<const Block *> Memory::find(uint64_t address, size_t bytes, const char *what) const {
   View picture = view();
   const Block *block = picture.find(address, bytes);
   if (!block)
     return user_error(
         fmt::format("{} of {} bytes at {:#x} is not inside one simulator buffer", what, bytes, address));
-  return block->data() + (address - block->address());
+  return block;
 }
 
 Status Memory::read(uint64_t address, void *to, size_t bytes) const {
-  auto from = host(address, bytes, "read");
-  if (!from)
-    return from.error();
-  std::memcpy(to, *from, bytes);
+  auto block = find(address, bytes, "read");
+  if (!block)
+    return block.error();
+  std::memcpy(to, (*block)->data() + (address - (*block)->address()), bytes);
   return {};
 }
 
 Status Memory::write(uint64_t address, const void *from, size_t bytes) {
-  auto to = host(address, bytes, "write");
-  if (!to)
-    return to.error();
-  std::memcpy(*to, from, bytes);
+  auto block = find(address, bytes, "write");
+  if (!block)
+    return block.error();
+  const size_t offset = address - (*block)->address();
+  std::memcpy((*block)->data() + offset, from, bytes);
+  (*block)->definedness().define(offset, bytes);
   return {};
 }
 
 Status Memory::fill(uint64_t address, std::byte value, size_t bytes) {
-  auto to = host(address, bytes, "fill");
-  if (!to)
-    return to.error();
-  std::memset(*to, static_cast<int>(value), bytes);
+  auto block = find(address, bytes, "fill");
+  if (!block)
+    return block.error();
+  const size_t offset = address - (*block)->address();
+  Definedness &definedness = (*block)->definedness();
+  // New pages are zero: a fill with 0 need not touch them.
+  if (value != std::byte{0} || !definedness.untouched())
+    std::memset((*block)->data() + offset, static_cast<int>(value), bytes);
+  definedness.define(offset, bytes);
   return {};
 }
 

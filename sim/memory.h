@@ -7,6 +7,7 @@
 #include <shared_mutex>
 
 #include "base/result.h"
+#include "sim/definedness.h"
 
 namespace nereid::sim {
 
@@ -15,6 +16,9 @@ namespace nereid::sim {
 class Block {
 public:
   static std::shared_ptr<Block> map(uint64_t address, size_t size);
+  /// The same addresses over the undefined bits of this block, which has to live longer. Null when the host
+  /// has no memory for them.
+  std::shared_ptr<const Block> undefined_bits() const;
   ~Block();
   Block(const Block &) = delete;
   Block &operator=(const Block &) = delete;
@@ -22,15 +26,19 @@ public:
   uint64_t address() const { return address_; }
   size_t size() const { return size_; }
   std::byte *data() const { return data_; }
+  Definedness &definedness() const { return definedness_; }
   bool holds(uint64_t address, size_t bytes) const {
     return address >= address_ && address - address_ <= size_ && bytes <= size_ - (address - address_);
   }
 
 private:
-  Block(uint64_t address, size_t size, std::byte *data) : address_(address), size_(size), data_(data) {}
+  Block(uint64_t address, size_t size, std::byte *data, bool owned)
+      : address_(address), size_(size), data_(data), owned_(owned), definedness_(size) {}
   uint64_t address_;
   size_t size_;
   std::byte *data_;
+  bool owned_;
+  mutable Definedness definedness_;
 };
 
 /// The global address space of the simulated device. Pages are mapped when they are first touched, so a large
@@ -45,6 +53,8 @@ public:
   public:
     /// The block that holds all of [address, address + bytes), or null.
     const Block *find(uint64_t address, size_t bytes) const;
+    /// The same blocks with their undefined bits as content; this picture has to live longer.
+    View undefined_bits() const;
     /// The nearest block that starts at or before `address`, or null.
     const Block *before(uint64_t address) const;
     /// The nearest block that starts after `address`, or null.
@@ -68,9 +78,11 @@ public:
   Status write(uint64_t address, const void *from, size_t bytes);
   Status fill(uint64_t address, std::byte value, size_t bytes);
   View view() const;
+  /// From now on all content counts as defined: somebody may have written it without telling.
+  void define_all();
 
 private:
-  Result<std::byte *> host(uint64_t address, size_t bytes, const char *what) const;
+  Result<const Block *> find(uint64_t address, size_t bytes, const char *what) const;
 
   mutable std::shared_mutex mutex_;
   std::shared_ptr<const Blocks> blocks_;

@@ -44,9 +44,18 @@ bool is_vector(Category category) {
   }
 }
 
-/// M0 holds the index in bits 7:0 and in bits 15:12 what it is added to: the three sources and the
-/// destination. A source beyond the last register reads the first one. False when the destination is out of
-/// range: such a result is dropped.
+} // namespace
+
+bool is_skipped(const Wave &wave, const Instruction &instruction) {
+  return wave.mode & skipping && is_vector(instruction.category);
+}
+
+bool is_indexed(const Wave &wave, const Instruction &instruction) {
+  return wave.mode & indexed && instruction.category == Category::Valu;
+}
+
+// M0 holds the index in bits 7:0 and in bits 15:12 what it is added to: the three sources and the
+// destination. A source beyond the last register reads the first one.
 bool add_index(const Wave &wave, Instruction &instruction) {
   const uint32_t m0 = wave.sgpr[scalar::m0], enabled = m0 >> 12 & 15;
   const uint16_t index = m0 & 0xFF;
@@ -68,12 +77,10 @@ bool add_index(const Wave &wave, Instruction &instruction) {
   return instruction.destination < accumulation_base;
 }
 
-} // namespace
-
 void run_in_mode(Wave &wave, const Instruction &instruction) {
-  if (wave.mode & skipping && is_vector(instruction.category))
+  if (is_skipped(wave, instruction))
     return;
-  if (wave.mode & indexed && instruction.category == Category::Valu) {
+  if (is_indexed(wave, instruction)) {
     Instruction moved = instruction;
     if (!add_index(wave, moved))
       return;

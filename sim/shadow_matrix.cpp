@@ -20,7 +20,7 @@ unsigned operand_words(const Flow &flow, unsigned first) {
   return words;
 }
 
-LaneFlags marked_lanes(const Flow &flow, const Wave &plane, const Source &source) {
+LaneFlags operand_lanes(const Flow &flow, const Wave &plane, const Source &source) {
   LaneFlags result{};
   if (source.kind != Source::Kind::Vector)
     return result;
@@ -70,6 +70,14 @@ unsigned source_block(const Flow &flow, const Instruction &instruction, unsigned
 } // namespace
 
 bool ShadowWatch::has_nan_scale(const Step &step) const {
+  if (step.flow.product) {
+    const auto is_nan = [](uint32_t word) { return (word >> 23 & 0xFF) == 0xFF; };
+    const Source &scale = step.instruction.source[1];
+    if (scale.kind != Source::Kind::Vector)
+      return is_nan(static_cast<uint32_t>(step.wave.scalar_value(scale, false)));
+    const uint32_t *words = step.wave.vgpr[scale.index].word;
+    return std::any_of(words, words + lane_count, is_nan);
+  }
   for (unsigned side = 0; side < 2; ++side) {
     if (!has_scale(step.instruction, side))
       continue;
@@ -91,10 +99,10 @@ void ShadowWatch::matrix(const Step &step) {
   std::array<Lanes, 32> undefined{}, nan{};
   const auto find = [&](Plane plane, std::array<Lanes, 32> &out) {
     const Wave &from = step.shadow[plane];
-    LaneFlags sides[2] = {marked_lanes(flow, from, instruction.source[0]),
-                          marked_lanes(flow, from, instruction.source[1])};
+    LaneFlags sides[2] = {operand_lanes(flow, from, instruction.source[0]),
+                          operand_lanes(flow, from, instruction.source[1])};
     if (flow.is_sparse) { // the index belongs to A
-      const LaneFlags index = marked_lanes(flow, from, instruction.source[2]);
+      const LaneFlags index = operand_lanes(flow, from, instruction.source[2]);
       for (unsigned lane = 0; lane < lane_count; ++lane)
         sides[0][lane] |= index[lane];
     }

@@ -11,6 +11,14 @@ namespace {
 
 constexpr uint64_t low_word = 0xFFFFFFFF;
 
+/// The lowest scalar register that an instruction writes.
+unsigned first_written(const Flow &flow) {
+  const unsigned half = flow.scalar_writes[0] ? 0 : 1;
+  return flow.scalar_writes[half]
+             ? 64 * half + static_cast<unsigned>(std::countr_zero(flow.scalar_writes[half]))
+             : 0;
+}
+
 bool writes_lower_exec(const Flow &flow) { return flow.scalar_writes[1] >> (scalar::exec - 64) & 1; }
 
 } // namespace
@@ -71,14 +79,14 @@ void ShadowWatch::scalar_move(const Step &step) {
     probe_.sgpr = step.wave.sgpr;
     probe_.scc = step.wave.scc;
     step.instruction.run(probe_, step.instruction);
-    value = probe_.scalar_pair(step.instruction.destination);
+    value = probe_.scalar_pair(first_written(flow));
   }
   const bool wide = std::popcount(flow.scalar_writes[0]) + std::popcount(flow.scalar_writes[1]) > 1;
   const auto steered = [&](Plane plane) {
     bool marked = flow.reads_scc && step.shadow.scc_has(plane);
     for (unsigned k = 0; k < 2; ++k)
       if (flow.control >> k & 1)
-        marked |= static_cast<uint32_t>(step.shadow[plane].scalar_value(flow.on_plane.source[k], false)) != 0;
+        marked |= (step.shadow[plane].scalar_value(flow.on_plane.source[k], false) & flow.used[k]) != 0;
     return marked;
   };
   const bool steered_undefined = steered(Plane::Undefined), steered_nan = steered(Plane::NanScale);
@@ -87,7 +95,7 @@ void ShadowWatch::scalar_move(const Step &step) {
     Wave &to = step.shadow[plane];
     to.scc = step.wave.scc;
     copy.run(to, copy);
-    uint64_t marks = to.scalar_pair(step.instruction.destination);
+    uint64_t marks = to.scalar_pair(first_written(flow));
     if (!wide)
       marks &= low_word;
     if (all)
@@ -138,7 +146,7 @@ void ShadowWatch::bit_test(const Step &step) {
   for (Plane plane : {Plane::Undefined, Plane::Computed, Plane::NanScale}) {
     const Wave &from = step.shadow[plane];
     const bool tested = from.scalar_value(step.flow.on_plane.source[0], true) >> bit & 1;
-    const bool steered = static_cast<uint32_t>(from.scalar_value(step.flow.on_plane.source[1], false)) != 0;
+    const bool steered = (from.scalar_value(step.flow.on_plane.source[1], false) & last) != 0;
     put_scc(step, plane, tested || steered);
   }
 }

@@ -149,7 +149,14 @@ void ShadowWatch::refresh_results(const Step &step) {
 
 void ShadowWatch::vector_arithmetic(const Step &step) {
   const Marks undefined = gather(step, Plane::Undefined);
-  const Marks nan = step.shadow.used[2] ? gather(step, Plane::NanScale) : Marks();
+  Marks nan = step.shadow.used[2] ? gather(step, Plane::NanScale) : Marks();
+  if (nan_scale_ && step.flow.product) { // the scale is the exponent of the second source
+    OperandBuffers buffers;
+    const Operand scale = fetch(step.wave, step.instruction, step.instruction.source[1], buffers);
+    for (unsigned lane = 0; lane < lane_count; ++lane)
+      if ((scale.low[lane] >> 23 & 0xFF) == 0xFF)
+        nan.word[0][lane] = nan.word[1][lane] = all_bits;
+  }
   if (step.instruction.permuted)
     for (Plane plane : {Plane::Computed, Plane::NanScale})
       step.shadow[plane].permutation_mask = step.shadow[Plane::Undefined].permutation_mask;
@@ -214,7 +221,7 @@ void ShadowWatch::vector_move(const Step &step) {
       OperandBuffers buffers;
       const Operand operand = fetch(step.shadow[plane], flow.on_plane, flow.on_plane.source[k], buffers);
       for (unsigned lane = 0; lane < lane_count; ++lane)
-        lanes.word[lane] |= operand.low[lane];
+        lanes.word[lane] |= operand.low[lane] & flow.used[k];
     }
     if (by_address)
       lanes = step.shadow[plane].vgpr[step.instruction.address_register];
@@ -273,7 +280,7 @@ void ShadowWatch::vector_logic(const Step &step) {
       if (flow.shifts_first) {
         const unsigned amount = operands.value[1] & 31;
         operands.value[0] <<= amount;
-        operands.unknown[0] = operands.unknown[1] ? all_bits : operands.unknown[0] << amount;
+        operands.unknown[0] = operands.unknown[1] & flow.used[1] ? all_bits : operands.unknown[0] << amount;
         operands.value[1] = operands.unknown[1] = 0;
       }
       if (plane == Plane::Computed)

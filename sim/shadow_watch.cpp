@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/mode.h"
 #include "sim/program.h"
 
 namespace nereid::sim {
@@ -53,16 +54,14 @@ FaultKind fault_kind(Plane plane) {
 ShadowWatch::ShadowWatch(LaunchState &state, bool undefined, bool nan_scale)
     : state_(state), table_(state.code->program().flows()), undefined_(undefined), nan_scale_(nan_scale) {}
 
-void ShadowWatch::begin(Workgroup &, std::span<const std::unique_ptr<Wave>> waves) {
+void ShadowWatch::begin(Workgroup &group, std::span<const std::unique_ptr<Wave>> waves) {
   while (waves_.size() < waves.size())
     waves_.push_back(std::make_unique<ShadowWave>());
   for (const auto &wave : waves) {
     ShadowWave &shadow = *waves_[wave->index];
     shadow.reset(undefined_, table_.last_vector);
-    for (Wave &plane : shadow.plane) {
+    for (Wave &plane : shadow.plane)
       plane.program = wave->program;
-      plane.memory = wave->memory;
-    }
     // What the launch sets up: arguments and numbers of the workgroup, the work-item, private memory.
     for (unsigned reg = 0; reg < wave->preset_scalars; ++reg)
       shadow.define_scalar(reg);
@@ -71,6 +70,7 @@ void ShadowWatch::begin(Workgroup &, std::span<const std::unique_ptr<Wave>> wave
       shadow.define_scalar(reg);
     shadow.define(0, wave->exec(), ~uint32_t{0});
   }
+  begin_memory(group, waves);
 }
 
 bool ShadowWatch::has_marks(const Step &step) const {
@@ -90,10 +90,45 @@ void ShadowWatch::before(Wave &wave, const Instruction &instruction) {
   const Step step{wave, instruction, table_.flows[wave.current], *waves_[wave.index]};
   if (step.flow.kind == Flow::Kind::None)
     return;
+  if (!wave.ordinary && is_skipped(wave, instruction)) [[unlikely]]
+    return;
+  if (!wave.ordinary && is_indexed(wave, instruction)) [[unlikely]]
+    return before_indexed(step);
+  memory_ran_ = false;
   if (has_marks(step) || (nan_scale_ && has_nan_scale(step))) [[unlikely]]
     follow(step);
-  else
+  else if (!step.flow.is_atomic)
     define_results(step);
+}
+
+/// With an index on its registers an instruction is another one.
+void ShadowWatch::before_indexed(const Step &step) {
+  constexpr uint32_t index_bits = 0xF0FF;
+  if (step.shadow.scalar(Plane::Undefined, scalar::m0) & index_bits)
+    return report_scalar(step, Plane::Undefined, "the register index in", scalar::m0);
+  Instruction moved = step.instruction;
+  if (!add_index(step.wave, moved))
+    return;
+  Flow flow = step.flow;
+  (void)add_index(step.wave, flow.on_plane);
+  const auto move = [](std::vector<RegisterRange> &ranges, unsigned from, unsigned to) {
+    for (RegisterRange &range : ranges)
+      if (range.first == from)
+        range.first = static_cast<uint16_t>(to);
+  };
+  move(flow.writes, step.instruction.destination, moved.destination);
+  // A register may be named by several sources of which some are indexed: all places count.
+  const std::vector<RegisterRange> reads = flow.reads;
+  for (unsigned k = 0; k < 3; ++k) {
+    std::vector<RegisterRange> ranges = reads;
+    move(ranges, step.instruction.source[k].index, moved.source[k].index);
+    flow.reads.insert(flow.reads.end(), ranges.begin(), ranges.end());
+  }
+  const Step indexed{step.wave, moved, flow, step.shadow};
+  if (has_marks(indexed))
+    follow(indexed);
+  else
+    define_results(indexed);
 }
 
 void ShadowWatch::define_results(const Step &step) {
@@ -141,10 +176,10 @@ void ShadowWatch::follow(const Step &step) {
     matrix(step);
     break;
   case Flow::Kind::VectorMemory:
-  case Flow::Kind::ScalarLoad:
-  case Flow::Kind::ScalarStore:
+  case Flow::Kind::ScalarMemory:
     check_addresses(step);
-    define_results(step);
+    if (!step.flow.is_atomic)
+      define_results(step);
     break;
   case Flow::Kind::Branch:
     branch(step);
@@ -160,10 +195,11 @@ void ShadowWatch::report_scalar(const Step &step, Plane plane, const char *use, 
                               step.shadow.scalar(plane, reg), plane_words(plane)));
 }
 
-void ShadowWatch::report_register(const Step &step, Plane plane, const char *use, unsigned reg, int lane) {
+void ShadowWatch::report_register(const Step &step, Plane plane, const char *use, unsigned reg, int lane,
+                                  uint32_t bits) {
   step.wave.raise(fault_kind(plane), lane,
                   fmt::format("{} {} has bits {:#x} that are {}", use, vector_name(reg),
-                              step.shadow.words(plane, reg)[lane], plane_words(plane)));
+                              step.shadow.words(plane, reg)[lane] & bits, plane_words(plane)));
 }
 
 void ShadowWatch::check_exec(const Step &step) {
@@ -179,18 +215,16 @@ void ShadowWatch::check_exec(const Step &step) {
 void ShadowWatch::check_addresses(const Step &step) {
   const Flow &flow = step.flow;
   const uint64_t exec = step.wave.exec();
-  for (const RegisterRange &range : flow.reads) {
-    if (std::find(flow.data.begin(), flow.data.end(), range) != flow.data.end())
-      continue;
+  for (const RegisterRange &range : flow.addresses)
     for (unsigned reg = range.first; reg < unsigned{range.first} + range.count; ++reg)
       for (uint64_t left = step.shadow.marked[reg & (vector_registers - 1)] & exec; left; left &= left - 1) {
         const int lane = std::countr_zero(left);
         if (step.shadow.words(Plane::Undefined, reg)[lane])
           return report_register(step, Plane::Undefined, "the address in", reg, lane);
       }
-  }
   for (unsigned half = 0; half < 2; ++half)
-    for (uint64_t left = flow.scalar_reads[half] & step.shadow.scalar_marked[half]; left; left &= left - 1) {
+    for (uint64_t left = flow.scalar_reads[half] & ~flow.scalar_data[half] & step.shadow.scalar_marked[half];
+         left; left &= left - 1) {
       const unsigned reg = 64 * half + static_cast<unsigned>(std::countr_zero(left));
       if (step.shadow.marks(Plane::Undefined, reg))
         return report_scalar(step, Plane::Undefined, "the address in", reg);
@@ -228,7 +262,5 @@ uint64_t ShadowWatch::scalar_marks(const Step &step, Plane plane, unsigned first
     marks |= uint64_t{step.shadow.scalar(plane, first + 1)} << 32;
   return marks;
 }
-
-void ShadowWatch::access(Wave &, const Instruction &, const MemoryAccess &) {}
 
 } // namespace nereid::sim

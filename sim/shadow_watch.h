@@ -37,6 +37,7 @@ private:
     alignas(64) uint32_t word[2][lane_count] = {};
   };
 
+  void before_indexed(const Step &step);
   // Instructions with a mark in what they read.
   void follow(const Step &step);
   void vector_arithmetic(const Step &step);
@@ -66,9 +67,27 @@ private:
   bool has_marks(const Step &step) const;
   bool has_nan_scale(const Step &step) const;
 
+  // Memory.
+  void begin_memory(Workgroup &group, std::span<const std::unique_ptr<Wave>> waves);
+  void load(const Step &step, const MemoryAccess &access);
+  void store(const Step &step, const MemoryAccess &access);
+  void atomic(const Step &step, const MemoryAccess &access);
+  const Block *block_at(uint64_t address, unsigned bytes);
+  /// The marks on a lane's bytes, or null where there are none.
+  std::byte *bits_at(const Step &step, const MemoryAccess &access, unsigned lane, unsigned offset,
+                     unsigned bytes, unsigned plane);
+  bool unmarked(const MemoryAccess &access, unsigned plane);
+  uint64_t marked_lanes(const Step &step, const MemoryAccess &access, unsigned plane);
+  uint64_t marked_data(const Step &step, unsigned plane) const;
+  void define_memory(const Step &step, const MemoryAccess &access, unsigned plane);
+  void run_memory(const Step &step, bool global);
+  void mark_results(const Step &step, Plane plane, uint64_t lanes);
+  bool report_data(const Step &step, const MemoryAccess &access, Plane plane);
+
   void check_exec(const Step &step);
   void check_addresses(const Step &step);
-  void report_register(const Step &step, Plane plane, const char *use, unsigned reg, int lane);
+  void report_register(const Step &step, Plane plane, const char *use, unsigned reg, int lane,
+                       uint32_t bits = ~uint32_t{0});
   void report_scalar(const Step &step, Plane plane, const char *use, unsigned reg);
 
   LaunchState &state_;
@@ -76,6 +95,13 @@ private:
   const bool undefined_;
   const bool nan_scale_;
   std::vector<std::unique_ptr<ShadowWave>> waves_;
+  std::array<Workgroup, plane_count> groups_;               ///< LDS of the planes
+  std::array<std::vector<std::byte>, plane_count> scratch_; ///< private memory of the planes
+  std::array<bool, plane_count> memory_used_{};             ///< LDS or private memory may have marks
+  Memory::View global_bits_;                                ///< undefined bits of global memory
+  bool has_global_bits_ = false;
+  bool memory_ran_ = false; ///< the current instruction was executed on the planes
+  const Block *recent_ = nullptr;
   Wave probe_; ///< finds values of scalar instructions; it has no vector registers
 };
 

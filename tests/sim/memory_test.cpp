@@ -100,5 +100,46 @@ TEST(Memory, ServesSeveralThreads) {
     EXPECT_EQ(count, 0);
 }
 
+TEST(Memory, KnowsWhatNobodyWrote) {
+  Memory memory;
+  for (const size_t size : {size_t{100}, size_t{3} << 20, size_t{5} << 30}) {
+    const uint64_t address = *memory.allocate(size);
+    const Memory::View view = memory.view();
+    Definedness &definedness = view.find(address, size)->definedness();
+    EXPECT_TRUE(definedness.anything_undefined() && definedness.untouched());
+    const uint32_t word = 7;
+    ASSERT_TRUE(memory.write(address + 40, &word, 4).ok());
+    ASSERT_TRUE(memory.fill(address + size - 50, std::byte{0}, 8).ok());
+    const std::byte *bits = definedness.bits();
+    ASSERT_NE(bits, nullptr);
+    for (const size_t at : {size_t{0}, size_t{39}, size_t{44}, size - 51, size - 42, size - 1})
+      EXPECT_EQ(bits[at], std::byte{0xFF}) << size << " " << at;
+    for (const size_t at : {size_t{40}, size_t{43}, size - 50, size - 43})
+      EXPECT_EQ(bits[at], std::byte{0}) << size << " " << at;
+    if (size == size_t{3} << 20) { // whole pages in the middle
+      ASSERT_TRUE(memory.fill(address + 500, std::byte{0}, size - 1000).ok());
+      EXPECT_EQ(bits[499], std::byte{0xFF});
+      EXPECT_EQ(bits[500], std::byte{0});
+      EXPECT_EQ(bits[size / 2], std::byte{0});
+      EXPECT_EQ(bits[size - 501], std::byte{0});
+      EXPECT_EQ(bits[size - 500], std::byte{0xFF});
+    }
+    EXPECT_TRUE(definedness.anything_undefined());
+    memory.define_all();
+    EXPECT_FALSE(definedness.anything_undefined());
+    EXPECT_EQ(bits[0], std::byte{0});
+    ASSERT_TRUE(memory.free(address).ok());
+  }
+}
+
+TEST(Memory, AWholeWriteDefinesABuffer) {
+  Memory memory;
+  const uint64_t address = *memory.allocate(64);
+  const Memory::View view = memory.view();
+  EXPECT_TRUE(view.find(address, 64)->definedness().anything_undefined());
+  ASSERT_TRUE(memory.fill(address, std::byte{0}, 64).ok());
+  EXPECT_FALSE(view.find(address, 64)->definedness().anything_undefined());
+}
+
 } // namespace
 } // namespace nereid::sim

@@ -204,6 +204,7 @@ TEST_F(Undefined, EndsWhereEveryBitIsKnown) {
            "s_cselect_b32 s21, 4, 5\nv_mov_b32 v3, s21",
            "v_mov_b32 v3, 0\nv_mov_b32_dpp v3, v0 row_shr:1 row_mask:0xf bank_mask:0xf",
            "v_mov_b32_dpp v2, v0 row_shr:1 row_mask:0xf bank_mask:0xf bound_ctrl:1\nv_mov_b32 v3, v2",
+           "v_lshl_or_b32 v4, v2, 5, 3\nv_lshlrev_b32 v3, v4, v0",
            "s_mov_b32 s20, 0x0d0c0400\nv_perm_b32 v4, 0, v2, s20\nv_and_b32 v3, 0xffffff00, v4",
        })
     expect({(body + branch_on_v3).c_str()});
@@ -230,6 +231,173 @@ TEST_F(Undefined, StaysInTheBitsThatDependOnIt) {
            "v_pk_add_u16 v5, v4, v4\nv_and_b32 v3, 0xffff, v5",
        })
     expect({(body + branch_on_v3).c_str()});
+}
+
+const std::string wait = "\ns_waitcnt vmcnt(0) lgkmcnt(0)\n";
+
+TEST_F(Undefined, IsReportedInStoredResultsOfArithmetic) {
+  expect_all({
+      {"v_add_u32 v3, v2, v0\nglobal_store_dword v1, v3, s[8:9]", "global_store_dword", 0},
+      {"s_mov_b64 exec, 0x30\nv_add_u32 v3, v2, v0\nglobal_store_dword v1, v3, s[8:9]", "global_store_dword",
+       4},
+      {"v_mul_f32 v3, v2, v0\nv_mov_b32 v4, v3\nglobal_store_short v1, v4, s[8:9]", "global_store_short", 0},
+      // Copies are silent, of halves and bytes too, and so are lanes that are masked off.
+      {"global_store_dword v1, v2, s[8:9]"},
+      {"v_lshl_or_b32 v3, v2, 16, v0\nglobal_store_dword v1, v3, s[8:9]"},
+      {"v_add_u32 v3, v2, v0\nglobal_store_dword v1, v0, s[8:9]"},
+      {"v_add_u32 v3, v2, v0\ns_mov_b64 exec, 1\nv_mov_b32 v3, 0\nglobal_store_dword v1, v3, s[8:9]"},
+      // The lower half is computed, the upper one is not.
+      {"v_mov_b32 v4, 0\nv_add_u16 v3, v2, v0\nv_lshl_or_b32 v5, v0, 16, v3\n"
+       "global_store_short_d16_hi v1, v5, s[8:9]"},
+      {"v_mov_b32 v4, 0\nv_add_u16 v3, v2, v0\nv_lshl_or_b32 v5, v0, 16, v3\n"
+       "global_store_short v1, v5, s[8:9]",
+       "global_store_short", 0},
+      // An atomic is arithmetic, an exchange a copy.
+      {"global_atomic_add v1, v2, s[8:9]", "global_atomic_add", 0},
+      {"global_atomic_add v1, v0, s[8:9]"},
+      {"global_atomic_add v1, v0, s[6:7]", "global_atomic_add", 0},
+      {"global_atomic_swap v1, v2, s[8:9]"},
+      {"global_atomic_swap v1, v0, s[6:7]"},
+  });
+}
+
+TEST_F(Undefined, IsCarriedByMemory) {
+  // Each leaves v3 of lane 5 undefined with V = v2, and defined with V = v0.
+  for (const std::string path : {
+           "ds_write_b32 v1, V\nW ds_read_b32 v3, v1\nW",
+           "ds_write_b8 v1, V\nW v_mov_b32 v3, 0\nds_read_u8 v3, v1\nW",
+           "ds_write_b32 v1, V\nW ds_read_i16 v3, v1\nW",
+           "v_mov_b32 v3, 0\nds_write_b16 v1, V\nW ds_read_u16_d16_hi v3, v1\nW",
+           "v_lshlrev_b32 v6, 3, v0\nv_mov_b32 v8, 0\nds_write2_b32 v6, v8, V offset1:1\nW"
+           "ds_read2_b32 v[4:5], v6 offset1:1\nW v_mov_b32 v3, v5",
+           "v_lshlrev_b32 v6, 4, v0\nv_mov_b32 v8, 0\nv_mov_b32 v9, 0\nv_mov_b32 v10, V\nv_mov_b32 v11, 0\n"
+           "ds_write_b128 v6, v[8:11]\nW ds_read_b64 v[4:5], v6 offset:8\nW v_mov_b32 v3, v4",
+           "v_lshlrev_b32 v6, 3, v0\nv_mov_b32 v8, V\nv_mov_b32 v9, V\nds_write_b64 v6, v[8:9]\nW"
+           "ds_read_b64_tr_b16 v[4:5], v6\nW v_mov_b32 v3, v4",
+           "v_mov_b32 v4, 0\nds_write_b32 v1, v4\nW ds_add_u32 v1, V\nW ds_read_b32 v3, v1\nW",
+           "ds_write_b32 v1, V\nW ds_add_rtn_u32 v3, v1, v0\nW",
+           "v_mov_b32 v4, 0\nds_write_b32 v1, v4\nW ds_wrxchg_rtn_b32 v5, v1, V\nW ds_read_b32 v3, v1\nW",
+           "scratch_store_dword off, V, off offset:8\nW scratch_load_dword v3, off, off offset:8\nW",
+           "v_mov_b32 v4, 0\nscratch_store_byte off, V, off offset:8\nW v_mov_b32 v3, 0\n"
+           "scratch_load_ubyte v3, off, off offset:8\nW",
+           "global_store_dword v1, V, s[8:9]\nW global_load_dword v3, v1, s[8:9]\nW",
+           "v_mov_b32 v3, 0\nglobal_store_byte v1, V, s[8:9]\nW global_load_ubyte_d16_hi v3, v1, s[8:9]\nW",
+           "v_lshlrev_b32 v6, 4, v0\nv_mov_b32 v8, 0\nv_mov_b32 v9, 0\nv_mov_b32 v10, V\nv_mov_b32 v11, 0\n"
+           "global_store_dwordx4 v6, v[8:11], s[8:9]\nW global_load_dwordx2 v[4:5], v6, s[8:9] offset:8\nW"
+           "v_mov_b32 v3, v4",
+           "global_store_dword v1, V, s[8:9]\nW s_mov_b32 m0, 0\ns_nop 0\n"
+           "global_load_lds_dword v1, s[8:9]\nW ds_read_b32 v3, v1\nW",
+           "global_store_dword v1, V, s[8:9]\nW s_load_dwordx2 s[20:21], s[8:9], 0x14\nW v_mov_b32 v3, s20",
+           "global_store_dword v1, V, s[8:9]\nW global_atomic_swap v3, v1, v0, s[8:9] sc0\nW",
+           "s_mov_b32 s20, s8\ns_mov_b32 s21, s9\ns_movk_i32 s22, 4096\ns_mov_b32 s23, 0x27000\n"
+           "buffer_store_dword V, v1, s[20:23], 0 offen\nW buffer_load_dword v3, v1, s[20:23], 0 offen\nW",
+       }) {
+    for (const std::string source : {"v2", "v0"}) {
+      std::string body = path;
+      for (size_t at; (at = body.find('V')) != std::string::npos;)
+        body.replace(at, 1, source);
+      for (size_t at; (at = body.find('W')) != std::string::npos;)
+        body.replace(at, 1, wait);
+      body += branch_on_v3;
+      SetUp();
+      expect({body.c_str(), source == "v2" ? "s_cbranch_scc0" : nullptr});
+    }
+  }
+}
+
+TEST_F(Undefined, IsWhatNobodyWrote) {
+  const std::string copy = "global_load_dword v2, v1, s[6:7]" + wait;
+  expect_all({
+      // LDS and private memory.
+      {("ds_read_b32 v3, v1" + wait + branch_on_v3).c_str(), "s_cbranch_scc0"},
+      {("ds_read_b32 v3, v1" + wait + "v_add_u32 v3, v3, v0\nglobal_store_dword v1, v3, s[8:9]").c_str(),
+       "global_store_dword", 0},
+      {("scratch_load_dword v3, off, off" + wait + branch_on_v3).c_str(), "s_cbranch_scc0"},
+      // A buffer without content: copied is fine, used is not, stored to is defined.
+      {(copy + "global_store_dword v1, v2, s[8:9]").c_str()},
+      {(copy + "v_lshlrev_b32 v2, 2, v2\nglobal_load_dword v3, v2, s[4:5]").c_str(), "global_load_dword v3",
+       0},
+      {(copy + "v_add_f32 v3, v2, v2\nglobal_store_dword v1, v3, s[8:9]").c_str(), "global_store_dword", 0},
+      {("s_load_dword s20, s[6:7], 0x0" + wait + "s_cmp_eq_u32 s20, 1\ns_cbranch_scc1 .Lend0\n.Lend0:")
+           .c_str(),
+       "s_cbranch_scc1"},
+      {("global_store_dword v1, v0, s[6:7]" + wait + "global_load_dword v3, v1, s[6:7]" + wait + branch_on_v3)
+           .c_str()},
+  });
+}
+
+TEST_F(Undefined, OutlivesTheLaunch) {
+  const std::string use = "global_load_dword v3, v1, s[8:9]" + wait + branch_on_v3;
+  expect({use.c_str()});
+  // One launch copies, the next one uses.
+  expect({("global_load_dword v2, v1, s[6:7]" + wait + "global_store_dword v1, v2, s[8:9]").c_str()});
+  expect({use.c_str(), "s_cbranch_scc0"});
+  // What the host or a kernel writes is defined.
+  expect({"global_store_dword v1, v0, s[8:9]"});
+  expect({use.c_str()});
+  expect({("global_load_dword v2, v1, s[6:7]" + wait + "global_store_dword v1, v2, s[8:9]").c_str()});
+  const uint32_t word = 1;
+  ASSERT_TRUE(memory.write(out + 20, &word, 4).ok());
+  expect({use.c_str()});
+  expect({("global_load_dword v3, v1, s[8:9] offset:4" + wait + branch_on_v3).c_str(), "s_cbranch_scc0"});
+}
+
+TEST_F(Undefined, IsForgottenWhenALaunchWasNotFollowed) {
+  TestRun run("s_nop 0");
+  run.launch.block = {64, 1, 1};
+  EXPECT_FALSE(run(memory).fault);
+  expect({("global_load_dword v3, v1, s[6:7]" + wait + branch_on_v3).c_str()});
+}
+
+TEST_F(Undefined, OfAMatrixStaysInRowsAndColumns) {
+  // A in v[4:7], B in v[8:11], C in v[12:15] are zero but for one lane; the result's element (i, j) is word
+  // i % 4 of lane j + 16 * (i / 4).
+  const std::string zero = [] {
+    std::string text;
+    for (unsigned k = 4; k < 16; ++k)
+      text += "v_mov_b32 v" + std::to_string(k) + ", 0\n";
+    return text;
+  }();
+  const std::string product =
+      "s_nop 4\nv_mfma_f32_16x16x32_bf16 v[16:19], v[4:7], v[8:11], v[12:15]\ns_nop 15\n"
+      "v_mov_b32 v3, v16\n";
+  const std::string undefined_lane = "s_mov_b64 exec, 0x20\nv_mov_b32 R, v2\ns_mov_b64 exec, -1\n"; // 5
+  const auto at = [&](const std::string &reg, unsigned lane) {
+    std::string text = zero + undefined_lane + product;
+    text.replace(text.find('R'), 1, reg);
+    return text + "v_readlane_b32 s30, v3, " + std::to_string(lane) +
+           "\ns_cmp_eq_u32 s30, 0\ns_cbranch_scc0 .Lend0\n.Lend0:";
+  };
+  // Row 5 of A is word 1 of lanes 16 to 31, word 0 is row 4.
+  expect({at("v4", 17).c_str()});
+  std::string row = at("v4", 17);
+  row.replace(row.find("v_mov_b32 v3, v16"), 17, "v_mov_b32 v3, v17");
+  expect({row.c_str(), "s_cbranch_scc0"});
+  // Column 5 of B.
+  expect({at("v8", 5).c_str(), "s_cbranch_scc0"});
+  expect({at("v9", 21).c_str(), "s_cbranch_scc0"});
+  expect({at("v8", 6).c_str()});
+  // One element of C.
+  expect({at("v12", 5).c_str(), "s_cbranch_scc0"});
+  expect({at("v12", 21).c_str()});
+  expect({at("v13", 5).c_str()});
+}
+
+TEST_F(Undefined, IsTheSameWithSeveralHostThreads) {
+  TestRun run("s_load_dwordx2 s[8:9], s[0:1], 0x10\nv_lshlrev_b32 v1, 2, v0\ns_waitcnt lgkmcnt(0)\n"
+              "s_cmp_lt_u32 s2, 9\ns_cbranch_scc1 .Lend0\nv_add_u32 v3, v2, v0\n"
+              "global_store_dword v1, v3, s[8:9]\n.Lend0:");
+  run.argument(defined).argument(raw).argument(out);
+  run.launch.block = {64, 1, 1};
+  run.launch.grid = {64, 1, 1};
+  run.launch.threads = 4;
+  run.launch.checks.undefined = true;
+  for (unsigned round = 0; round < 3; ++round) {
+    const Report report = run(memory);
+    ASSERT_TRUE(report.fault);
+    EXPECT_EQ(report.fault->workgroup[0], 9u);
+    EXPECT_NE(report.fault->text.find("v3"), std::string::npos) << report.fault->text;
+  }
 }
 
 TEST_F(Undefined, IsNotLookedForWhenNobodyAsks) {

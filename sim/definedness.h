@@ -1,0 +1,39 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <mutex>
+
+namespace nereid::sim {
+
+/// Which bits of a block of memory nothing has written. Costs nothing while all or none of them are
+/// undefined; then one bit for each bit, in pages that are mapped when they are touched. All members may be
+/// called from several threads at once.
+class Definedness {
+public:
+  /// All of `size` bytes are undefined.
+  explicit Definedness(size_t size) : size_(size) {}
+  ~Definedness();
+  Definedness(const Definedness &) = delete;
+  Definedness &operator=(const Definedness &) = delete;
+
+  bool anything_undefined() const { return state_.load(std::memory_order_acquire) != State::Defined; }
+  /// True until something was defined.
+  bool untouched() const { return state_.load(std::memory_order_acquire) == State::Undefined; }
+  void define(size_t offset, size_t bytes);
+  void define_all();
+  /// The block's undefined bits, set where undefined. Who sets some calls `mark` first. Null when the host
+  /// has no memory for them: then all counts as defined.
+  std::byte *bits();
+  void mark() { state_.store(State::Mixed, std::memory_order_release); }
+
+private:
+  enum class State : unsigned char { Undefined, Mixed, Defined };
+
+  const size_t size_;
+  std::atomic<State> state_{State::Undefined};
+  std::atomic<std::byte *> bits_{nullptr}; ///< stays mapped once it is
+  std::mutex mutex_;
+};
+
+} // namespace nereid::sim
