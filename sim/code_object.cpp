@@ -68,6 +68,8 @@ Result<std::vector<KernelMetadata>> find_metadata(const ElfFile &elf) {
   for (const auto &segment : *segments) {
     if (segment.p_type != llvm::ELF::PT_NOTE)
       continue;
+    if (segment.p_align != 0 && segment.p_align != 1 && segment.p_align != 4 && segment.p_align != 8)
+      return bad(fmt::format("its notes are aligned to {} bytes", uint64_t{segment.p_align}));
     llvm::Error error = llvm::Error::success();
     std::string found;
     for (const auto &note : elf.notes(segment, error))

@@ -106,6 +106,23 @@ TEST(BadObject, MetadataOfSomethingElse) {
   expect_refusal(with_text("AMDGPU", "AMDGPX"), "it has no AMDGPU metadata note");
 }
 
+TEST(BadObject, NotesOfStrangeAlignment) {
+  std::vector<std::byte> file = assemble("s_nop 0");
+  uint64_t headers;
+  uint16_t count;
+  std::memcpy(&headers, file.data() + 32, 8);
+  std::memcpy(&count, file.data() + 56, 2);
+  for (uint16_t i = 0; i < count; ++i) {
+    std::byte *header = file.data() + headers + 56 * i;
+    uint32_t type;
+    std::memcpy(&type, header, 4);
+    const uint64_t alignment = 12;
+    if (type == 4) // PT_NOTE
+      std::memcpy(header + 48, &alignment, 8);
+  }
+  expect_refusal(file, "its notes are aligned to 12 bytes");
+}
+
 TEST(BadObject, EntryOutsideTheText) {
   expect_refusal(with_descriptor_word(16, 0x00100000), "the entry of kernel 'k' is no instruction");
   expect_refusal(with_descriptor_word(20, 1), "the entry of kernel 'k' is no instruction");

@@ -127,3 +127,15 @@ KERNEL void global_variable(unsigned *out) {
   if (item_x() == 0)
     out[0] = __scoped_atomic_load_n(&visits, __ATOMIC_RELAXED, __MEMORY_SCOPE_DEVICE);
 }
+
+// LDS whose size the launch decides; a hidden argument says how many bytes it is.
+extern __attribute__((address_space(3))) unsigned dynamic_words[];
+KERNEL void reverse_in_dynamic_lds(unsigned *data) {
+  const unsigned bytes = static_cast<const unsigned *>(__builtin_amdgcn_implicitarg_ptr())[30];
+  const unsigned count = bytes / 4, i = item_x();
+  if (i < count)
+    dynamic_words[i] = data[i] + i;
+  sync();
+  if (i < count)
+    data[i] = dynamic_words[count - 1 - i] + (bytes << 16);
+}
