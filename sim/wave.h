@@ -59,7 +59,7 @@ struct Wave {
   bool scc = false;
   uint32_t mode = 0; ///< as s_getreg reads it: rounding 3:0, denormals 7:4, dx10_clamp 8, ieee 9, fp16_ovfl
                      ///< 23, indexing of vector registers 27, vskip 28, depth of the fork stack 31:29
-  uint32_t pc = 0;      ///< index of the next instruction
+  uint32_t pc = 0;   ///< index of the next instruction
   uint32_t current = 0; ///< index of the instruction that runs or ran last
   State state = State::Running;
   bool default_float = true; ///< mode has nearest-even and denormals everywhere
