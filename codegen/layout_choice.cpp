@@ -22,19 +22,22 @@ bool is_write(const ir::Op &op) {
          ir::facts(op.opcode).effect == ir::OpEffect::Effect;
 }
 
-/// Groups of 32 along the last dimension, one a lane at a time.
-LinearLayout group_layout(const ir::Shape &x, int waves) {
-  ir::Shape groups = x;
-  groups.back() /= ir::scale_group;
-  LinearLayout outer = default_layout(groups, waves);
-  std::array<std::vector<uint64_t>, 3> columns = {outer.columns(Space::Register), outer.columns(Space::Lane),
-                                                  outer.columns(Space::Wave)};
+/// Groups of 32 along the last dimension of x, each in a lane, as `groups` has them.
+LinearLayout whole_groups(const LinearLayout &groups, const ir::Shape &x) {
+  std::array<std::vector<uint64_t>, 3> columns = {groups.columns(Space::Register),
+                                                  groups.columns(Space::Lane), groups.columns(Space::Wave)};
   for (auto &space : columns)
     for (uint64_t &column : space)
       column *= ir::scale_group;
   const uint64_t within[] = {1, 2, 4, 8, 16};
   columns[0].insert(columns[0].begin(), std::begin(within), std::end(within));
   return LinearLayout::from_columns(x, columns);
+}
+
+LinearLayout group_layout(const ir::Shape &x, int waves) {
+  ir::Shape groups = x;
+  groups.back() /= ir::scale_group;
+  return whole_groups(default_layout(groups, waves), x);
 }
 
 class Propagation {
@@ -175,11 +178,14 @@ std::optional<LinearLayout> Propagation::known(ir::ValueId value) const {
 }
 
 /// The codes lie as they are wanted if each lane holds whole groups there; else as the groups are anyway.
+/// What stores want matters most for the scales: a group's codes are a wide access wherever it lies.
 void Propagation::decide_quantize(const ir::Op &op) {
   const ir::Shape &x = function_.type(op.operands[0]).shape;
   const ir::Shape &codes = function_.type(op.results[0]).shape;
   std::optional<LinearLayout> layout;
-  if (const auto &wanted = choice_.homes[op.results[0]])
+  if (const auto &scales = choice_.homes[op.results[1]]; weak_ && scales)
+    layout = whole_groups(*scales, x);
+  if (const auto &wanted = choice_.homes[op.results[0]]; !layout && wanted)
     layout = quantize_operand_layout(*wanted, x);
   if (!layout)
     if (auto operand = known(op.operands[0]))
@@ -195,7 +201,8 @@ void Propagation::decide_quantize(const ir::Op &op) {
 
 void Propagation::backward(const ir::Op &op) {
   if (op.opcode == ir::Opcode::Quantize) {
-    if (!choice_.quantize_operands.count(&op) && choice_.homes[op.results[0]])
+    const bool wanted = choice_.homes[op.results[0]] || (weak_ && choice_.homes[op.results[1]]);
+    if (!choice_.quantize_operands.count(&op) && wanted)
       decide_quantize(op);
     return;
   }

@@ -95,55 +95,62 @@ void Lowering::lower_pipelined_rounds(Loop &loop, PipelinePlan plan) {
   }
   llvm::BasicBlock *before = builder_.GetInsertBlock();
   llvm::BasicBlock *block = new_block("loop"), *rest = new_block("rest");
-  builder_.CreateCondBr(exists(all, plan.depth - 1), block, rest);
 
-  // What the loop and the rest start with: index, distance that is left, sums, loads.
-  const auto start = [&](llvm::BasicBlock *at) {
+  const auto phis_at = [&](llvm::BasicBlock *at, const Stage &like) {
     builder_.SetInsertPoint(at);
-    Stage stage{builder_.CreatePHI(rounds.first->getType(), 2),
-                builder_.CreatePHI(all->getType(), 2),
-                phis_of(initial),
-                {}};
-    for (const Flight &flight : flights)
+    Stage stage{phis_of(like.numbers), phis_of(like.sums), {}};
+    for (const Flight &flight : like.flights)
       stage.flights.push_back(phis_of(flight));
     return stage;
   };
   const auto enter = [&](const Stage &stage, const Stage &values, llvm::BasicBlock *from) {
-    add_incoming({{stage.index, stage.left}}, {{values.index, values.left}}, from);
+    add_incoming(stage.numbers, values.numbers, from);
     add_incoming(stage.sums, values.sums, from);
     for (unsigned i = 0; i < plan.depth; ++i)
       add_incoming(stage.flights[i], values.flights[i], from);
   };
-  const Stage first{rounds.first, all, initial, flights};
-  const Stage in_loop = start(block);
+  // What is left after the loop, from the distance that was left `passed` rounds before: which of the rounds
+  // exist. A subtraction that stops at zero is no scalar instruction.
+  const auto rounds_left = [&](llvm::Value *left, unsigned passed) {
+    Registers there;
+    for (unsigned i = 0; i + 1 < plan.depth; ++i)
+      there.push_back(exists(left, passed + i));
+    return there;
+  };
+  const Stage first{{{rounds.first, all}}, initial, flights};
+  Stage to_rest{{{rounds.first}, rounds_left(all, 0)}, initial, flights};
+  builder_.CreateCondBr(exists(all, plan.depth - 1), block, rest);
+  const Stage in_loop = phis_at(block, first), after = phis_at(rest, to_rest);
   enter(in_loop, first, before);
+  enter(after, to_rest, before);
+
+  builder_.SetInsertPoint(block);
+  llvm::Value *index = in_loop.numbers[0][0], *left = in_loop.numbers[0][1];
   Stage next = in_loop;
   for (unsigned i = 0; i < plan.depth; ++i) {
-    llvm::Value *index = builder_.CreateAdd(in_loop.index, distance[i]);
-    next.sums = finish_round(loop, plan, index, next.sums, in_loop.flights[i]);
+    next.sums =
+        finish_round(loop, plan, builder_.CreateAdd(index, distance[i]), next.sums, in_loop.flights[i]);
     pin_order();
-    next.flights[i] = issue_ahead(in_loop.index, in_loop.left, plan.depth + i);
+    next.flights[i] = issue_ahead(index, left, plan.depth + i);
     pin_order();
   }
-  llvm::Value *used = saturated_multiple(rounds.step, plan.depth);
-  next.index = builder_.CreateAdd(in_loop.index, used);
-  next.left = builder_.CreateSelect(builder_.CreateICmpUGT(in_loop.left, used),
-                                    builder_.CreateSub(in_loop.left, used),
-                                    llvm::Constant::getNullValue(all->getType()));
+  llvm::Value *following = builder_.CreateAdd(index, distance[plan.depth]);
+  next.numbers = {{following, builder_.CreateSub(left, distance[plan.depth])}};
+  to_rest = {{{following}, rounds_left(left, plan.depth)}, next.sums, next.flights};
   llvm::BasicBlock *end = builder_.GetInsertBlock();
-  builder_.CreateCondBr(exists(next.left, plan.depth - 1), block, rest);
+  builder_.CreateCondBr(exists(left, 2 * plan.depth - 1), block, rest);
   enter(in_loop, next, end);
+  enter(after, to_rest, end);
 
-  const Stage after = start(rest);
-  enter(after, first, before);
-  enter(after, next, end);
+  builder_.SetInsertPoint(rest);
   Sums sums = after.sums;
   for (unsigned i = 0; i + 1 < plan.depth; ++i) {
-    llvm::BasicBlock *left = new_block("left");
+    llvm::BasicBlock *round = new_block("left");
     loop.exits.emplace_back(builder_.GetInsertBlock(), sums);
-    builder_.CreateCondBr(exists(after.left, i), left, loop.done);
-    builder_.SetInsertPoint(left);
-    sums = finish_round(loop, plan, builder_.CreateAdd(after.index, distance[i]), sums, after.flights[i]);
+    builder_.CreateCondBr(after.numbers[1][i], round, loop.done);
+    builder_.SetInsertPoint(round);
+    sums = finish_round(loop, plan, builder_.CreateAdd(after.numbers[0][0], distance[i]), sums,
+                        after.flights[i]);
   }
   loop.exits.emplace_back(builder_.GetInsertBlock(), sums);
   builder_.CreateBr(loop.done);

@@ -7,15 +7,15 @@
 
 namespace nereid::codegen {
 
-/// The e8m0 byte of a group of 32 as an i32 (see dsl/interpreter/numbers.h for the rules). Magnitudes order
-/// like their bits, NaN and infinity above all.
+/// An f32 pattern whose exponent is the e8m0 byte of a group of 32 (see dsl/interpreter/numbers.h for the
+/// rules); its other bits say nothing. Magnitudes order like their bits, NaN and infinity above all.
 llvm::Value *Lowering::group_scale(const ir::Op &op, const Registers &group) {
   llvm::IRBuilder<> &b = builder_;
   Registers row;
   bool narrow_bits = group[0]->getType()->isBFloatTy();
+  auto *pair = llvm::FixedVectorType::get(b.getInt16Ty(), 2);
   if (narrow_bits) {
     // Pairs of bf16 are compared as packed 16-bit integers.
-    auto *pair = llvm::FixedVectorType::get(b.getInt16Ty(), 2);
     for (llvm::Value *dword : pack(group, 16))
       row.push_back(b.CreateBitCast(b.CreateAnd(dword, 0x7fff7fff), pair));
   } else {
@@ -27,26 +27,26 @@ llvm::Value *Lowering::group_scale(const ir::Op &op, const Registers &group) {
       row[i] = b.CreateBinaryIntrinsic(llvm::Intrinsic::umax, row[2 * i], row[2 * i + 1]);
   llvm::Value *bits = row[0];
   if (narrow_bits) {
-    // The low half of the result is the smaller number or garbage below bf16's precision; it is cleared.
-    llvm::Value *both = b.CreateBitCast(row[0], b.getInt32Ty());
-    bits = b.CreateBinaryIntrinsic(llvm::Intrinsic::umax, both, b.CreateShl(both, 16));
-    bits = b.CreateAnd(bits, 0xffff0000);
+    // Both halves become the largest; the low one lies below bf16's precision and makes no carry.
+    llvm::Value *turned = b.CreateShuffleVector(bits, llvm::ArrayRef<int>{1, 0});
+    bits = b.CreateBitCast(b.CreateBinaryIntrinsic(llvm::Intrinsic::umax, bits, turned), b.getInt32Ty());
   }
   // Mantissa bits that make the exponent count up: 1.75 (rounds up to 2 with one mantissa bit); above 1.5.
+  constexpr uint32_t exponent_unit = 1U << 23, infinity = 0x7f800000, largest_scale = 254 * exponent_unit;
   const std::string &rule = op.string("rule");
-  uint32_t bump = rule == "even" ? 0x200000 : rule == "ceil" ? 0x3fffff : 0;
-  llvm::Value *exponent = b.CreateLShr(b.CreateAdd(bits, b.getInt32(bump)), 23);
-  llvm::Value *byte =
-      b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, b.CreateSub(exponent, b.getInt32(2)), b.getInt32(0));
-  llvm::Value *special = rule == "even" ? b.CreateICmpUGE(exponent, b.getInt32(255))
-                                        : b.CreateICmpUGE(bits, b.getInt32(0x7f800000));
-  return b.CreateSelect(special, b.getInt32(254), byte);
+  const uint32_t bump = rule == "even" ? 0x200000 : rule == "ceil" ? (narrow_bits ? 0x3f0000 : 0x3fffff) : 0;
+  const uint32_t to_scale = bump - 2 * exponent_unit;
+  llvm::Value *scale = b.CreateAdd(bits, b.getInt32(to_scale));
+  const uint32_t first_special = rule == "even" ? infinity - 2 * exponent_unit : infinity + to_scale;
+  llvm::Value *special = b.CreateICmpSGE(scale, b.getInt32(first_special));
+  llvm::Value *positive = b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, scale, b.getInt32(0));
+  return b.CreateSelect(special, b.getInt32(largest_scale), positive);
 }
 
 /// Two values a conversion, four conversions a dword; NaN and infinity become code 7 with their sign.
 void Lowering::convert_group(const Registers &group, llvm::Value *scale, Registers &codes,
                              size_t first_code) {
-  llvm::Value *factor = builder_.CreateBitCast(builder_.CreateShl(scale, 23), builder_.getFloatTy());
+  llvm::Value *factor = builder_.CreateBitCast(scale, builder_.getFloatTy());
   bool packed = group[0]->getType()->isBFloatTy();
   Registers pairs;
   if (packed)
@@ -91,7 +91,7 @@ void Lowering::lower_quantize(const ir::Op &op) {
     Registers values(x.begin() + group * 32, x.begin() + group * 32 + 32);
     llvm::Value *scale = group_scale(op, values);
     convert_group(values, scale, codes, group * 16);
-    scales[group] = builder_.CreateTrunc(scale, builder_.getInt8Ty());
+    scales[group] = builder_.CreateTrunc(builder_.CreateLShr(scale, 23), builder_.getInt8Ty());
   }
   define(op.results[0], quantize_codes_layout(sorted, type(op.results[0]).shape), codes);
   define(op.results[1], quantize_scales_layout(sorted, type(op.results[1]).shape), scales);

@@ -269,9 +269,9 @@ private:
   // --- lower_pipeline.cpp ---
   /// What is in flight of one round: the vectors of each load of the plan.
   using Flight = std::vector<Registers>;
-  /// Between rounds: the next one's index, its distance to the loop's end, sums, loads under way.
+  /// Between rounds: integers that say where the loop stands, sums, loads under way.
   struct Stage {
-    llvm::Value *index, *left;
+    Sums numbers;
     Sums sums;
     std::vector<Flight> flights;
   };

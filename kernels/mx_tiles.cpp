@@ -168,6 +168,16 @@ Tile<u8> load_shuffled_scales(Ptr<const u8> scales, const TilePlace &place, int6
   return exists ? where(*exists, tile, scale_of_one) : tile;
 }
 
+void store_bytes(Ptr<u8> matrix, const TilePlace &place, const Tile<u8> &tile, int log2_values) {
+  const Int row_bytes = place.k_count >> log2_values;
+  const Int first_byte = place.first_k >> log2_values;
+  const Ptr<u8> first = matrix + place.first_row.to<i64>() * row_bytes.to<i64>() + first_byte;
+  const Condition bytes_there =
+      unless(place.whole_k, [&] { return first_byte + across(tile.size(1)) < row_bytes; });
+  store_where(first + (down(tile.size(0)) * row_bytes + across(tile.size(1))), tile,
+              both(rows_exist(place, tile.size(0)), bytes_there));
+}
+
 void store_shuffled_scales(Ptr<u8> scales, const TilePlace &place, const Tile<u8> &tile) {
   const int64_t rows = tile.size(0);
   const int64_t columns = tile.size(1) * 32;

@@ -33,6 +33,10 @@ Tile<u8> load_shuffled_b(Ptr<const u8> b, const TilePlace &place, int64_t rows, 
 /// no byte beyond the padded rows and columns is read, rows beyond the padded ones have any scale but NaN.
 Tile<u8> load_shuffled_scales(Ptr<const u8> scales, const TilePlace &place, int64_t rows, int64_t columns);
 
+/// Stores bytes u8 [rows, columns] into a row-major matrix of which a byte holds 2^log2_values values of k:
+/// codes (1) or scales (5). Bytes that do not exist are left out.
+void store_bytes(Ptr<u8> matrix, const TilePlace &place, const Tile<u8> &tile, int log2_values);
+
 /// Stores scales u8 [rows, columns/32] at their shuffled offsets; rows and columns that do not exist are left
 /// out.
 void store_shuffled_scales(Ptr<u8> scales, const TilePlace &place, const Tile<u8> &tile);

@@ -54,19 +54,11 @@ void mxfp4_quant(const QuantConfig &config, Ptr<const bf16> x, Ptr<u8> codes, Pt
   const TilePlace place{first_row, m, config.whole_m != 0, first_k, k, config.whole_k != 0};
   const Quantized result = quantize_tile(config, load_rows(x, place, config.block_m, config.block_k));
 
-  const Tile<i32> row = col(arange(0, config.block_m));
-  const Tile<i1> row_exists = first_row + row < m;
-  const auto store_plain = [&](Ptr<u8> to, const Tile<u8> &tile, const Int &first_column,
-                               const Int &column_count) {
-    const Tile<i32> column = nereid::row(arange(0, tile.size(1)));
-    store(to + first_row.to<i64>() * column_count.to<i64>() + first_column + (row * column_count + column),
-          tile, row_exists & (first_column + column < column_count));
-  };
-  store_plain(codes, result.codes, first_k >> 1, k >> 1);
+  store_bytes(codes, place, result.codes, 1);
   if (config.shuffled != 0)
     store_shuffled_scales(scales, place, result.scales);
   else
-    store_plain(scales, result.scales, first_k >> 5, k >> 5);
+    store_bytes(scales, place, result.scales, 5);
 }
 
 } // namespace nereid::kernels

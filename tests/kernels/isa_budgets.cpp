@@ -1,0 +1,123 @@
+#include <fmt/ranges.h>
+#include <gtest/gtest.h>
+
+#include "kernels/catalog.h"
+#include "tests/kernels/backend.h"
+#include "tests/support/isa_budget.h"
+#include "tests/support/isa_listing.h"
+
+using namespace nereid;
+using namespace nereid::kernels;
+using namespace nereid::kernels::test;
+using nereid::test::broken_promises;
+
+/// What the code of the library's kernels may cost.
+namespace {
+
+struct Budget {
+  std::string name;
+  std::string kernel, config;
+  ProblemSize size;
+  std::vector<std::string> promises;
+};
+
+/// The loop of the fused kernel: `groups` groups of 32 values of A that a wave quantises in a copy of the
+/// body, two copies; nothing waits for all loads, nothing is moved, no wave needs another.
+std::vector<std::string> fused_loop(int groups, std::vector<std::string> more) {
+  std::vector<std::string> result = {"scratch = 0",
+                                     "loop vmcnt(0) = 0",
+                                     "loop barriers = 0",
+                                     "loop lds_reads = 0",
+                                     "loop /readfirstlane/ = 0",
+                                     "loop bytes <= 8192",
+                                     fmt::format("loop valu <= {}", 2 * groups * 58),
+                                     fmt::format("loop /cvt_scalef32_pk_fp4_bf16/ = {}", 2 * groups * 16)};
+  result.insert(result.end(), more.begin(), more.end());
+  return result;
+}
+
+std::vector<Budget> budgets() {
+  return {
+      {"Fused16x64x256",
+       "mxfp4_gemm_fused",
+       "block_m=16,block_n=64,block_k=256,split_k=8,waves=4",
+       {16, 2112, 7168},
+       fused_loop(2, {"loop mfma = 16", "loop moves = 0", "agpr = 0", "vgpr <= 192"})},
+      {"Fused16x32x256",
+       "mxfp4_gemm_fused",
+       "block_m=16,block_n=32,block_k=256,split_k=8,waves=4",
+       {16, 2112, 7168},
+       fused_loop(2, {"loop mfma = 8", "loop moves = 0", "agpr = 0", "vgpr <= 144"})},
+      {"Fused16x32x512",
+       "mxfp4_gemm_fused",
+       "block_m=16,block_n=32,block_k=512,split_k=4,waves=4",
+       {16, 2112, 7168},
+       fused_loop(4, {"loop mfma = 16", "loop moves = 0", "agpr = 0", "vgpr <= 256"})},
+      {"Fused32x64x256",
+       "mxfp4_gemm_fused",
+       "block_m=32,block_n=64,block_k=256,split_k=4,waves=4",
+       {32, 2112, 7168},
+       fused_loop(4, {"loop mfma = 32", "loop moves <= 2"})},
+      {"Quant32x256",
+       "mxfp4_quant",
+       "block_m=32,block_k=256,waves=1,shuffled=1,path=hw",
+       {256, 0, 3072},
+       {"valu <= 243", "barriers = 0", "lds = 0", "scratch = 0", "stores = 5", "loads = 16",
+        "/buffer_store_dword / = 1"}},
+  };
+}
+
+class IsaBudget : public ::testing::TestWithParam<Budget> {};
+
+TEST_P(IsaBudget, Holds) {
+  const Budget &budget = GetParam();
+  const LibraryKernel &kernel = **kernel_named(budget.kernel);
+  const Result<ConfigValues> given = ConfigValues::parse(budget.config);
+  ASSERT_TRUE(given.ok()) << given.error().text();
+  const Result<ConfigValues> config = kernel.complete(*given, budget.size);
+  ASSERT_TRUE(config.ok()) << config.error().text();
+  const auto compiled = kernel.compile(*config, budget.size, test_device());
+  ASSERT_TRUE(compiled.ok()) << compiled.error().text();
+  const std::vector<std::string> broken = broken_promises(**compiled, budget.promises);
+  EXPECT_TRUE(broken.empty()) << fmt::format("{}", fmt::join(broken, "\n"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Library, IsaBudget, ::testing::ValuesIn(budgets()),
+                         [](const auto &info) { return info.param.name; });
+
+/// A loop of 20 bytes in a loop of 28; the outer one has a wait.
+const char *nested = "kernel:\n"
+                     "  000100  s_waitcnt vmcnt(0) lgkmcnt(0)                             ; k.cpp:1\n"
+                     "  000104  v_mov_b32_e32 v0, 0                                       ; k.cpp:1\n"
+                     "  000108  v_mfma_f32_16x16x32_bf16 v[0:3], v[4:7], v[8:11], v[0:3]  ; k.cpp:2\n"
+                     "  000110  buffer_load_dwordx4 v[4:7], v12, s[0:3], 0 offen\n"
+                     "  000118  s_cbranch_scc1 65531\n"
+                     "  00011c  v_mov_b32_e32 v1, 0\n"
+                     "  000120  s_cbranch_scc0 65527\n"
+                     "  000124  s_endpgm\n";
+
+TEST(IsaBudgets, TheInnermostLoopIsFoundAndMeasured) {
+  const nereid::test::IsaListing listing(nested);
+  ASSERT_EQ(listing.all().size(), 8U);
+  EXPECT_EQ(listing.all()[0].operands, "vmcnt(0) lgkmcnt(0)");
+  ASSERT_NE(listing.hot_loop(), nullptr);
+  EXPECT_EQ(listing.hot_loop()->size(), 3U);
+  EXPECT_EQ(listing.hot_loop()->front().opcode, "v_mfma_f32_16x16x32_bf16");
+}
+
+TEST(IsaBudgets, PromisesThatDoNotHoldAreNamed) {
+  Resources resources;
+  resources.vgpr = 12;
+  EXPECT_TRUE(broken_promises(nested, resources,
+                              {"vgpr = 12", "scratch = 0", "vmcnt(0) = 1", "loop vmcnt(0) = 0", "valu = 2",
+                               "loop valu = 0", "loop mfma >= 1", "loop bytes = 20", "instructions <= 8",
+                               "loop /dwordx4 v.4:7/ = 1", "moves = 2", "loads = 1"})
+                  .empty());
+  for (const char *promise : {"vgpr <= 11", "loop mfma = 2", "bytes >= 100", "loop /dwordx4/ = 0",
+                              "colour = 3", "valu < 3", "valu", ""})
+    EXPECT_EQ(broken_promises(nested, resources, {promise}).size(), 1U) << promise;
+  EXPECT_EQ(broken_promises("kernel:\n  000100  s_endpgm\n", resources, {"loop mfma = 0"}).size(), 1U)
+      << "there is no loop";
+}
+
+} // namespace
