@@ -44,14 +44,17 @@ std::optional<std::string> objection(const FunctionIndex &index, const ir::Op &l
 }
 
 bool pays(const ir::Function &function, const ir::Op &loop) {
-  constexpr int64_t most_rows = 32, most_bytes = 64 * 1024;
-  return std::all_of(loop.results.begin(), loop.results.end(), [&](ir::ValueId sum) {
-    const ir::Shape &shape = function.type(sum).shape;
-    return shape[0] <= most_rows && shape[0] * shape[1] * 4 * function.options.waves <= most_bytes;
-  });
+  return std::all_of(loop.results.begin(), loop.results.end(),
+                     [&](ir::ValueId sum) { return sums_are_small(function, sum); });
 }
 
 } // namespace
+
+bool sums_are_small(const ir::Function &function, ir::ValueId sum) {
+  constexpr int64_t most_rows = 32, most_bytes = 64 * 1024;
+  const ir::Shape &shape = function.type(sum).shape;
+  return shape[0] <= most_rows && shape[0] * shape[1] * 4 * function.options.waves <= most_bytes;
+}
 
 const ir::Op *summed_product(const FunctionIndex &index, const ir::Op &loop, size_t number) {
   const ir::Block &body = loop.blocks.front();

@@ -20,6 +20,10 @@ private:
   std::unordered_set<const ir::Block *> bodies_;
 };
 
+/// Whether it pays that each wave has a sum of the whole tile: at most 32 rows, at most 64 KiB over all
+/// waves.
+bool sums_are_small(const ir::Function &function, ir::ValueId sum);
+
 /// The product that starts the sum `number` of a loop: carried value `number` has no other use than to be the
 /// addend of products made in the body, and the last sum is yielded. Null if it is something else.
 const ir::Op *summed_product(const FunctionIndex &index, const ir::Op &loop, size_t number);

@@ -49,6 +49,7 @@ struct Columns {
 struct WaveDeal {
   unsigned n_bits, m_bits, copies;
   unsigned n_tile_bits, m_tile_bits;
+  unsigned k_bits = 0;
 };
 
 WaveDeal deal_waves(unsigned waves, unsigned n_tile_bits, unsigned m_tile_bits, bool balanced) {
@@ -81,7 +82,13 @@ Traffic traffic(const WaveDeal &deal, int64_t a_bytes, int64_t b_bytes, int64_t 
   return {std::max({lds, cache, matrix_clocks}), lds + cache};
 }
 
-void add_waves(Columns &tile, const WaveDeal &deal, unsigned size_bits, int m_dim, int n_dim) {
+/// m_dim, n_dim, k_dim: the tile's dimensions, negative for one that it lacks.
+void add_waves(Columns &tile, const WaveDeal &deal, unsigned size_bits, int m_dim, int n_dim, int k_dim) {
+  for (unsigned i = 0; i < deal.k_bits; ++i)
+    if (k_dim < 0)
+      tile.add_copy_wave();
+    else
+      tile.add_wave(k_dim, log2_of(tile.shape[k_dim]) - deal.k_bits + i);
   for (unsigned i = 0; i < deal.n_bits; ++i)
     if (n_dim < 0)
       tile.add_copy_wave();
@@ -96,8 +103,19 @@ void add_waves(Columns &tile, const WaveDeal &deal, unsigned size_bits, int m_di
     tile.add_copy_wave();
 }
 
+/// Lanes along the rows of an instruction; those of rows that the tile lacks take K from `chunk_bits` up.
+void add_rows(Columns &tile, unsigned row_dim, unsigned k_dim, unsigned size_bits, unsigned k_lane_bits,
+              unsigned chunk_bits) {
+  const unsigned rows = log2_of(tile.shape[row_dim]);
+  for (unsigned i = 0; i < size_bits; ++i)
+    if (i >= rows && i - rows < k_lane_bits)
+      tile.add_lane(k_dim, chunk_bits + i - rows);
+    else
+      tile.add_lane(row_dim, i);
+}
+
 DotOperandPlan plan_operand(const MfmaFacts &mfma, const WaveDeal &deal, const ir::Shape &shape,
-                            unsigned row_dim, bool is_a) {
+                            unsigned row_dim, bool is_a, unsigned k_lane_bits) {
   unsigned k_dim = 1 - row_dim;
   unsigned size_bits = mfma.size_bits();
   DotOperandPlan plan;
@@ -105,8 +123,9 @@ DotOperandPlan plan_operand(const MfmaFacts &mfma, const WaveDeal &deal, const i
   unsigned k_bit = 0;
   for (unsigned i = 0; i < mfma.register_bits_below; ++i)
     plan.element_bits += tile.add_register(k_dim, k_bit++);
-  for (unsigned i = 0; i < size_bits; ++i)
-    tile.add_lane(row_dim, i);
+  add_rows(tile, row_dim, k_dim, size_bits, k_lane_bits, mfma.chunk_bits());
+  plan.k_lane_bits = k_lane_bits;
+  plan.k_lanes_from = log2_of(shape[row_dim]);
   for (unsigned i = 0; i < mfma.lane_k_bits(); ++i, ++k_bit) {
     if (!tile.unit(k_dim, k_bit))
       plan.padded_lanes |= 1u << (size_bits + i);
@@ -114,31 +133,31 @@ DotOperandPlan plan_operand(const MfmaFacts &mfma, const WaveDeal &deal, const i
   }
   for (unsigned i = 0; i < mfma.register_bits_above; ++i)
     plan.element_bits += tile.add_register(k_dim, k_bit++);
-  while (tile.add_register(k_dim, k_bit))
-    ++k_bit;
+  for (k_bit += k_lane_bits; k_bit + deal.k_bits < log2_of(shape[k_dim]); ++k_bit)
+    tile.add_register(k_dim, k_bit);
   plan.row_tile_bits = is_a ? deal.m_tile_bits - deal.m_bits : deal.n_tile_bits - deal.n_bits;
   plan.row_tile_odd = Dimension::of(shape[row_dim]).odd;
   for (unsigned i = 0; i < plan.row_tile_bits; ++i)
     tile.add_register(row_dim, size_bits + i);
   add_waves(tile, deal, size_bits, is_a ? static_cast<int>(row_dim) : -1,
-            is_a ? -1 : static_cast<int>(row_dim));
+            is_a ? -1 : static_cast<int>(row_dim), static_cast<int>(k_dim));
   plan.layout = tile.layout();
   return plan;
 }
 
-LinearLayout scale_layout(const MfmaFacts &mfma, const WaveDeal &deal, const ir::Shape &shape, bool is_a) {
+LinearLayout scale_layout(const MfmaFacts &mfma, const WaveDeal &deal, const ir::Shape &shape, bool is_a,
+                          unsigned k_lane_bits) {
   Columns tile{shape};
-  for (unsigned i = 0; i < mfma.size_bits(); ++i)
-    tile.add_lane(0, i);
+  add_rows(tile, 0, 1, mfma.size_bits(), k_lane_bits, mfma.lane_k_bits());
   unsigned k_bit = 0;
   for (unsigned i = 0; i < mfma.lane_k_bits(); ++i)
     tile.add_lane(1, k_bit++);
-  while (tile.add_register(1, k_bit))
-    ++k_bit;
+  for (k_bit += k_lane_bits; k_bit + deal.k_bits < log2_of(shape[1]); ++k_bit)
+    tile.add_register(1, k_bit);
   unsigned tiles = is_a ? deal.m_tile_bits - deal.m_bits : deal.n_tile_bits - deal.n_bits;
   for (unsigned i = 0; i < tiles; ++i)
     tile.add_register(0, mfma.size_bits() + i);
-  add_waves(tile, deal, mfma.size_bits(), is_a ? 0 : -1, is_a ? -1 : 0);
+  add_waves(tile, deal, mfma.size_bits(), is_a ? 0 : -1, is_a ? -1 : 0, 1);
   return tile.layout();
 }
 
@@ -158,7 +177,7 @@ LinearLayout result_layout(const MfmaFacts &mfma, const WaveDeal &deal, const ir
     tile.add_register(1, mfma.size_bits() + i);
   for (unsigned i = 0; i < deal.m_tile_bits - deal.m_bits; ++i)
     tile.add_register(0, mfma.size_bits() + i);
-  add_waves(tile, deal, mfma.size_bits(), 0, 1);
+  add_waves(tile, deal, mfma.size_bits(), 0, 1, -1);
   return tile.layout();
 }
 
@@ -200,7 +219,7 @@ unsigned DotPlan::tile(unsigned m, unsigned n) const {
   return repeat << (m_bits + n_bits) | within;
 }
 
-Result<DotPlan> plan_dot(const ir::Function &function, const ir::Op &op, ProductOwner owner) {
+Result<DotPlan> plan_dot(const ir::Function &function, const ir::Op &op, DotSharing sharing) {
   Result<const MfmaFacts *> mfma = choose_mfma(function, op);
   if (!mfma)
     return mfma.error();
@@ -214,8 +233,10 @@ Result<DotPlan> plan_dot(const ir::Function &function, const ir::Op &op, Product
   bool scaled = op.opcode == ir::Opcode::DotScaled;
   const ir::Shape &a = function.type(op.operands[0]).shape;
   const ir::Shape &b = function.type(op.operands[scaled ? 2 : 1]).shape;
+  const unsigned k_bits = std::max(log2_of(a[1]), plan.mfma->chunk_bits()) - plan.mfma->chunk_bits();
+  const bool slices = sharing.owner == ProductOwner::Slices && waves <= k_bits;
   WaveDeal deal{0, 0, waves, n_tile_bits, m_tile_bits};
-  if (owner == ProductOwner::Workgroup) {
+  if (sharing.owner != ProductOwner::Wave) {
     WaveDeal balanced = deal_waves(waves, n_tile_bits, m_tile_bits, true);
     deal = deal_waves(waves, n_tile_bits, m_tile_bits, false);
     auto bytes = [&](ir::ValueId operand) {
@@ -235,14 +256,24 @@ Result<DotPlan> plan_dot(const ir::Function &function, const ir::Op &op, Product
         (function.options.wave_split == ir::WaveSplit::Auto && prefers_balanced))
       deal = balanced;
   }
-  plan.a = plan_operand(*plan.mfma, deal, a, 0, true);
-  plan.b = plan_operand(*plan.mfma, deal, b, 1, false);
-  if (scaled) {
-    plan.a.scale_layout = scale_layout(*plan.mfma, deal, function.type(op.operands[1]).shape, true);
-    plan.b.scale_layout = scale_layout(*plan.mfma, deal, function.type(op.operands[3]).shape, false);
-  }
   plan.result = result_layout(*plan.mfma, deal, shape, plan.result_bits);
-  plan.k_instructions = 1u << (std::max(log2_of(a[1]), plan.mfma->chunk_bits()) - plan.mfma->chunk_bits());
+  if (slices) {
+    deal = {0, 0, 0, n_tile_bits, m_tile_bits, waves};
+    plan.result_bits = 0;
+    plan.partial = result_layout(*plan.mfma, deal, shape, plan.result_bits);
+  }
+  const unsigned of_wave = k_bits - deal.k_bits;
+  const unsigned idle_rows =
+      size_bits == 4 && log2_of(shape[0]) < size_bits ? size_bits - log2_of(shape[0]) : 0;
+  const unsigned k_lane_bits = sharing.idle_rows_take_k ? std::min(idle_rows, of_wave) : 0;
+  plan.a = plan_operand(*plan.mfma, deal, a, 0, true, k_lane_bits);
+  plan.b = plan_operand(*plan.mfma, deal, b, 1, false, 0);
+  if (scaled) {
+    plan.a.scale_layout =
+        scale_layout(*plan.mfma, deal, function.type(op.operands[1]).shape, true, k_lane_bits);
+    plan.b.scale_layout = scale_layout(*plan.mfma, deal, function.type(op.operands[3]).shape, false, 0);
+  }
+  plan.k_instructions = 1u << of_wave;
   return plan;
 }
 

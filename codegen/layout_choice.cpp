@@ -57,6 +57,7 @@ private:
   Status check_shapes() const;
   bool takes_odd_factors(const ir::Op &op) const;
   Status pin_dots();
+  DotSharing sharing_of(const ir::Op &op) const;
   Status pin_dealt_sums(const ir::Op &loop);
   bool is_dealt(const ir::Op &op) const { return choice_.dealt.contains(*index_.block(op)); }
   /// `make(waves)` for all waves, or for each alone where rounds are dealt.
@@ -306,8 +307,8 @@ Status Propagation::check_shapes() const {
 Status Propagation::pin_dealt_sums(const ir::Op &loop) {
   for (size_t i = 0; i < loop.results.size(); ++i) {
     const ir::Op &product = *summed_product(index_, loop, i);
-    Result<DotPlan> inside = plan_dot(function_, product, ProductOwner::Wave);
-    Result<DotPlan> after = plan_dot(function_, product, ProductOwner::Workgroup);
+    Result<DotPlan> inside = plan_dot(function_, product, {ProductOwner::Wave});
+    Result<DotPlan> after = plan_dot(function_, product);
     if (!inside)
       return inside.error();
     if (!after)
@@ -318,6 +319,23 @@ Status Propagation::pin_dealt_sums(const ir::Op &loop) {
   return {};
 }
 
+/// Outside of loops waves that share K meet once; within, the loop's rounds are what is shared. Lanes are put
+/// to use where they spare the quantisation of rows that are not there.
+DotSharing Propagation::sharing_of(const ir::Op &op) const {
+  DotSharing sharing;
+  const ir::CompileOptions &options = function_.options;
+  const bool k_may_be_shared =
+      options.wave_split == ir::WaveSplit::Auto || options.wave_split == ir::WaveSplit::K;
+  if (is_dealt(op))
+    sharing.owner = ProductOwner::Wave;
+  else if (options.waves > 1 && k_may_be_shared && index_.block(op) == &function_.body &&
+           sums_are_small(function_, op.result()))
+    sharing.owner = ProductOwner::Slices;
+  const ir::Op *a = index_.definition(op.operands[0]);
+  sharing.idle_rows_take_k = a && a->opcode == ir::Opcode::Quantize;
+  return sharing;
+}
+
 Status Propagation::pin_dots() {
   for (const ir::Op *op : ops_) {
     if (op->opcode == ir::Opcode::For && choice_.dealt.contains(op->blocks[0]))
@@ -325,8 +343,7 @@ Status Propagation::pin_dots() {
         return pinned;
     if (op->opcode != ir::Opcode::Dot && op->opcode != ir::Opcode::DotScaled)
       continue;
-    Result<DotPlan> plan =
-        plan_dot(function_, *op, is_dealt(*op) ? ProductOwner::Wave : ProductOwner::Workgroup);
+    Result<DotPlan> plan = plan_dot(function_, *op, sharing_of(*op));
     if (!plan)
       return plan.error();
     set_home(op->result(), plan->result);

@@ -28,10 +28,41 @@ bool Lowering::dots_fit_vgprs() const {
     unsigned bits = ir::facts(type(op->operands[0]).element).bits;
     unsigned operands = (plan.a.layout.registers() + plan.b.layout.registers()) * bits / 32;
     unsigned scales = scaled ? plan.a.scale_layout.registers() + plan.b.scale_layout.registers() : 0;
-    if (plan.result.registers() + operands + scales > room)
+    if (plan.partial.value_or(plan.result).registers() + operands + scales > room)
       return false;
   }
   return true;
+}
+
+/// Where lanes of absent rows hold other steps along K: each operand once for every step, with zeros in the
+/// lanes of the others. Their scales do not matter: zero times the other side's scale is what the step's own
+/// lanes get too, zero or NaN.
+Registers Lowering::for_each_step(const DotOperandPlan &plan, const Registers &operands) {
+  if (plan.k_lane_bits == 0)
+    return operands;
+  const unsigned steps = 1u << plan.k_lane_bits;
+  llvm::Value *mine = builder_.CreateAnd(builder_.CreateLShr(lane_, plan.k_lanes_from), steps - 1);
+  Registers result;
+  for (llvm::Value *operand : operands)
+    for (unsigned step = 0; step < steps; ++step)
+      result.push_back(builder_.CreateSelect(builder_.CreateICmpEQ(mine, builder_.getInt32(step)), operand,
+                                             llvm::Constant::getNullValue(operand->getType())));
+  return result;
+}
+
+/// Adds up what lanes of absent rows hold of a sum. Rotation is as good as exchange: lanes further up in the
+/// row hold the same by then.
+llvm::Value *Lowering::sum_over_steps(const DotOperandPlan &plan, llvm::Value *sum) {
+  constexpr unsigned row_rotate = 0x120, all = 15;
+  for (unsigned bit = plan.k_lanes_from + plan.k_lane_bits; bit-- > plan.k_lanes_from;) {
+    llvm::Value *zero = llvm::Constant::getNullValue(sum->getType());
+    llvm::Value *turned =
+        builder_.CreateIntrinsic(llvm::Intrinsic::amdgcn_update_dpp, {sum->getType()},
+                                 {zero, sum, builder_.getInt32(row_rotate + (1u << bit)),
+                                  builder_.getInt32(all), builder_.getInt32(all), builder_.getTrue()});
+    sum = builder_.CreateFAdd(sum, turned);
+  }
+  return sum;
 }
 
 /// Elements beyond the tile's K, in registers or in lanes, are zeros on both sides.
@@ -55,9 +86,13 @@ Lowering::Fragments Lowering::fragments(const ir::Op &op, ir::ValueId value, std
                                                                     dot.mfma->operand_dwords * 2));
     result.operands.push_back(vector);
   }
+  result.operands = for_each_step(plan, result.operands);
   if (!scale)
     return result;
-  for (llvm::Value *byte : get(*scale, plan.scale_layout)) {
+  Registers bytes;
+  for (llvm::Value *byte : get(*scale, plan.scale_layout))
+    bytes.insert(bytes.end(), size_t(1) << plan.k_lane_bits, byte);
+  for (llvm::Value *byte : bytes) {
     // Two constant zeros would be taken as "unscaled"; byte 0 of 256 is the same number and a constant else.
     if (auto *constant = llvm::dyn_cast<llvm::Constant>(byte); constant && constant->isNullValue())
       result.scales.push_back({builder_.getInt32(256), 0});
@@ -99,9 +134,11 @@ void Lowering::lower_dot(const ir::Op &op, ir::ValueId result, std::optional<ir:
     a_scale = op.operands[1];
     b_scale = op.operands[3];
   }
-  Registers sums = addend
-                       ? get(*addend, plan.result)
-                       : Registers(plan.result.registers(), llvm::ConstantFP::get(builder_.getFloatTy(), 0));
+  const LinearLayout &own = plan.partial ? *plan.partial : plan.result;
+  const bool spread = plan.partial || plan.a.k_lane_bits != 0;
+  const bool starts = addend && !spread;
+  Registers sums = starts ? get(*addend, plan.result)
+                          : Registers(own.registers(), llvm::ConstantFP::get(builder_.getFloatTy(), 0));
   set_line(op);
   Fragments a = fragments(op, op.operands[0], a_scale, plan.a, plan);
   Fragments b = fragments(op, op.operands[scaled ? 2 : 1], b_scale, plan.b, plan);
@@ -119,6 +156,16 @@ void Lowering::lower_dot(const ir::Op &op, ir::ValueId result, std::optional<ir:
       for (unsigned i = 0; i < used; ++i)
         sums[first + i] = builder_.CreateExtractElement(sum, i);
     }
+  if (plan.a.k_lane_bits != 0)
+    for (llvm::Value *&sum : sums)
+      sum = sum_over_steps(plan.a, sum);
+  if (plan.partial)
+    sums = sum_over_waves(sums, *plan.partial, plan.result);
+  if (addend && spread) {
+    const Registers before = get(*addend, plan.result);
+    for (size_t i = 0; i < sums.size(); ++i)
+      sums[i] = builder_.CreateFAdd(before[i], sums[i]);
+  }
   define(result, plan.result, sums);
 }
 

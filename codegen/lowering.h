@@ -225,6 +225,8 @@ private:
   bool dots_fit_vgprs() const;
   Fragments fragments(const ir::Op &op, ir::ValueId value, std::optional<ir::ValueId> scale,
                       const DotOperandPlan &plan, const DotPlan &dot);
+  Registers for_each_step(const DotOperandPlan &plan, const Registers &operands);
+  llvm::Value *sum_over_steps(const DotOperandPlan &plan, llvm::Value *sum);
   llvm::Value *mfma(const DotPlan &plan, const Fragments &b, const Fragments &a, unsigned n_tile,
                     unsigned m_tile, unsigned k, llvm::Value *accumulator);
   void lower_quantize(const ir::Op &op);

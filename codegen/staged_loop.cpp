@@ -63,7 +63,7 @@ std::optional<StagedSum> Finder::sum(size_t number) const {
       return std::nullopt;
     const DotPlan &plan = layouts_.dots.at(product);
     if (layouts_.homes[body_.arguments[number + 1]] != plan.result ||
-        1u << plan.result_bits != plan.mfma->result_registers())
+        1u << plan.result_bits != plan.mfma->result_registers() || plan.a.k_lane_bits != 0)
       return std::nullopt;
     result.products.push_back(product);
     value = user.result();

@@ -25,20 +25,21 @@ Output output_of(const GemmConfig &config, const Int &m, const Int &n) {
   return {program_id(2) * config.block_m, program_id(0) * config.block_n, program_id(1), m, n};
 }
 
-/// The program's part of A times B, f32 [block_m, block_n]. load_a gives an Quantized from a TilePlace.
+/// The program's part of A times B, f32 [block_m, block_n]. load_a gives a Quantized from a TilePlace and
+/// the round's length along K.
 template <class LoadA>
 Tile<f32> multiply(const GemmConfig &config, const Output &output, const LoadA &load_a,
                    const Ptr<const u8> &b, const Ptr<const u8> &b_scales, const Int &runtime_k) {
   const Int k = config.constant_k > 0 ? Int(config.constant_k) : Int(runtime_k);
   assume_columns(k);
   Var sum = zeros<f32>({config.block_m, config.block_n});
-  const auto add_round = [&](const Int &first_k) {
+  const auto add_round = [&](const Int &first_k, int64_t round_k) {
     const bool whole_k = config.whole_k != 0;
     const TilePlace place_a{output.first_row, output.m, config.whole_m != 0, first_k, k, whole_k};
     const TilePlace place_b{output.first_column, output.n, config.whole_n != 0, first_k, k, whole_k};
-    const Quantized a = load_a(place_a);
-    const Tile<u8> b_codes = load_shuffled_b(b, place_b, config.block_n, config.block_k);
-    const Tile<u8> b_scale = load_shuffled_scales(b_scales, place_b, config.block_n, config.block_k);
+    const Quantized a = load_a(place_a, round_k);
+    const Tile<u8> b_codes = load_shuffled_b(b, place_b, config.block_n, round_k);
+    const Tile<u8> b_scale = load_shuffled_scales(b_scales, place_b, config.block_n, round_k);
     sum += dot_scaled(a.codes, a.scales, e2m1, b_codes, b_scale, e2m1);
   };
 
@@ -47,18 +48,23 @@ Tile<f32> multiply(const GemmConfig &config, const Output &output, const LoadA &
                              constant_rounds / config.split_k <= straight_line_rounds;
   if (straight_line) {
     const int rounds = static_cast<int>(constant_rounds) / config.split_k;
-    for (int i = 0; i < rounds; ++i)
-      add_round(config.split_k == 1 ? Int(i * config.block_k) : (output.split * rounds + i) * config.block_k);
+    // One wide round lets the waves share K. It must fit: 64 values of A a lane.
+    const bool wide = config.whole_k != 0 && (rounds & (rounds - 1)) == 0 &&
+                      config.block_m * rounds * config.block_k <= 64 * 64 * config.waves;
+    const int steps = wide ? 1 : rounds;
+    const int step_k = rounds / steps * config.block_k;
+    for (int i = 0; i < steps; ++i)
+      add_round(config.split_k == 1 ? Int(i * step_k) : (output.split * steps + i) * step_k, step_k);
   } else if (config.split_k == 1) {
     for (Int first_k : range(0, k, config.block_k, {.stages = config.stages}))
-      add_round(first_k);
+      add_round(first_k, config.block_k);
   } else {
     assume(output.split < config.split_k);
     const Int split_rounds = cdiv(cdiv(k, config.block_k), config.split_k);
     const Int begin = output.split * split_rounds * config.block_k;
     const Int end = min(begin + split_rounds * config.block_k, k);
     for (Int first_k : range(begin, end, config.block_k, {.stages = config.stages}))
-      add_round(first_k);
+      add_round(first_k, config.block_k);
   }
   return sum;
 }
@@ -97,8 +103,8 @@ template <class Out>
 void mxfp4_gemm_fused(const GemmConfig &config, Ptr<const bf16> a, Ptr<const u8> b, Ptr<const u8> b_scales,
                       Ptr<Out> out, Int m, Int n, Int k) {
   const Output output = output_of(config, m, n);
-  const auto load_a = [&](const TilePlace &place) {
-    return quantize(load_rows(a, place, config.block_m, config.block_k), e2m1, ScaleRule::Even);
+  const auto load_a = [&](const TilePlace &place, int64_t round_k) {
+    return quantize(load_rows(a, place, config.block_m, round_k), e2m1, ScaleRule::Even);
   };
   store_sum(config, output, out, multiply(config, output, load_a, b, b_scales, k));
 }
@@ -108,9 +114,9 @@ void mxfp4_gemm(const GemmConfig &config, Ptr<const u8> a, Ptr<const u8> a_scale
                 Ptr<const u8> b_scales, Ptr<const bf16> c, Ptr<Out> out, Int m, Int n, Int k, Float alpha,
                 Float beta) {
   const Output output = output_of(config, m, n);
-  const auto load_a = [&](const TilePlace &place) {
-    return Quantized{load_codes(a, place, config.block_m, config.block_k),
-                     load_shuffled_scales(a_scales, place, config.block_m, config.block_k)};
+  const auto load_a = [&](const TilePlace &place, int64_t round_k) {
+    return Quantized{load_codes(a, place, config.block_m, round_k),
+                     load_shuffled_scales(a_scales, place, config.block_m, round_k)};
   };
   Var sum = multiply(config, output, load_a, b, b_scales, k);
   if (config.scaled_output >= 1)
