@@ -75,8 +75,12 @@ TEST_P(Gemm, IsRightForEveryNumberOfSplits) {
 }
 
 TEST_P(Gemm, IsRightWithAConstantK) {
-  for (int64_t k : {int64_t{96}, int64_t{512}, int64_t{1536}})
+  for (int64_t k : {int64_t{96}, int64_t{512}, int64_t{1024}, int64_t{1536}})
     expect_product(GetParam().backend, {16, 64, k}, GetParam().path, {{"const_k", 1}});
+  for (int block_m : {4, 8})
+    for (int waves : {1, 4})
+      expect_product(GetParam().backend, {block_m, 48, 512}, GetParam().path,
+                     {{"const_k", 1}, {"block_m", block_m}, {"block_n", 16}, {"waves", waves}});
 }
 
 TEST_P(Gemm, IsRightForOtherTiles) {
