@@ -183,11 +183,13 @@ Lowering::Sums Lowering::lower_round(const Loop &loop, llvm::Value *index, const
     define_from_edge(loop.body.arguments[i + 1], loop.layouts[i], carried[i]);
   if (loop.dealt)
     dealt_loop_ = &loop.op;
+  ++loop_depth_;
   lower_block(loop.body);
   set_line(loop.op);
   Sums next;
   for (size_t i = 0; i < carried.size(); ++i)
     next.push_back(edge_values(loop.body.ops.back().operands[i], loop.layouts[i]));
+  --loop_depth_;
   dealt_loop_ = nullptr;
   close_scope();
   return next;

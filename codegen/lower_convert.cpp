@@ -160,6 +160,8 @@ Registers Lowering::emit(const LdsStep &step, const Registers &old) {
   unsigned bits = 8 * step.element_bytes;
   bool is_bool = type->isIntegerTy(1);
   llvm::Type *element = is_bool ? static_cast<llvm::Type *>(builder_.getInt8Ty()) : type;
+  // Nobody can still be reading what the kernel's first exchange overwrites.
+  const bool untouched = !lds_ && loop_depth_ == 0;
   llvm::Value *base = lds(step.bytes());
   llvm::Value *writer = thread_offset(step.write.lane_columns, step.write.wave_columns);
   llvm::Value *reader = thread_offset(step.read.lane_columns, step.read.wave_columns);
@@ -170,7 +172,8 @@ Registers Lowering::emit(const LdsStep &step, const Registers &old) {
   };
   Registers result(step.registers);
   for (unsigned pass = 0; pass < step.passes; ++pass) {
-    barrier();
+    if (!untouched || pass > 0)
+      barrier();
     for (const LdsAccess &access : step.write.accesses) {
       if (access.pass != pass)
         continue;

@@ -314,6 +314,7 @@ private:
   const PipelinePlan *pipeline_ = nullptr;
   std::unordered_map<const ir::Op *, Registers> issued_;
 
+  unsigned loop_depth_ = 0;
   llvm::GlobalVariable *lds_ = nullptr;
   unsigned lds_bytes_ = 0;
   /// Accesses since the last barrier, for order_accesses.

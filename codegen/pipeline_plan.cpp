@@ -86,8 +86,11 @@ private:
     }
     for (const ir::Op *load : plan.loads)
       in_flight += dwords(function_.type(load->result()), layouts_.home(load->result()));
-    const unsigned available = most_registers * (sums > most_registers / 2 ? 2 : 1) - working_registers;
-    unsigned depth = static_cast<unsigned>(loop_.integer("stages"));
+    unsigned available = most_registers * (sums > most_registers / 2 ? 2 : 1);
+    if (const int waves = function_.options.waves_per_eu; waves > 1)
+      available = std::min(available, 2 * most_registers / static_cast<unsigned>(waves));
+    available -= std::min(available, working_registers);
+    auto depth = static_cast<unsigned>(loop_.integer("stages"));
     while (depth > 1 && sums + depth * in_flight > available)
       --depth;
     return depth;
