@@ -1,5 +1,6 @@
 #include "codegen/layout_choice.h"
 
+#include <algorithm>
 #include <bit>
 
 #include <fmt/format.h>
@@ -38,6 +39,26 @@ LinearLayout group_layout(const ir::Shape &x, int waves) {
   ir::Shape groups = x;
   groups.back() /= ir::scale_group;
   return whole_groups(default_layout(groups, waves), x);
+}
+
+/// The groups of x that every wave holds, dealt to the waves; nothing if there are none to deal.
+std::optional<LinearLayout> parts_of_waves(const LinearLayout &x) {
+  std::array<std::vector<uint64_t>, 3> columns = {x.columns(Space::Register), x.columns(Space::Lane),
+                                                  x.columns(Space::Wave)};
+  std::vector<uint64_t> &registers = columns[0];
+  bool dealt = false;
+  for (uint64_t &column : columns[2]) {
+    const auto outside = std::find_if(registers.rbegin(), registers.rend(),
+                                      [](uint64_t candidate) { return candidate >= ir::scale_group; });
+    if (column != 0 || outside == registers.rend())
+      continue;
+    column = *outside;
+    registers.erase(std::next(outside).base());
+    dealt = true;
+  }
+  if (!dealt)
+    return std::nullopt;
+  return LinearLayout::from_columns(x.shape(), columns);
 }
 
 class Propagation {
@@ -194,10 +215,15 @@ void Propagation::decide_quantize(const ir::Op &op) {
   if (!layout)
     layout = for_waves(op, [&](int waves) { return group_layout(x, waves); });
   choice_.quantize_operands[&op] = *layout;
+  if (function_.options.wave_split == ir::WaveSplit::N && !is_dealt(op))
+    if (std::optional<LinearLayout> parts = parts_of_waves(*layout)) {
+      choice_.quantize_operands[&op] = *parts;
+      choice_.shared_quantizes.insert(&op);
+    }
   choice_.homes[op.results[0]] = quantize_codes_layout(*layout, codes);
   choice_.homes[op.results[1]] = quantize_scales_layout(*layout, function_.type(op.results[1]).shape);
   changed_ = true;
-  suggest(op.operands[0], *layout);
+  suggest(op.operands[0], choice_.quantize_operands[&op]);
 }
 
 void Propagation::backward(const ir::Op &op) {

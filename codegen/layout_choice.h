@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "base/result.h"
@@ -19,7 +20,9 @@ struct LayoutChoice {
   std::unordered_map<const ir::Op *, DotPlan> dots;
   std::unordered_map<const ir::Op *, LinearLayout> quantize_operands;
   std::unordered_map<const ir::Op *, LinearLayout>
-      writes;       ///< in which stores and atomics want their operands
+      writes; ///< in which stores and atomics want their operands
+  /// Of these each wave makes a part, and all get the codes and scales in their homes through LDS.
+  std::unordered_set<const ir::Op *> shared_quantizes;
   DealtLoops dealt; ///< here the values of the body lie alike in each wave, whose rounds differ
 
   const LinearLayout &home(ir::ValueId value) const { return *homes[value]; }

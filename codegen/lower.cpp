@@ -88,10 +88,9 @@ Status Lowering::run() {
   if (error_)
     return *error_;
   builder_.CreateRetVoid();
-  if (lds_bytes_ > lds_limit)
-    return user_error(
-        fmt::format("the kernel needs {} bytes of LDS, a workgroup has {}", lds_bytes_, lds_limit),
-        "use smaller tiles or fewer waves");
+  if (const unsigned bytes = lds_bytes_ + shared_bytes_; bytes > lds_limit)
+    return user_error(fmt::format("the kernel needs {} bytes of LDS, a workgroup has {}", bytes, lds_limit),
+                      "use smaller tiles or fewer waves");
   if (lds_) {
     auto *type = llvm::ArrayType::get(builder_.getInt8Ty(), lds_bytes_);
     auto *sized = new llvm::GlobalVariable(module_, type, false, llvm::GlobalValue::InternalLinkage,

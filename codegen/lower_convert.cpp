@@ -153,52 +153,62 @@ llvm::Value *Lowering::lds_address(const LdsSide &side, const LdsAccess &access,
   return builder_.CreateGEP(builder_.getIntNTy(8 * bytes), base, offset);
 }
 
+llvm::Type *Lowering::lds_access_type(unsigned bytes) {
+  if (bytes <= 4)
+    return builder_.getIntNTy(8 * bytes);
+  return llvm::FixedVectorType::get(builder_.getInt32Ty(), bytes / 4);
+}
+
+void Lowering::write_lds(const LdsStep &step, unsigned pass, const Registers &old, llvm::Value *base) {
+  const bool is_bool = old[0]->getType()->isIntegerTy(1);
+  llvm::Value *writer = thread_offset(step.write.lane_columns, step.write.wave_columns);
+  for (const LdsAccess &access : step.write.accesses) {
+    if (access.pass != pass)
+      continue;
+    Registers elements;
+    for (uint32_t r : access.registers)
+      elements.push_back(is_bool ? builder_.CreateZExt(old[r], builder_.getInt8Ty()) : old[r]);
+    llvm::Value *vector = dwords_to_vector(pack(elements, 8 * step.element_bytes));
+    if (step.write.access_bytes < 4)
+      vector = builder_.CreateTrunc(vector, lds_access_type(step.write.access_bytes));
+    builder_.CreateAlignedStore(vector, lds_address(step.write, access, writer, step.element_bytes, base),
+                                llvm::Align(step.write.access_bytes));
+  }
+}
+
+void Lowering::read_lds(const LdsStep &step, unsigned pass, llvm::Type *type, llvm::Value *base,
+                        Registers &result) {
+  const bool is_bool = type->isIntegerTy(1);
+  llvm::Value *reader = thread_offset(step.read.lane_columns, step.read.wave_columns);
+  result.resize(step.registers);
+  for (const LdsAccess &access : step.read.accesses) {
+    if (access.pass != pass)
+      continue;
+    llvm::Value *vector =
+        builder_.CreateAlignedLoad(lds_access_type(step.read.access_bytes),
+                                   lds_address(step.read, access, reader, step.element_bytes, base),
+                                   llvm::Align(step.read.access_bytes));
+    Registers elements =
+        unpack(vector, is_bool ? builder_.getInt8Ty() : type, static_cast<unsigned>(access.registers.size()));
+    for (size_t i = 0; i < access.registers.size(); ++i)
+      result[access.registers[i]] =
+          is_bool ? builder_.CreateICmpNE(elements[i], builder_.getInt8(0)) : elements[i];
+  }
+}
+
 /// Earlier users of LDS are done with it after the first barrier. A wave that reads only what it wrote needs
 /// none of its own, but the order of its accesses.
 Registers Lowering::emit(const LdsStep &step, const Registers &old) {
-  llvm::Type *type = old[0]->getType();
-  unsigned bits = 8 * step.element_bytes;
-  bool is_bool = type->isIntegerTy(1);
-  llvm::Type *element = is_bool ? static_cast<llvm::Type *>(builder_.getInt8Ty()) : type;
   // Nobody can still be reading what the kernel's first exchange overwrites.
   const bool untouched = !lds_ && loop_depth_ == 0;
   llvm::Value *base = lds(step.bytes());
-  llvm::Value *writer = thread_offset(step.write.lane_columns, step.write.wave_columns);
-  llvm::Value *reader = thread_offset(step.read.lane_columns, step.read.wave_columns);
-  auto access_type = [&](unsigned bytes) -> llvm::Type * {
-    if (bytes <= 4)
-      return builder_.getIntNTy(8 * bytes);
-    return llvm::FixedVectorType::get(builder_.getInt32Ty(), bytes / 4);
-  };
-  Registers result(step.registers);
+  Registers result;
   for (unsigned pass = 0; pass < step.passes; ++pass) {
     if (!untouched || pass > 0)
       barrier();
-    for (const LdsAccess &access : step.write.accesses) {
-      if (access.pass != pass)
-        continue;
-      Registers elements;
-      for (uint32_t r : access.registers)
-        elements.push_back(is_bool ? builder_.CreateZExt(old[r], element) : old[r]);
-      llvm::Value *vector = dwords_to_vector(pack(elements, bits));
-      if (step.write.access_bytes < 4)
-        vector = builder_.CreateTrunc(vector, access_type(step.write.access_bytes));
-      builder_.CreateAlignedStore(vector, lds_address(step.write, access, writer, step.element_bytes, base),
-                                  llvm::Align(step.write.access_bytes));
-    }
+    write_lds(step, pass, old, base);
     barrier();
-    for (const LdsAccess &access : step.read.accesses) {
-      if (access.pass != pass)
-        continue;
-      llvm::Value *vector =
-          builder_.CreateAlignedLoad(access_type(step.read.access_bytes),
-                                     lds_address(step.read, access, reader, step.element_bytes, base),
-                                     llvm::Align(step.read.access_bytes));
-      Registers elements = unpack(vector, element, static_cast<unsigned>(access.registers.size()));
-      for (size_t i = 0; i < access.registers.size(); ++i)
-        result[access.registers[i]] =
-            is_bool ? builder_.CreateICmpNE(elements[i], builder_.getInt8(0)) : elements[i];
-    }
+    read_lds(step, pass, old[0]->getType(), base, result);
   }
   return result;
 }

@@ -84,11 +84,18 @@ void Lowering::lower_pipelined_rounds(Loop &loop, PipelinePlan plan) {
     return issue_round(loop, plan, builder_.CreateSelect(there, later, index), there);
   };
 
+  // The waves' last exchanges in an earlier run of this loop may be under way.
+  const bool shares = std::any_of(loop.body.ops.begin(), loop.body.ops.end(), [&](const ir::Op &op) {
+    return layouts_.shared_quantizes.count(&op) != 0;
+  });
+  if (shares && loop_depth_ > 0)
+    barrier();
   expect_accesses(loop.body);
   std::vector<Flight> flights = {issue_round(loop, plan, rounds.first, nullptr)};
   if (plan.loads.empty())
     return lower_rounds(loop);
   pin_order();
+  exchange_copies_ = plan.depth;
   for (unsigned i = 1; i < plan.depth; ++i) {
     flights.push_back(issue_ahead(rounds.first, all, i));
     pin_order();
@@ -128,6 +135,7 @@ void Lowering::lower_pipelined_rounds(Loop &loop, PipelinePlan plan) {
   llvm::Value *index = in_loop.numbers[0][0], *left = in_loop.numbers[0][1];
   Stage next = in_loop;
   for (unsigned i = 0; i < plan.depth; ++i) {
+    exchange_copy_ = i;
     next.sums =
         finish_round(loop, plan, builder_.CreateAdd(index, distance[i]), next.sums, in_loop.flights[i]);
     pin_order();
@@ -149,9 +157,12 @@ void Lowering::lower_pipelined_rounds(Loop &loop, PipelinePlan plan) {
     loop.exits.emplace_back(builder_.GetInsertBlock(), sums);
     builder_.CreateCondBr(after.numbers[1][i], round, loop.done);
     builder_.SetInsertPoint(round);
+    exchange_copy_ = i;
     sums = finish_round(loop, plan, builder_.CreateAdd(after.numbers[0][0], distance[i]), sums,
                         after.flights[i]);
   }
+  exchange_copy_ = 0;
+  exchange_copies_ = 1;
   loop.exits.emplace_back(builder_.GetInsertBlock(), sums);
   builder_.CreateBr(loop.done);
 }

@@ -93,8 +93,16 @@ void Lowering::lower_quantize(const ir::Op &op) {
     convert_group(values, scale, codes, group * 16);
     scales[group] = builder_.CreateTrunc(builder_.CreateLShr(scale, 23), builder_.getInt8Ty());
   }
-  define(op.results[0], quantize_codes_layout(sorted, type(op.results[0]).shape), codes);
-  define(op.results[1], quantize_scales_layout(sorted, type(op.results[1]).shape), scales);
+  const std::array<Tile, 2> made = {Tile{quantize_codes_layout(sorted, type(op.results[0]).shape), codes},
+                                    Tile{quantize_scales_layout(sorted, type(op.results[1]).shape), scales}};
+  std::optional<std::array<Registers, 2>> shared;
+  if (layouts_.shared_quantizes.count(&op) != 0)
+    shared = share_quantized(op, made);
+  for (size_t i = 0; i < made.size(); ++i)
+    if (shared)
+      define(op.results[i], layouts_.home(op.results[i]), (*shared)[i]);
+    else
+      define(op.results[i], made[i].layout, made[i].registers);
 }
 
 } // namespace nereid::codegen

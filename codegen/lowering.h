@@ -184,6 +184,9 @@ private:
   Registers emit(const ShuffleStep &step, const Registers &old);
   Registers emit(const SwapStep &step, const Registers &old);
   Registers emit(const LdsStep &step, const Registers &old);
+  llvm::Type *lds_access_type(unsigned bytes);
+  void write_lds(const LdsStep &step, unsigned pass, const Registers &old, llvm::Value *base);
+  void read_lds(const LdsStep &step, unsigned pass, llvm::Type *type, llvm::Value *base, Registers &result);
   Registers swap_dwords(const SwapStep &step, const Registers &dwords, unsigned reg_bit);
   Registers by_packed_dwords(const Registers &old, unsigned pack_bits,
                              const std::function<Registers(const Registers &, unsigned)> &move);
@@ -230,6 +233,7 @@ private:
   llvm::Value *mfma(const DotPlan &plan, const Fragments &b, const Fragments &a, unsigned n_tile,
                     unsigned m_tile, unsigned k, llvm::Value *accumulator);
   void lower_quantize(const ir::Op &op);
+  std::optional<std::array<Registers, 2>> share_quantized(const ir::Op &op, const std::array<Tile, 2> &made);
   llvm::Value *group_scale(const ir::Op &op, const Registers &group);
   void convert_group(const Registers &group, llvm::Value *scale, Registers &codes, size_t first_code);
 
@@ -315,6 +319,10 @@ private:
   std::unordered_map<const ir::Op *, Registers> issued_;
 
   unsigned loop_depth_ = 0;
+  /// Which copy of a pipeline's body is being lowered, of how many.
+  unsigned exchange_copy_ = 0, exchange_copies_ = 1;
+  std::unordered_map<const ir::Op *, llvm::GlobalVariable *> shared_codes_;
+  unsigned shared_bytes_ = 0; ///< of LDS
   llvm::GlobalVariable *lds_ = nullptr;
   unsigned lds_bytes_ = 0;
   /// Accesses since the last barrier, for order_accesses.

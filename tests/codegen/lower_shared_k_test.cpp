@@ -15,10 +15,13 @@ struct Product {
   bool adds = false;
   int rounds = 0; ///< 0: no loop
   bool quantized = true;
+  ir::WaveSplit split = ir::WaveSplit::Auto;
+  int stages = 2;
 };
 
 ir::Function kernel(const Product &p) {
   KernelBuilder b(p.waves);
+  b.options().wave_split = p.split;
   ir::ValueId pa = b.pointer(Element::BF16), pb = b.pointer(Element::U8), psb = b.pointer(Element::U8),
               pc = b.pointer(Element::F32), pqa = b.pointer(Element::U8), psa = b.pointer(Element::U8);
   ir::ValueId last = b.scalar_argument(Element::I32);
@@ -44,7 +47,7 @@ ir::Function kernel(const Product &p) {
     sum = b.add(sum, product(b.number(0)));
   } else {
     const ir::ValueId start[] = {sum};
-    ir::Builder::Loop loop = b.begin_for(b.number(0), last, b.number(1), 2, start);
+    ir::Builder::Loop loop = b.begin_for(b.number(0), last, b.number(1), p.stages, start);
     const ir::ValueId next[] = {b.add(loop.carried[0], product(loop.index))};
     sum = b.end_for(next)[0];
   }
@@ -107,6 +110,24 @@ TEST(SharedK, LanesOfAbsentRowsInALoop) {
     for (int rounds : {1, 2, 5})
       for (int64_t m : {4, 8})
         check({m, 32, 512, waves, true, rounds});
+}
+
+TEST(SharedQuantize, EachWaveQuantisesAPartForAll) {
+  for (int waves : {2, 4, 8})
+    for (int rounds : {0, 1, 2, 3, 6})
+      for (int stages : {1, 2, 3})
+        check({16, 64, 512, waves, true, rounds, true, ir::WaveSplit::N, stages});
+  check({32, 128, 256, 4, false, 5, true, ir::WaveSplit::N, 2});
+  check({4, 64, 1024, 4, false, 5, true, ir::WaveSplit::N, 2});
+}
+
+TEST(SharedQuantize, OneBarrierARound) {
+  // Two copies in the loop, one round left over; the leftover's and the copies' places in LDS differ.
+  const std::string text = assembly(kernel({16, 64, 512, 4, false, 4, true, ir::WaveSplit::N, 2}));
+  size_t barriers = 0;
+  for (size_t at = text.find("s_barrier"); at != std::string::npos; at = text.find("s_barrier", at + 1))
+    ++barriers;
+  EXPECT_EQ(barriers, 3U) << text;
 }
 
 TEST(SharedK, AStepThatIsNaNIsNaNForEveryRow) {

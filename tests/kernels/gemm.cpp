@@ -89,7 +89,8 @@ TEST_P(Gemm, IsRightForOtherTiles) {
   for (const ConfigValues &config :
        {ConfigValues{{"block_n", 16}}, ConfigValues{{"block_k", 128}},
         ConfigValues{{"block_n", 16}, {"block_k", 128}}, ConfigValues{{"block_m", 32}, {"block_n", 256}},
-        ConfigValues{{"block_k", 512}, {"block_n", 16}}})
+        ConfigValues{{"block_k", 512}, {"block_n", 16}},
+        ConfigValues{{"block_k", 512}, {"block_n", 64}, {"wave_split", 1}}})
     expect_product(GetParam().backend, {17, 112, 672}, GetParam().path, config);
 }
 
