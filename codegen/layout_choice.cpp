@@ -23,6 +23,10 @@ bool is_write(const ir::Op &op) {
          ir::facts(op.opcode).effect == ir::OpEffect::Effect;
 }
 
+bool has_odd_factor(const ir::Shape &shape) {
+  return std::any_of(shape.begin(), shape.end(), [](int64_t size) { return Dimension::of(size).odd > 1; });
+}
+
 /// Groups of 32 along the last dimension of x, each in a lane, as `groups` has them.
 LinearLayout whole_groups(const LinearLayout &groups, const ir::Shape &x) {
   std::array<std::vector<uint64_t>, 3> columns = {groups.columns(Space::Register),
@@ -56,7 +60,7 @@ std::optional<LinearLayout> parts_of_waves(const LinearLayout &x) {
     registers.erase(std::next(outside).base());
     dealt = true;
   }
-  if (!dealt)
+  if (!dealt || !x.repeats().empty())
     return std::nullopt;
   return LinearLayout::from_columns(x.shape(), columns);
 }
@@ -205,7 +209,7 @@ void Propagation::decide_quantize(const ir::Op &op) {
   const ir::Shape &x = function_.type(op.operands[0]).shape;
   const ir::Shape &codes = function_.type(op.results[0]).shape;
   std::optional<LinearLayout> layout;
-  if (const auto &scales = choice_.homes[op.results[1]]; weak_ && scales)
+  if (const auto &scales = choice_.homes[op.results[1]]; weak_ && scales && scales->repeats().empty())
     layout = whole_groups(*scales, x);
   if (const auto &wanted = choice_.homes[op.results[0]]; !layout && wanted)
     layout = quantize_operand_layout(*wanted, x);
@@ -294,10 +298,7 @@ LinearLayout Propagation::write_layout(const ir::Op &op) const {
 
 /// Odd factors of dimensions lie outside of what these operations work on.
 bool Propagation::takes_odd_factors(const ir::Op &op) const {
-  auto has_odd = [&](ir::ValueId value) {
-    const ir::Shape &shape = function_.type(value).shape;
-    return std::any_of(shape.begin(), shape.end(), [](int64_t size) { return Dimension::of(size).odd > 1; });
-  };
+  auto has_odd = [&](ir::ValueId value) { return has_odd_factor(function_.type(value).shape); };
   switch (op.opcode) {
   case ir::Opcode::CumSum:
   case ir::Opcode::Quantize:
@@ -355,7 +356,7 @@ DotSharing Propagation::sharing_of(const ir::Op &op) const {
   if (is_dealt(op))
     sharing.owner = ProductOwner::Wave;
   else if (options.waves > 1 && k_may_be_shared && index_.block(op) == &function_.body &&
-           sums_are_small(function_, op.result()))
+           sums_are_small(function_, op.result()) && !has_odd_factor(function_.type(op.result()).shape))
     sharing.owner = ProductOwner::Slices;
   const ir::Op *a = index_.definition(op.operands[0]);
   sharing.idle_rows_take_k = a && a->opcode == ir::Opcode::Quantize;

@@ -127,8 +127,8 @@ Registers Lowering::sum_over_waves(const Registers &sums, const LinearLayout &la
     from[2][bit] = uint64_t(1) << bit;
     to[0].insert(to[0].begin() + bit, uint64_t(1) << bit);
   }
-  Registers parts =
-      convert(sums, LinearLayout::from_columns(shape, from), LinearLayout::from_columns(shape, to));
+  Registers parts = convert(sums, LinearLayout::from_columns(shape, from, layout.repeats()),
+                            LinearLayout::from_columns(shape, to, result.repeats()));
   Registers totals;
   for (size_t first = 0; first < parts.size(); first += size_t(1) << count) {
     llvm::Value *total = parts[first];
