@@ -80,6 +80,9 @@ public:
   View view() const;
   /// From now on all content counts as defined: somebody may have written it without telling.
   void define_all();
+  /// An independent memory with the same buffers at the same addresses. Costs what was touched of them. All
+  /// content of the copy counts as defined. Not while a launch writes.
+  Result<std::unique_ptr<Memory>> fork() const;
 
 private:
   Result<const Block *> find(uint64_t address, size_t bytes, const char *what) const;

@@ -4,11 +4,6 @@
 
 namespace nereid::sim {
 
-ShadowWave::ShadowWave() {
-  for (Wave &wave : plane)
-    wave.vgpr = std::make_unique<Lanes[]>(vector_registers + register_margin);
-}
-
 void ShadowWave::reset(bool undefined, unsigned last) {
   const uint32_t word = undefined ? ~uint32_t{0} : 0;
   for (unsigned p = 0; p < plane_count; ++p) {

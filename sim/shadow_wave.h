@@ -27,8 +27,6 @@ struct ShadowWave {
   /// Whether some register may have a mark in that plane.
   std::array<bool, plane_count> used{};
 
-  ShadowWave();
-
   Wave &operator[](Plane which) { return plane[static_cast<unsigned>(which)]; }
   uint32_t *words(Plane which, unsigned reg) { return (*this)[which].vgpr[reg].word; }
   uint32_t scalar(Plane which, unsigned reg) const { return plane[static_cast<unsigned>(which)].sgpr[reg]; }

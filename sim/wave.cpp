@@ -67,7 +67,7 @@ uint64_t Wave::scalar_value(const Source &source, bool wide) const {
 void Wave::raise(FaultKind kind, int lane, std::string text) {
   if (fault)
     return;
-  fault = std::make_unique<RaisedFault>(RaisedFault{kind, lane, std::move(text)});
+  fault = RaisedFault{kind, lane, std::move(text)};
   state = State::Faulted;
 }
 

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,6 +28,22 @@ inline constexpr unsigned flat_scratch = 102, xnack = 104, vcc = 106, m0 = 124, 
 /// 64 words, one a lane.
 struct alignas(64) Lanes {
   uint32_t word[lane_count];
+};
+
+/// The vector registers of a wave, with their margin. Copies are deep; like a pointer, a constant one gives
+/// access to registers that may change.
+class VectorRegisters {
+public:
+  VectorRegisters() : lanes_(std::make_unique<Lanes[]>(size)) {}
+  VectorRegisters(const VectorRegisters &other) : lanes_(std::make_unique_for_overwrite<Lanes[]>(size)) {
+    std::copy_n(other.lanes_.get(), size, lanes_.get());
+  }
+  VectorRegisters &operator=(const VectorRegisters &) = delete;
+  Lanes &operator[](size_t index) const { return lanes_[index]; }
+
+private:
+  static constexpr size_t size = vector_registers + register_margin;
+  std::unique_ptr<Lanes[]> lanes_;
 };
 
 /// Upper halves of the flat addresses of LDS and of scratch memory.
@@ -54,7 +72,7 @@ struct Workgroup {
 struct Wave {
   enum class State : uint8_t { Running, AtBarrier, Done, Faulted };
 
-  std::unique_ptr<Lanes[]> vgpr;
+  VectorRegisters vgpr;
   std::array<uint32_t, 132> sgpr{}; ///< 128 and a margin for pairs that start at the last one
   bool scc = false;
   uint32_t mode = 0; ///< as s_getreg reads it: rounding 3:0, denormals 7:4, dx10_clamp 8, ieee 9, fp16_ovfl
@@ -80,7 +98,7 @@ struct Wave {
   uint32_t scratch_size = 0; ///< bytes a lane
   uint64_t executed = 0;
   unsigned preset_scalars = 0; ///< scalar registers, from 0 on, that the launch set up
-  std::unique_ptr<RaisedFault> fault;
+  std::optional<RaisedFault> fault;
 
   uint64_t exec() const { return sgpr[126] | uint64_t{sgpr[127]} << 32; }
   void set_exec(uint64_t value) {

@@ -21,18 +21,61 @@ constexpr uint64_t budget_share = uint64_t{1} << 16;
 
 } // namespace
 
+void WorkgroupTotals::add(const WorkgroupTotals &other) {
+  for (unsigned i = 0; i < category_count; ++i)
+    counts[i] += other.counts[i];
+  waves += other.waves;
+  longest = std::max(longest, other.longest);
+}
+
+Report WorkgroupTotals::report() const {
+  auto of = [&](Category category) { return counts[static_cast<unsigned>(category)]; };
+  Report report;
+  InstructionCounts &result = report.counts;
+  for (uint64_t count : counts)
+    result.total += count;
+  result.mfma = of(Category::Mfma);
+  result.valu = of(Category::Valu);
+  result.salu = of(Category::Salu);
+  result.smem = of(Category::Smem);
+  result.lds = of(Category::Lds);
+  result.vmem_load = of(Category::VmemLoad);
+  result.vmem_store = of(Category::VmemStore);
+  result.vmem_atomic = of(Category::VmemAtomic);
+  result.barrier = of(Category::Barrier);
+  result.waitcnt = of(Category::Waitcnt);
+  result.branch = of(Category::Branch);
+  result.other = of(Category::Other);
+  report.waves = waves;
+  report.longest_wave_instructions = longest;
+  return report;
+}
+
 WorkgroupRunner::WorkgroupRunner(LaunchState &state, Watch *watch)
     : state_(state), program_(state.code->program()), watch_(watch) {
   // The descriptor's granules say how many registers the hardware gives a wave.
   registers_ = ((state.kernel->rsrc1 & 63) + 1) * 8;
-  for (uint32_t i = 0; i < state.wave_count; ++i) {
-    auto wave = std::make_unique<Wave>();
-    wave->vgpr = std::make_unique<Lanes[]>(vector_registers + register_margin);
-    waves_.push_back(std::move(wave));
-  }
+  for (uint32_t i = 0; i < state.wave_count; ++i)
+    waves_.push_back(std::make_unique<Wave>());
   group_.waves = state.wave_count;
   group_.lds.resize(state.lds_size);
   scratch_.resize(size_t{state.scratch_size} * lane_count * state.wave_count);
+}
+
+WorkgroupRunner::WorkgroupRunner(LaunchState &copy, const WorkgroupRunner &other, Watch *watch)
+    : state_(copy), program_(copy.code->program()), watch_(watch), group_(other.group_),
+      scratch_(other.scratch_), totals_(other.totals_), turn_(other.turn_), slice_left_(other.slice_left_),
+      ended_(other.ended_), budget_(other.budget_), registers_(other.registers_) {
+  for (const auto &original : other.waves_) {
+    waves_.push_back(std::make_unique<Wave>(*original));
+    Wave &wave = *waves_.back();
+    wave.group = &group_;
+    wave.memory = &copy.memory;
+    wave.recent = nullptr;
+    wave.program = &program_;
+    wave.watch = watch;
+    wave.scratch = scratch_.data() + (original->scratch - other.scratch_.data());
+  }
 }
 
 void WorkgroupRunner::prepare(uint64_t linear_id) {
@@ -125,13 +168,13 @@ void WorkgroupRunner::prepare_scalars(Wave &wave) {
   wave.preset_scalars = next;
 }
 
-template <bool Watched> void WorkgroupRunner::execute(Wave &wave) {
-  uint64_t limit = std::min(slice, budget_);
+template <bool Watched> uint64_t WorkgroupRunner::execute(Wave &wave, uint64_t limit) {
   uint64_t done = 0;
   while (done < limit && wave.state == Wave::State::Running) {
     wave.current = wave.pc++;
     const Instruction &instruction = program_[wave.current];
     ++done;
+    ++wave.executed;
     ++totals_.counts[static_cast<unsigned>(instruction.category)];
     if constexpr (Watched) {
       watch_->before(wave, instruction);
@@ -146,8 +189,7 @@ template <bool Watched> void WorkgroupRunner::execute(Wave &wave) {
       if (!wave.fault)
         watch_->after(wave, instruction);
   }
-  wave.executed += done;
-  budget_ -= done;
+  return done;
 }
 
 Fault WorkgroupRunner::describe(const Wave &wave, const RaisedFault &raised) const {
@@ -164,50 +206,79 @@ Fault WorkgroupRunner::describe(const Wave &wave, const RaisedFault &raised) con
   return fault;
 }
 
-std::optional<Fault> WorkgroupRunner::run(uint64_t linear_id) {
+void WorkgroupRunner::begin(uint64_t linear_id) {
   prepare(linear_id);
+  turn_ = 0;
+  slice_left_ = slice;
+  ended_ = false;
   if (watch_)
     watch_->begin(group_, waves_);
-  for (;;) {
-    unsigned done = 0, waiting = 0;
-    Wave *at_barrier = nullptr;
-    for (auto &wave : waves_) {
-      if (wave->state == Wave::State::Running) {
-        if (budget_ < slice)
-          budget_ += take_budget();
-        if (budget_ == 0)
-          return describe(*wave, {FaultKind::Budget, -1,
-                                  fmt::format("the launch executed its {} instructions and has not ended",
-                                              state_.launch->instruction_budget)});
-        watch_ ? execute<true>(*wave) : execute<false>(*wave);
-      }
-      if (wave->state == Wave::State::Faulted)
-        return describe(*wave, *wave->fault);
-      done += wave->state == Wave::State::Done;
-      if (wave->state == Wave::State::AtBarrier) {
-        ++waiting;
-        at_barrier = wave.get();
-      }
-    }
-    if (done == waves_.size())
-      break;
-    if (done + waiting < waves_.size())
-      continue;
-    // Waves that have ended count as arrived on the hardware; code that relies on it is wrong in HIP's terms.
-    if (done > 0)
-      return describe(*at_barrier, {FaultKind::Barrier, -1,
-                                    fmt::format("{} of {} waves wait here, the others have ended", waiting,
-                                                waves_.size())});
-    for (auto &wave : waves_)
-      wave->state = Wave::State::Running;
-    if (watch_)
-      watch_->barrier(group_);
+}
+
+std::optional<Fault> WorkgroupRunner::run(uint64_t linear_id) {
+  begin(linear_id);
+  while (!ended_)
+    if (auto fault = advance(slice))
+      return fault;
+  return std::nullopt;
+}
+
+std::optional<Fault> WorkgroupRunner::advance(uint64_t limit) {
+  Wave &wave = *waves_[turn_];
+  if (budget_ < slice)
+    budget_ += take_budget();
+  if (budget_ == 0)
+    return describe(wave, {FaultKind::Budget, -1,
+                           fmt::format("the launch executed its {} instructions and has not ended",
+                                       state_.launch->instruction_budget)});
+  limit = std::min({limit, slice_left_, budget_});
+  const uint64_t done = watch_ ? execute<true>(wave, limit) : execute<false>(wave, limit);
+  slice_left_ -= done;
+  budget_ -= done;
+  if (wave.state == Wave::State::Faulted)
+    return describe(wave, *wave.fault);
+  if (wave.state == Wave::State::Running && slice_left_ > 0)
+    return std::nullopt;
+  return pass_turn();
+}
+
+std::optional<Fault> WorkgroupRunner::pass_turn() {
+  slice_left_ = slice;
+  for (size_t passed = 0; passed < waves_.size(); ++passed) {
+    turn_ = (turn_ + 1) % waves_.size();
+    if (waves_[turn_]->state == Wave::State::Running)
+      return std::nullopt;
   }
-  if (watch_)
-    watch_->end(group_);
-  totals_.waves += waves_.size();
+  return finish_round();
+}
+
+std::optional<Fault> WorkgroupRunner::finish_round() {
+  unsigned waiting = 0;
+  Wave *at_barrier = nullptr;
   for (auto &wave : waves_)
-    totals_.longest = std::max(totals_.longest, wave->executed);
+    if (wave->state == Wave::State::AtBarrier) {
+      ++waiting;
+      at_barrier = wave.get();
+    }
+  if (waiting == 0) {
+    ended_ = true;
+    if (watch_)
+      watch_->end(group_);
+    totals_.waves += waves_.size();
+    for (auto &wave : waves_)
+      totals_.longest = std::max(totals_.longest, wave->executed);
+    return std::nullopt;
+  }
+  // Waves that have ended count as arrived on the hardware; code that relies on it is wrong in HIP's terms.
+  if (waiting < waves_.size())
+    return describe(*at_barrier,
+                    {FaultKind::Barrier, -1,
+                     fmt::format("{} of {} waves wait here, the others have ended", waiting, waves_.size())});
+  for (auto &wave : waves_)
+    wave->state = Wave::State::Running;
+  turn_ = 0;
+  if (watch_)
+    watch_->barrier(group_);
   return std::nullopt;
 }
 
