@@ -4,6 +4,9 @@
 #include <ctime>
 #include <fstream>
 #include <iterator>
+#include <memory>
+#include <optional>
+#include <span>
 
 #include <benchmark/benchmark.h>
 
@@ -55,7 +58,7 @@ Result<std::unique_ptr<Simulated>> quant() {
   const auto compiled = kernel.compile(config, {}, Device::simulator());
   if (!compiled)
     return compiled.error();
-  auto code = sim::CodeObject::load(std::as_bytes(compiled->code_object()));
+  auto code = sim::CodeObject::load(std::as_bytes((*compiled)->code_object()));
   if (!code)
     return code.error();
   auto result = std::make_unique<Simulated>(std::move(*code));

@@ -4,7 +4,8 @@
 
 namespace nereid::sim {
 
-/// What instructions of the host the lanes are computed with. Results are the same to the bit.
+/// What instructions of the host the lanes are computed with. Results are the same to the bit, except that of
+/// two NaN operands either may be handed on.
 enum class Simd : uint8_t { Portable, Avx2 };
 
 /// The best that the host has, or what the environment variable NEREID_SIM_SIMD ("portable", "avx2") asks for

@@ -67,7 +67,7 @@ TEST_F(Stepping, ShowsEachInstructionAndItsRegisters) {
   EXPECT_EQ(execution.text(), "s_load_dwordx2 s[4:5], s[0:1], 0x0");
   EXPECT_EQ(execution.step(4), State::Running);
   EXPECT_EQ(execution.report().counts.total, 4u);
-  EXPECT_EQ(execution.text(), "v_add_u32_e32 v2, 1, v2");
+  EXPECT_EQ(execution.text(), "v_add_u32_e64 v2, v2, 1");
   EXPECT_EQ(execution.wave().sgpr[20], 5u);
   EXPECT_EQ(execution.wave().vgpr[2].word[63], 0u);
   execution.step(2);
@@ -131,7 +131,7 @@ TEST_F(Stepping, AForkOutlivesItsOriginal) {
 }
 
 TEST_F(Stepping, FaultsStayWhereTheyHappened) {
-  TestRun bad("v_mov_b32 v1, 0\nv_mov_b32 v2, 0\nglobal_load_dword v3, v[1:2], off\ns_nop 0\n");
+  TestRun bad("v_mov_b32 v2, 0\nv_mov_b32 v3, 0\nglobal_load_dword v4, v[2:3], off\ns_nop 0\n");
   bad.launch.block = {64, 1, 1};
   Execution execution = std::move(*Execution::start(bad.code, memory, bad.launch));
   EXPECT_EQ(execution.step(2), State::Running);

@@ -35,8 +35,7 @@ protected:
 TEST_F(EachSimd, LanesAreTheSame) {
   const char *bodies[] = {
       "v_fma_f32 v8, v0, v1, v2\nv_mul_f32 v9, v3, v4\nv_max_f32 v10, v5, v6\nv_rcp_f32 v11, v0",
-      "v_pk_max_u16 v8, v0, v1\nv_pk_mad_i16 v9, v2, v3, v4\nv_pk_add_f16 v10, v0, v1\nv_pk_fma_f16 v11, v2, "
-      "v3, v4",
+      "v_pk_max_u16 v8, v0, v1\nv_pk_mad_i16 v9, v2, v3, v4\nv_pk_min_i16 v10, v0, v1\nv_mov_b32 v11, 0",
       "v_add_u32 v8, v0, v1\nv_mul_lo_u32 v9, v2, v3\nv_perm_b32 v10, v0, v1, v2\nv_bfe_i32 v11, v4, 3, 9",
       "v_fma_f64 v[8:9], v[0:1], v[2:3], v[4:5]\nv_lshl_add_u64 v[10:11], v[0:1], 3, v[2:3]",
       "v_cvt_f16_f32 v8, v0\nv_cvt_f32_f16 v9, v1\nv_cvt_i32_f32 v10, v2\nv_cvt_f32_u32 v11, v3",
@@ -51,6 +50,16 @@ TEST_F(EachSimd, LanesAreTheSame) {
   };
   for (const char *body : bodies)
     expect_same(body, inputs());
+}
+
+TEST_F(EachSimd, HalvesAreTheSame) {
+  // Finite ones: which of two NaNs goes on is open.
+  std::vector<uint32_t> finite = inputs();
+  for (uint32_t &word : finite)
+    word &= 0xFBFFFBFF;
+  expect_same("v_pk_add_f16 v8, v0, v1\nv_pk_fma_f16 v9, v2, v3, v4\nv_pk_mul_f16 v10, v5, v6\n"
+              "v_fma_f16 v11, v0, v1, v2",
+              finite);
 }
 
 TEST_F(EachSimd, ScaledProductsAreTheSame) {
