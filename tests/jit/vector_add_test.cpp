@@ -118,5 +118,35 @@ TEST(VectorAdd, RunsFromAnOddAddress) {
     ASSERT_EQ(z[i], v.x[i] + v.y[i]) << i;
 }
 
+TEST(VectorAdd, ChecksOfTheSimulatorAreAskedForByTheDevice) {
+  const Device device = Device::simulator({.checks = "undefined,wait"});
+  const int n = 1000;
+  Vectors v(device, n);
+  const Kernel kernel("add", add);
+  const AddConfig config;
+  const auto sum_of = [&](const Buffer<float> &x) {
+    return kernel(device.stream(), {programs(n, config)}, config, x, v.device_y, v.device_z, n);
+  };
+  auto defined = sum_of(v.device_x);
+  ASSERT_TRUE(defined) << defined.error().text();
+  v.expect_sum();
+  const Buffer<float> raw = device.allocate<float>(n).value();
+  auto undefined = sum_of(raw);
+  ASSERT_FALSE(undefined);
+  EXPECT_NE(undefined.error().message.find("undefined: what is stored from"), std::string::npos)
+      << undefined.error().text();
+}
+
+TEST(VectorAdd, AnUnknownCheckIsAnErrorOfTheLaunch) {
+  const Device device = Device::simulator({.checks = "undefined,speed"});
+  Vectors v(device, 16);
+  const Kernel kernel("add", add);
+  const AddConfig config;
+  auto run = kernel(device.stream(), {programs(16, config)}, config, v.device_x, v.device_y, v.device_z, 16);
+  ASSERT_FALSE(run);
+  EXPECT_EQ(run.error().owner, Owner::User);
+  EXPECT_NE(run.error().message.find("there is no check 'speed'"), std::string::npos) << run.error().text();
+}
+
 } // namespace
 } // namespace nereid::test

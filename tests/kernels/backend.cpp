@@ -8,7 +8,17 @@
 
 namespace nereid::kernels::test {
 
-std::string name_of(Backend backend) { return backend == Backend::Interpreted ? "interpreted" : "compiled"; }
+std::string name_of(Backend backend) {
+  switch (backend) {
+  case Backend::Interpreted:
+    return "interpreted";
+  case Backend::Compiled:
+    return "compiled";
+  case Backend::Checked:
+    return "checked";
+  }
+  return "";
+}
 
 LaunchOptions options_of(Backend backend) { return {.interpret = backend == Backend::Interpreted}; }
 
@@ -20,6 +30,14 @@ const Device &test_device() {
   return device;
 }
 
+const Device &device_of(Backend backend) {
+  static const Device checked = [] {
+    (void)test_device();
+    return Device::simulator({.checks = "all"});
+  }();
+  return backend == Backend::Checked ? checked : test_device();
+}
+
 Result<QuantOutput> run_quant(Backend backend, const std::vector<uint16_t> &values, int64_t m, int64_t k,
                               const ConfigValues &config) {
   const ProblemSize size{m, 0, k};
@@ -27,7 +45,7 @@ Result<QuantOutput> run_quant(Backend backend, const std::vector<uint16_t> &valu
   if (!whole)
     return whole.error();
   const bool shuffled = whole->get_or("shuffled", 0) == 1;
-  const Device &device = test_device();
+  const Device &device = device_of(backend);
   Result<Buffer<uint16_t>> x = device.upload(values);
   Result<Buffer<uint8_t>> codes = device.allocate<uint8_t>(m * k / 2);
   Result<Buffer<uint8_t>> scales =
@@ -57,7 +75,7 @@ QuantOutput expected_quant(const std::vector<uint16_t> &values, int64_t m, int64
 
 Result<std::vector<uint16_t>> run_linear(Backend backend, const host::Problem &problem, GemmPath path,
                                          const ConfigValues &config) {
-  const Device &device = test_device();
+  const Device &device = device_of(backend);
   Result<Buffer<uint16_t>> a = device.upload(problem.a);
   Result<Buffer<uint8_t>> b = device.upload(problem.b);
   Result<Buffer<uint8_t>> b_scales = device.upload(problem.b_scales);

@@ -13,9 +13,13 @@
 /// How the kernel tests run kernels: interpreted, and compiled on the simulator.
 namespace nereid::kernels::test {
 
-enum class Backend { Interpreted, Compiled };
+enum class Backend {
+  Interpreted,
+  Compiled,
+  Checked ///< compiled, on a simulator with all checks
+};
 
-/// Both, for test parameters.
+/// Those that give results to compare, for test parameters.
 inline constexpr Backend backends[] = {Backend::Interpreted, Backend::Compiled};
 
 std::string name_of(Backend backend);
@@ -23,6 +27,8 @@ LaunchOptions options_of(Backend backend);
 
 /// The simulator that all tests of a program share: its kernels are compiled once.
 const Device &test_device();
+/// The one that a backend runs on.
+const Device &device_of(Backend backend);
 
 /// What mxfp4_quant wrote into poisoned memory: 0xa5 in codes and plain scales, 127 in shuffled scales.
 struct QuantOutput {
