@@ -400,6 +400,20 @@ TEST_F(Undefined, IsTheSameWithSeveralHostThreads) {
   }
 }
 
+TEST_F(Undefined, IsFoundInRegistersThatAnIndexNames) {
+  const auto indexed = [&](const std::string &move) {
+    return "v_mov_b32 v4, 0\nv_mov_b32 v5, 0\n" + move + "\ns_set_gpr_idx_off\n" + branch_on_v3;
+  };
+  // v1 and v3 are defined, v2 is not.
+  const std::string from = "s_mov_b32 s20, 1\ns_set_gpr_idx_on s20, gpr_idx(SRC0)\n";
+  expect({indexed(from + "v_mov_b32 v3, v0").c_str()});
+  expect({indexed(from + "v_mov_b32 v3, v1").c_str(), "s_cbranch_scc0"});
+  const std::string to = "v_mov_b32 v3, 0\ns_mov_b32 s20, 1\ns_set_gpr_idx_on s20, gpr_idx(DST)\n";
+  expect({indexed(to + "v_mov_b32 v2, v2").c_str(), "s_cbranch_scc0"});
+  expect({indexed(to + "v_mov_b32 v4, v2").c_str()});
+  expect({indexed("s_set_gpr_idx_on s20, gpr_idx(SRC0)\nv_mov_b32 v3, v0").c_str(), "v_mov_b32"});
+}
+
 TEST_F(Undefined, IsNotLookedForWhenNobodyAsks) {
   TestRun run("s_cmp_eq_u32 s20, 0\ns_cbranch_scc1 .Lend0\n.Lend0:");
   run.launch.block = {64, 1, 1};
