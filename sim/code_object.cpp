@@ -74,7 +74,7 @@ Result<std::vector<KernelMetadata>> find_metadata(const ElfFile &elf) {
     std::string found;
     for (const auto &note : elf.notes(segment, error))
       if (note.getName() == "AMDGPU" && note.getType() == llvm::ELF::NT_AMDGPU_METADATA)
-        found = note.getDescAsStringRef(segment.p_align).str();
+        found = note.getDescAsStringRef(std::max<size_t>(segment.p_align, 4)).str();
     if (error)
       return bad(llvm::toString(std::move(error)));
     if (!found.empty())

@@ -142,7 +142,8 @@ Status Memory::read(uint64_t address, void *to, size_t bytes) const {
   auto block = find(address, bytes, "read");
   if (!block)
     return block.error();
-  std::memcpy(to, (*block)->data() + (address - (*block)->address()), bytes);
+  if (bytes > 0) // nothing may come from or go to a null pointer
+    std::memcpy(to, (*block)->data() + (address - (*block)->address()), bytes);
   return {};
 }
 
@@ -151,7 +152,8 @@ Status Memory::write(uint64_t address, const void *from, size_t bytes) {
   if (!block)
     return block.error();
   const size_t offset = address - (*block)->address();
-  std::memcpy((*block)->data() + offset, from, bytes);
+  if (bytes > 0)
+    std::memcpy((*block)->data() + offset, from, bytes);
   (*block)->definedness().define(offset, bytes);
   return {};
 }

@@ -106,7 +106,8 @@ TEST(BadObject, MetadataOfSomethingElse) {
   expect_refusal(with_text("AMDGPU", "AMDGPX"), "it has no AMDGPU metadata note");
 }
 
-TEST(BadObject, NotesOfStrangeAlignment) {
+/// A code object whose note segment says that alignment.
+std::vector<std::byte> with_note_alignment(uint64_t alignment) {
   std::vector<std::byte> file = assemble("s_nop 0");
   uint64_t headers;
   uint16_t count;
@@ -116,11 +117,16 @@ TEST(BadObject, NotesOfStrangeAlignment) {
     std::byte *header = file.data() + headers + 56 * i;
     uint32_t type;
     std::memcpy(&type, header, 4);
-    const uint64_t alignment = 12;
     if (type == 4) // PT_NOTE
       std::memcpy(header + 48, &alignment, 8);
   }
-  expect_refusal(file, "its notes are aligned to 12 bytes");
+  return file;
+}
+
+TEST(BadObject, NotesOfStrangeAlignment) {
+  expect_refusal(with_note_alignment(12), "its notes are aligned to 12 bytes");
+  for (const uint64_t usual : {0, 1, 4})
+    EXPECT_TRUE(CodeObject::load(with_note_alignment(usual)).ok()) << usual;
 }
 
 TEST(BadObject, EntryOutsideTheText) {

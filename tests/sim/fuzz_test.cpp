@@ -53,7 +53,7 @@ Launch small_launch(const KernelInfo &kernel, uint64_t buffer, unsigned round) {
   launch.grid = {2, 1, 1};
   launch.block = {std::min(128u, std::max(1u, kernel.max_workgroup_size)), 1, 1};
   for (const KernelArgument &argument : kernel.arguments) {
-    if (argument.hidden() || argument.size > 64 || argument.offset > 4096)
+    if (argument.hidden() || argument.size == 0 || argument.size > 64 || argument.offset > 4096)
       continue;
     launch.kernarg.resize(std::max<size_t>(launch.kernarg.size(), argument.offset + argument.size));
     const uint64_t value = argument.value_kind == "global_buffer" ? buffer : 64;

@@ -73,6 +73,38 @@ TEST_P(Planted, OneElementBeyondLds) {
   EXPECT_EQ(run.expect(FaultKind::OutOfBounds, 1, 64).lane, 63);
 }
 
+TEST_P(Planted, AnIndexFromLdsThatNothingWrote) {
+  PlantedRun run("lds_index_never_written", GetParam());
+  run.undefined<int32_t>(64);
+  EXPECT_EQ(run.expect(FaultKind::Undefined, 1, 64).lane, 60);
+}
+
+TEST_P(Planted, AnIndexFromAPrivateArrayThatNothingWrote) {
+  PlantedRun run("private_index_never_written", GetParam());
+  std::vector<uint32_t> in(64);
+  for (uint32_t i = 0; i < 64; ++i)
+    in[i] = i % 16;
+  in[33] = 20;
+  run.buffer(in);
+  run.undefined<int32_t>(64);
+  run.value<uint32_t>(16);
+  EXPECT_EQ(run.expect(FaultKind::Undefined, 1, 64).lane, 33);
+}
+
+TEST_P(Planted, ABranchOnMemoryThatNothingWrote) {
+  PlantedRun run("branch_on_memory_never_written", GetParam());
+  run.undefined<int32_t>(64);
+  run.undefined<int32_t>(64);
+  run.expect(FaultKind::Undefined, 1, 64);
+}
+
+TEST_P(Planted, ASumOfMemoryThatNothingWrote) {
+  PlantedRun run("sum_of_memory_never_written", GetParam());
+  run.undefined<int32_t>(64);
+  run.undefined<int32_t>(64);
+  run.expect(FaultKind::Undefined, 1, 64);
+}
+
 TEST_P(Planted, ABarrierThatOneOfTwoWavesReaches) {
   PlantedRun run("barrier_of_one_wave", GetParam());
   run.undefined<int32_t>(128);

@@ -32,11 +32,11 @@ kernel void lds_index_never_written(global int *out) {
 }
 
 kernel void private_index_never_written(global const uint *in, global int *out, uint count) {
-  uint places[24];
+  uint places[200]; // too many for registers
   uint t = item_x();
   for (uint k = 0; k < count; ++k)
     places[k] = in[k];
-  uint place = places[in[t] & 23];
+  uint place = places[in[t]];
   out[place] = (int)t;          // here
 }
 
