@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cassert>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -114,16 +115,27 @@ void add_rows(Columns &tile, unsigned row_dim, unsigned k_dim, unsigned size_bit
       tile.add_lane(row_dim, i);
 }
 
-DotOperandPlan plan_operand(const MfmaFacts &mfma, const WaveDeal &deal, const ir::Shape &shape,
-                            unsigned row_dim, bool is_a, unsigned k_lane_bits) {
+DotOperandPlan plan_operand(const MfmaFacts &mfma, const OperandFacts &facts, const WaveDeal &deal,
+                            const ir::Shape &shape, bool is_a, unsigned k_lane_bits) {
+  unsigned row_dim = is_a ? 0 : 1;
   unsigned k_dim = 1 - row_dim;
   unsigned size_bits = mfma.size_bits();
   DotOperandPlan plan;
+  plan.facts = &facts;
+  plan.row_tile_bits = is_a ? deal.m_tile_bits - deal.m_bits : deal.n_tile_bits - deal.n_bits;
+  plan.row_tile_odd = Dimension::of(shape[row_dim]).odd;
+  if (facts.has_six_bits()) {
+    const int64_t groups = shape[k_dim] * 8 / 6 / ir::scale_group;
+    for (unsigned i = log2_of(groups); i < mfma.lane_k_bits(); ++i)
+      plan.padded_lanes |= 1u << (size_bits + i);
+    return plan;
+  }
   Columns tile{shape};
   unsigned k_bit = 0;
-  for (unsigned i = 0; i < mfma.register_bits_below; ++i)
+  for (unsigned i = 0; i < facts.register_bits_below; ++i)
     plan.element_bits += tile.add_register(k_dim, k_bit++);
-  add_rows(tile, row_dim, k_dim, size_bits, k_lane_bits, mfma.chunk_bits());
+  add_rows(tile, row_dim, k_dim, size_bits, k_lane_bits,
+           facts.register_bits_below + mfma.lane_k_bits() + facts.register_bits_above);
   plan.k_lane_bits = k_lane_bits;
   plan.k_lanes_from = log2_of(shape[row_dim]);
   for (unsigned i = 0; i < mfma.lane_k_bits(); ++i, ++k_bit) {
@@ -131,12 +143,10 @@ DotOperandPlan plan_operand(const MfmaFacts &mfma, const WaveDeal &deal, const i
       plan.padded_lanes |= 1u << (size_bits + i);
     tile.add_lane(k_dim, k_bit);
   }
-  for (unsigned i = 0; i < mfma.register_bits_above; ++i)
+  for (unsigned i = 0; i < facts.register_bits_above; ++i)
     plan.element_bits += tile.add_register(k_dim, k_bit++);
   for (k_bit += k_lane_bits; k_bit + deal.k_bits < log2_of(shape[k_dim]); ++k_bit)
     tile.add_register(k_dim, k_bit);
-  plan.row_tile_bits = is_a ? deal.m_tile_bits - deal.m_bits : deal.n_tile_bits - deal.n_bits;
-  plan.row_tile_odd = Dimension::of(shape[row_dim]).odd;
   for (unsigned i = 0; i < plan.row_tile_bits; ++i)
     tile.add_register(row_dim, size_bits + i);
   add_waves(tile, deal, size_bits, is_a ? static_cast<int>(row_dim) : -1,
@@ -181,33 +191,40 @@ LinearLayout result_layout(const MfmaFacts &mfma, const WaveDeal &deal, const ir
   return tile.layout();
 }
 
-Result<const MfmaFacts *> choose_mfma(const ir::Function &function, const ir::Op &op) {
-  ir::Format format;
-  if (op.opcode == ir::Opcode::DotScaled) {
-    ir::Format a = *ir::format_named(op.string("format_a"));
-    ir::Format b = *ir::format_named(op.string("format_b"));
-    if (a != b || !ir::facts(a).scaled)
-      return nereid_error(fmt::format("dot_scaled of {} and {} has no matrix instruction here yet",
-                                      ir::facts(a).name, ir::facts(b).name),
-                          "formats that compile, on both sides alike: " + mfma_formats(), function.place(op));
-    format = a;
-  } else {
-    ir::Element element = function.type(op.operands[0]).element;
-    auto named = ir::format_named(ir::facts(element).name);
-    if (!named)
-      return nereid_error(fmt::format("dot of {} has no matrix instruction here", ir::facts(element).name),
-                          "element types that compile: bf16, f16", function.place(op));
-    format = *named;
-  }
-  const MfmaFacts *facts = find_mfma(format, static_cast<unsigned>(function.options.mfma));
-  if (!facts)
-    return nereid_error(fmt::format("{} of {} has no matrix instruction here yet", ir::facts(op.opcode).name,
-                                    ir::facts(format).name),
-                        "formats that compile: " + mfma_formats(), function.place(op));
+/// Where scales multiply sums, those that belong to a lane's sums: the result's registers, for each group.
+LinearLayout sum_scale_layout(const LinearLayout &result, const ir::Shape &scales, bool is_a) {
+  const unsigned group_bits = log2_of(scales[1]), n_bits = result.dim(1).bits;
+  std::array<std::vector<uint64_t>, 3> columns;
+  for (Space space : all_spaces)
+    for (uint64_t column : result.columns(space)) {
+      const uint64_t row = is_a ? column >> n_bits : column & ((uint64_t(1) << n_bits) - 1);
+      columns[static_cast<unsigned>(space)].push_back(row << group_bits);
+    }
+  for (unsigned bit = 0; bit < group_bits; ++bit)
+    columns[0].push_back(uint64_t(1) << bit);
+  std::vector<Repeat> repeats = result.repeats();
+  for (Repeat &repeat : repeats)
+    repeat.dim = repeat.dim == (is_a ? 0 : 1) ? 0 : Repeat::copies;
+  return LinearLayout::from_columns(scales, columns, std::move(repeats));
+}
+
+struct Choice {
+  const MfmaFacts *mfma;
+  const OperandFacts *a, *b;
+};
+
+Result<Choice> choose_mfma(const ir::Function &function, const ir::Op &op, const DotSides &sides) {
+  const std::optional<MfmaKind> kind = mfma_kind(sides.a.format, sides.b.format);
+  const OperandFacts *a = kind ? find_operand(*kind, sides.a.format) : nullptr;
+  const OperandFacts *b = kind ? find_operand(*kind, sides.b.format) : nullptr;
+  if (!a || !b)
+    return nereid_error(fmt::format("{} of {} and {} has no matrix instruction here yet",
+                                    ir::facts(op.opcode).name, name_of(sides.a.format),
+                                    name_of(sides.b.format)),
+                        "formats that compile: " + operand_formats(), function.place(op));
   const ir::Shape &shape = function.type(op.result()).shape;
-  if (std::min(shape[0], shape[1]) < facts->size)
-    facts = find_mfma(format, 16);
-  return facts;
+  const bool large = function.options.mfma == 32 && shape[0] % 32 == 0 && shape[1] % 32 == 0;
+  return Choice{&find_mfma(*kind, large ? 32 : 16), a, b};
 }
 
 } // namespace
@@ -219,37 +236,71 @@ unsigned DotPlan::tile(unsigned m, unsigned n) const {
   return repeat << (m_bits + n_bits) | within;
 }
 
+size_t DotPlan::sum_scale(size_t result_register, unsigned group) const {
+  const unsigned bits = result.bits(Space::Register);
+  const unsigned group_bits = log2_of(k_instructions / group_instructions());
+  const size_t within = result_register & ((size_t(1) << bits) - 1);
+  return result_register >> bits << (bits + group_bits) | size_t(group) << bits | within;
+}
+
+std::vector<ir::ValueId> DotSides::operands() const {
+  std::vector<ir::ValueId> result;
+  for (const DotSide *side : {&a, &b}) {
+    result.push_back(side->value);
+    if (side->scale)
+      result.push_back(*side->scale);
+  }
+  return result;
+}
+
+DotSides sides_of_dot(const ir::Function &function, const ir::Op &op) {
+  size_t next = 0;
+  const auto side = [&](const char *format_name) {
+    DotSide made{op.operands[next++], std::nullopt, std::nullopt};
+    made.format = ir::format_named(op.has(format_name) ? std::string_view(op.string(format_name))
+                                                       : ir::facts(function.type(made.value).element).name);
+    if (op.opcode == ir::Opcode::DotScaled && ir::facts(*made.format).scaled)
+      made.scale = op.operands[next++];
+    return made;
+  };
+  DotSides sides;
+  sides.a = side("format_a");
+  sides.b = side("format_b");
+  return sides;
+}
+
 Result<DotPlan> plan_dot(const ir::Function &function, const ir::Op &op, DotSharing sharing) {
-  Result<const MfmaFacts *> mfma = choose_mfma(function, op);
-  if (!mfma)
-    return mfma.error();
+  const DotSides sides = sides_of_dot(function, op);
+  Result<Choice> choice = choose_mfma(function, op, sides);
+  if (!choice)
+    return choice.error();
   DotPlan plan;
-  plan.mfma = *mfma;
+  plan.mfma = choice->mfma;
   const ir::Shape &shape = function.type(op.result()).shape;
   unsigned size_bits = plan.mfma->size_bits();
   unsigned waves = log2_of(function.options.waves);
   unsigned m_tile_bits = std::max(log2_of(shape[0]), size_bits) - size_bits;
   unsigned n_tile_bits = std::max(log2_of(shape[1]), size_bits) - size_bits;
-  bool scaled = op.opcode == ir::Opcode::DotScaled;
-  const ir::Shape &a = function.type(op.operands[0]).shape;
-  const ir::Shape &b = function.type(op.operands[scaled ? 2 : 1]).shape;
-  const unsigned k_bits = std::max(log2_of(a[1]), plan.mfma->chunk_bits()) - plan.mfma->chunk_bits();
-  const bool slices = sharing.owner == ProductOwner::Slices && waves <= k_bits;
+  const ir::Type &a = function.type(sides.a.value), &b = function.type(sides.b.value);
+  const bool packed = sides.a.format && ir::facts(*sides.a.format).scaled;
+  const int64_t k_count = packed ? a.shape[1] * 8 / ir::facts(*sides.a.format).bits : a.shape[1];
+  plan.k_instructions = static_cast<unsigned>(std::max<int64_t>(1, k_count / plan.mfma->k));
+  const bool idle_rows_may_take_k = sides.a.format == ir::Format::E2M1 &&
+                                    sides.b.format == ir::Format::E2M1 && sides.a.scale && sides.b.scale;
+  const unsigned k_bits = log2_of(plan.k_instructions);
+  const bool may_slice = plan.mfma->kind == MfmaKind::F8F6F4
+                             ? !choice->a->has_six_bits() && !choice->b->has_six_bits()
+                             : plan.mfma->kind != MfmaKind::I8 && !sides.a.scale && !sides.b.scale;
+  const bool slices = may_slice && sharing.owner == ProductOwner::Slices && waves <= k_bits;
   WaveDeal deal{0, 0, waves, n_tile_bits, m_tile_bits};
   if (sharing.owner != ProductOwner::Wave) {
     WaveDeal balanced = deal_waves(waves, n_tile_bits, m_tile_bits, true);
     deal = deal_waves(waves, n_tile_bits, m_tile_bits, false);
-    auto bytes = [&](ir::ValueId operand) {
-      const ir::Type &type = function.type(operand);
-      return type.count() * ir::byte_size(type.element);
-    };
-    int64_t a_bytes = bytes(op.operands[0]), b_bytes = bytes(op.operands[scaled ? 2 : 1]);
+    int64_t a_bytes = a.count() * ir::byte_size(a.element), b_bytes = b.count() * ir::byte_size(b.element);
     // A wave's instruction takes 16 clocks; four waves run at a time.
     unsigned simds = std::min(waves, 2u);
     const int64_t odd = int64_t(Dimension::of(shape[0]).odd) * Dimension::of(shape[1]).odd;
-    int64_t clocks =
-        (16 * odd << (n_tile_bits + m_tile_bits)) * std::max<int64_t>(1, a[1] >> plan.mfma->chunk_bits()) >>
-        simds;
+    int64_t clocks = (16 * odd << (n_tile_bits + m_tile_bits)) * plan.k_instructions >> simds;
     bool prefers_balanced =
         traffic(balanced, a_bytes, b_bytes, clocks) < traffic(deal, a_bytes, b_bytes, clocks);
     if (function.options.wave_split == ir::WaveSplit::Mn ||
@@ -265,14 +316,19 @@ Result<DotPlan> plan_dot(const ir::Function &function, const ir::Op &op, DotShar
   const unsigned of_wave = k_bits - deal.k_bits;
   const unsigned idle_rows =
       size_bits == 4 && log2_of(shape[0]) < size_bits ? size_bits - log2_of(shape[0]) : 0;
-  const unsigned k_lane_bits = sharing.idle_rows_take_k ? std::min(idle_rows, of_wave) : 0;
-  plan.a = plan_operand(*plan.mfma, deal, a, 0, true, k_lane_bits);
-  plan.b = plan_operand(*plan.mfma, deal, b, 1, false, 0);
-  if (scaled) {
-    plan.a.scale_layout =
-        scale_layout(*plan.mfma, deal, function.type(op.operands[1]).shape, true, k_lane_bits);
-    plan.b.scale_layout = scale_layout(*plan.mfma, deal, function.type(op.operands[3]).shape, false, 0);
-  }
+  const unsigned k_lane_bits =
+      idle_rows_may_take_k && sharing.idle_rows_take_k ? std::min(idle_rows, of_wave) : 0;
+  plan.a = plan_operand(*plan.mfma, *choice->a, deal, a.shape, true, k_lane_bits);
+  plan.b = plan_operand(*plan.mfma, *choice->b, deal, b.shape, false, 0);
+  plan.scales_sums = plan.mfma->kind != MfmaKind::F8F6F4 && (sides.a.scale || sides.b.scale);
+  for (auto [side, operand, is_a] :
+       {std::tuple{&sides.a, &plan.a, true}, std::tuple{&sides.b, &plan.b, false}})
+    if (side->scale) {
+      const ir::Shape &scales = function.type(*side->scale).shape;
+      operand->scale_layout = plan.scales_sums
+                                  ? sum_scale_layout(plan.result, scales, is_a)
+                                  : scale_layout(*plan.mfma, deal, scales, is_a, is_a ? k_lane_bits : 0);
+    }
   plan.k_instructions = 1u << of_wave;
   return plan;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <vector>
 
 #include "base/result.h"
 #include "codegen/linear_layout.h"
@@ -9,12 +10,30 @@
 
 namespace nereid::codegen {
 
+/// One side of a dot or dot_scaled.
+struct DotSide {
+  ir::ValueId value;
+  std::optional<ir::ValueId> scale;
+  SideFormat format;
+};
+
+struct DotSides {
+  DotSide a, b;
+  /// The values and scales that there are.
+  std::vector<ir::ValueId> operands() const;
+};
+
+DotSides sides_of_dot(const ir::Function &function, const ir::Op &op);
+
 /// One operand of a dot as the matrix instruction wants it. Registers of a lane count, lowest first: the
 /// elements of one instruction (1 << element_bits of them), the instruction's number along K, the tile of
 /// `size` rows; an odd factor of the rows comes last.
 struct DotOperandPlan {
-  LinearLayout layout;
-  LinearLayout scale_layout; ///< registers: number along K, tile of rows; unset (rank 0) without a scale
+  const OperandFacts *facts = nullptr;
+  LinearLayout layout; ///< unset (rank 0) for formats of 6 bits, which come through LDS
+  /// Registers: number along K, tile of rows; with DotPlan::scales_sums those of the result, then the group
+  /// of 32 along K (DotPlan::sum_scale). Unset (rank 0) without a scale.
+  LinearLayout scale_layout;
   unsigned element_bits = 0;
   unsigned row_tile_bits = 0; ///< tiles of rows that a wave holds, but for an odd factor
   unsigned row_tile_odd = 1;  ///< the outermost of them
@@ -38,6 +57,13 @@ struct DotPlan {
   unsigned k_instructions = 1; ///< instructions along K that a wave runs
   /// Where the waves share K: how each holds its sum of the whole tile; `result` is that of the total.
   std::optional<LinearLayout> partial;
+  /// The instruction takes no scales: the sum of each group of 32 along K is multiplied by the one side's.
+  bool scales_sums = false;
+
+  /// Instructions along K whose sum has one scale.
+  unsigned group_instructions() const { return ir::scale_group / mfma->k; }
+  /// With scales_sums, the register of the scale of a result register and group.
+  size_t sum_scale(size_t result_register, unsigned group) const;
 
   /// Number of the result's tile among a wave's: the registers of tile t begin at t << result_bits.
   unsigned tile(unsigned m, unsigned n) const;
@@ -53,7 +79,9 @@ struct DotSharing {
   bool idle_rows_take_k = false;
 };
 
-/// Errors: Nereid's, naming the formats that exist.
+/// An instruction of 32 rows, where it is wished for, needs multiples of 32 rows and columns; other products
+/// take one of 16. Lanes of absent rows take steps along K, and waves slices of it, only where both sides are
+/// e2m1: zero times what the others hold is zero there. Errors: Nereid's, naming the formats that exist.
 Result<DotPlan> plan_dot(const ir::Function &function, const ir::Op &op, DotSharing sharing = {});
 
 } // namespace nereid::codegen

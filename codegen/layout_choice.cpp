@@ -98,6 +98,7 @@ private:
   void forward(const ir::Op &op);
   void settle();
   void decide_quantize(const ir::Op &op);
+  void decide_six_bit_quantize(const ir::Op &op);
   LinearLayout write_layout(const ir::Op &op) const;
   LinearLayout coalesced(const ir::Op &op, ir::ValueId pointer) const;
   const AxisInfo *mask_of(const ir::Op &op) const;
@@ -209,6 +210,8 @@ void Propagation::decide_quantize(const ir::Op &op) {
   const ir::Shape &x = function_.type(op.operands[0]).shape;
   const ir::Shape &codes = function_.type(op.results[0]).shape;
   std::optional<LinearLayout> layout;
+  if (ir::facts(*ir::format_named(op.string("format"))).bits == 6)
+    return decide_six_bit_quantize(op);
   if (const auto &scales = choice_.homes[op.results[1]]; weak_ && scales && scales->repeats().empty())
     layout = whole_groups(*scales, x);
   if (const auto &wanted = choice_.homes[op.results[0]]; !layout && wanted)
@@ -228,6 +231,19 @@ void Propagation::decide_quantize(const ir::Op &op) {
   choice_.homes[op.results[1]] = quantize_scales_layout(*layout, function_.type(op.results[1]).shape);
   changed_ = true;
   suggest(op.operands[0], choice_.quantize_operands[&op]);
+}
+
+/// The codes lie as they are wanted, or row-major: they come through LDS.
+void Propagation::decide_six_bit_quantize(const ir::Op &op) {
+  const int waves = function_.options.waves;
+  const LinearLayout x = group_layout(function_.type(op.operands[0]).shape, waves);
+  choice_.quantize_operands[&op] = x;
+  std::optional<LinearLayout> &codes = choice_.homes[op.results[0]];
+  if (!codes)
+    codes = default_layout(function_.type(op.results[0]).shape, waves);
+  choice_.homes[op.results[1]] = quantize_scales_layout(x, function_.type(op.results[1]).shape);
+  changed_ = true;
+  suggest(op.operands[0], x);
 }
 
 void Propagation::backward(const ir::Op &op) {
@@ -304,8 +320,11 @@ bool Propagation::takes_odd_factors(const ir::Op &op) const {
   case ir::Opcode::Quantize:
     return !has_odd(op.operands[0]);
   case ir::Opcode::Dot:
-  case ir::Opcode::DotScaled:
-    return Dimension::of(function_.type(op.operands[0]).shape[1]).odd == 1;
+  case ir::Opcode::DotScaled: {
+    const DotSides sides = sides_of_dot(function_, op);
+    const bool six_bits = sides.a.format && ir::facts(*sides.a.format).bits == 6;
+    return Dimension::of(function_.type(sides.a.value).shape[1]).odd == (six_bits ? 3 : 1);
+  }
   case ir::Opcode::AtomicAdd:
   case ir::Opcode::AtomicMax:
   case ir::Opcode::AtomicExchange:
@@ -378,13 +397,15 @@ Status Propagation::pin_dots() {
   }
   for (const ir::Op *op : ops_)
     if (auto dot = choice_.dots.find(op); dot != choice_.dots.end()) {
-      bool scaled = op->opcode == ir::Opcode::DotScaled;
-      suggest(op->operands[0], dot->second.a.layout);
-      suggest(op->operands[scaled ? 2 : 1], dot->second.b.layout);
-      if (scaled) {
-        suggest(op->operands[1], dot->second.a.scale_layout);
-        suggest(op->operands[3], dot->second.b.scale_layout);
-      }
+      const DotSides sides = sides_of_dot(function_, *op);
+      if (!dot->second.a.facts->has_six_bits())
+        suggest(sides.a.value, dot->second.a.layout);
+      if (!dot->second.b.facts->has_six_bits())
+        suggest(sides.b.value, dot->second.b.layout);
+      if (sides.a.scale)
+        suggest(*sides.a.scale, dot->second.a.scale_layout);
+      if (sides.b.scale)
+        suggest(*sides.b.scale, dot->second.b.scale_layout);
     }
   return {};
 }

@@ -49,6 +49,7 @@ void Lowering::fail(const ir::Op &op, std::string message, std::string remedy) {
 }
 
 void Lowering::set_line(const ir::Op &op) {
+  current_ = &op;
   builder_.SetCurrentDebugLocation(llvm::DILocation::get(context_, index_.line(op), 1, subprogram_));
 }
 
@@ -140,7 +141,7 @@ void Lowering::lower_op(const ir::Op &op) {
   case ir::Opcode::Quantize:
     return lower_quantize(op);
   case ir::Opcode::CumSum:
-    return fail(op, "cumsum does not compile yet", "run the kernel in the interpreter");
+    return lower_cumsum(op);
   case ir::Opcode::For:
     return lower_for(op);
   case ir::Opcode::If:
@@ -227,11 +228,12 @@ Registers Lowering::make(ir::ValueId value, const LinearLayout &layout) {
     return home->second.layout == layout ? home->second.registers
                                          : convert(home->second.registers, home->second.layout, layout);
   const ir::Op &op = *index_.definition(value);
-  llvm::DebugLoc line = builder_.getCurrentDebugLocation();
+  const ir::Op *wanting = current_;
   set_line(op);
   unsigned result = op.results[0] == value ? 0 : 1;
   Registers registers = compute(op, result, layout);
-  builder_.SetCurrentDebugLocation(line);
+  if (wanting)
+    set_line(*wanting);
   return registers;
 }
 

@@ -80,14 +80,16 @@ Lowering::Rounds Lowering::rounds_of_wave(Rounds all) {
   return {builder_.CreateAdd(all.first, later), all.last, step, builder_.CreateAnd(all.any, inside)};
 }
 
-/// Wave 0 starts with what the sum starts with, the others with -0, which changes no number that is added.
+/// Wave 0 starts with what the sum starts with, the others with -0 (integers: 0), which changes no
+/// number that is added.
 Registers Lowering::initial_sum_of_wave(const Registers &initial) {
   llvm::Value *first_wave = builder_.CreateICmpEQ(wave_, builder_.getInt32(0));
   Registers result;
   for (llvm::Value *value : initial) {
     auto *constant = llvm::dyn_cast<llvm::Constant>(value);
     bool zero = constant && constant->isNullValue();
-    llvm::Value *nothing = llvm::ConstantFP::getNegativeZero(value->getType());
+    llvm::Value *nothing = value->getType()->isFloatTy() ? llvm::ConstantFP::getNegativeZero(value->getType())
+                                                         : llvm::Constant::getNullValue(value->getType());
     result.push_back(zero ? value : builder_.CreateSelect(first_wave, value, nothing));
   }
   return result;
@@ -186,8 +188,9 @@ Lowering::Sums Lowering::lower_round(const Loop &loop, llvm::Value *index, const
   ++loop_depth_;
   lower_block(loop.body);
   set_line(loop.op);
-  Sums next;
-  for (size_t i = 0; i < carried.size(); ++i)
+  // After an error what the body yields need not exist.
+  Sums next = error_ ? carried : Sums();
+  for (size_t i = 0; i < carried.size() && !error_; ++i)
     next.push_back(edge_values(loop.body.ops.back().operands[i], loop.layouts[i]));
   --loop_depth_;
   dealt_loop_ = nullptr;
@@ -208,6 +211,8 @@ void Lowering::lower_if(const ir::Op &op) {
     accesses_ = before;
     open_scope();
     lower_block(op.blocks[side]);
+    if (error_)
+      return;
     set_line(op);
     for (size_t i = 0; i < op.results.size(); ++i)
       values[side].push_back(

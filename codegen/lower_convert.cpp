@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <llvm/IR/IntrinsicsAMDGPU.h>
 
 #include "codegen/lower.h"
@@ -214,6 +215,14 @@ Registers Lowering::emit(const LdsStep &step, const Registers &old) {
 }
 
 Registers Lowering::convert(const Registers &registers, const LinearLayout &from, const LinearLayout &to) {
+  if (from.shape() != to.shape() || from.bits(Space::Lane) != to.bits(Space::Lane) ||
+      from.waves() != to.waves()) {
+    fail(*current_,
+         fmt::format("{}: a tile laid out as {} is wanted as {}", ir::facts(current_->opcode).name,
+                     from.text(), to.text()),
+         "this is a defect of Nereid; please report it with the kernel");
+    return Registers(to.registers(), llvm::PoisonValue::get(registers[0]->getType()));
+  }
   // A body that a wave runs alone must do with its lanes; by itself it is run so only if that is cheaper
   // anyway.
   ConversionOptions options{.lds_limit = lds_limit};

@@ -133,7 +133,8 @@ Registers Lowering::sum_over_waves(const Registers &sums, const LinearLayout &la
   for (size_t first = 0; first < parts.size(); first += size_t(1) << count) {
     llvm::Value *total = parts[first];
     for (size_t wave = 1; wave < size_t(1) << count; ++wave)
-      total = builder_.CreateFAdd(total, parts[first + wave]);
+      total = total->getType()->isFloatTy() ? builder_.CreateFAdd(total, parts[first + wave])
+                                            : builder_.CreateAdd(total, parts[first + wave]);
     totals.push_back(total);
   }
   return totals;

@@ -495,7 +495,7 @@ bool StagedEmitter::emit() {
     Registers start = l.get(loop_.op->operands[i + 3], plan.result);
     unsigned used = plan.mfma->result_registers();
     Values &tiles = sums_.emplace_back();
-    auto *type = llvm::FixedVectorType::get(builder_.getFloatTy(), used);
+    auto *type = llvm::FixedVectorType::get(start[0]->getType(), used);
     for (size_t first = 0; first < start.size(); first += used) {
       llvm::Value *tile = llvm::Constant::getNullValue(type);
       for (unsigned r = 0; r < used; ++r)

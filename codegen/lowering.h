@@ -211,6 +211,10 @@ private:
   Registers sum_over_waves(const Registers &sums, const LinearLayout &layout, const LinearLayout &result);
   std::vector<Part> parts_of(const ir::Op &op, const LinearLayout &layout, unsigned axis);
 
+  // --- lower_scan.cpp ---
+  void lower_cumsum(const ir::Op &op);
+  std::array<Registers, 2> both_waves(const Registers &values, unsigned bit);
+
   // --- lower_dot.cpp, lower_quantize.cpp ---
   /// The operand registers of all instructions of a dot's side.
   struct Fragments {
@@ -221,21 +225,38 @@ private:
     unsigned k_instructions = 1;
     std::vector<llvm::Value *> operands; ///< tile * k_instructions + k
     std::vector<Scale> scales;
+    Registers sum_scales; ///< f32, see DotPlan::sum_scale
   };
   void lower_dot(const ir::Op &op, ir::ValueId result, std::optional<ir::ValueId> addend);
   bool is_folded_dot(const ir::Op &op) const;
   /// Sums and operands of every dot have room in the 256 registers that need no moves to and from AGPRs.
   bool dots_fit_vgprs() const;
-  Fragments fragments(const ir::Op &op, ir::ValueId value, std::optional<ir::ValueId> scale,
-                      const DotOperandPlan &plan, const DotPlan &dot);
+  Fragments fragments(const DotSide &side, const DotOperandPlan &plan, const DotPlan &dot);
   Registers for_each_step(const DotOperandPlan &plan, const Registers &operands);
   llvm::Value *sum_over_steps(const DotOperandPlan &plan, llvm::Value *sum);
+  Registers widen_codes(const Registers &dwords, ir::Format format, llvm::Type *half);
+  llvm::Value *power_of_scale(llvm::Value *byte);
+  llvm::Value *add_products(const DotPlan &plan, const Fragments &b, const Fragments &a, unsigned n_tile,
+                            unsigned m_tile, size_t first, llvm::Value *sum);
   llvm::Value *mfma(const DotPlan &plan, const Fragments &b, const Fragments &a, unsigned n_tile,
                     unsigned m_tile, unsigned k, llvm::Value *accumulator);
   void lower_quantize(const ir::Op &op);
   std::optional<std::array<Registers, 2>> share_quantized(const ir::Op &op, const std::array<Tile, 2> &made);
+  Registers convert_to_six_bits(const ir::Op &op, const Registers &group, llvm::Value *scale);
   llvm::Value *group_scale(const ir::Op &op, const Registers &group);
-  void convert_group(const Registers &group, llvm::Value *scale, Registers &codes, size_t first_code);
+  llvm::Value *opaque_unless_loaded(llvm::Value *dword, llvm::Value *first_element);
+  Registers convert_to_e2m1(const Registers &group, llvm::Value *scale);
+  Registers convert_to_byte_codes(const ir::Op &op, const Registers &group, llvm::Value *scale);
+
+  // --- lower_six_bit.cpp ---
+  Registers coordinates(const LinearLayout &layout, unsigned dim);
+  Registers places_in_array(const LinearLayout &layout, unsigned inner);
+  llvm::Value *byte_address(llvm::Value *base, llvm::Value *place);
+  llvm::Value *codes_in_lds(ir::ValueId value, unsigned k_dim);
+  std::vector<llvm::Value *> six_bit_operands(const DotSide &side, const DotOperandPlan &plan,
+                                              unsigned k_dim);
+  Registers spread_groups(const std::vector<Registers> &codes, const LinearLayout &groups,
+                          const LinearLayout &layout);
 
   // --- lower_control.cpp ---
   struct Rounds {
@@ -310,6 +331,7 @@ private:
   std::optional<Error> error_;
   /// Masks that hold everywhere in the code that is being lowered.
   std::unordered_set<ir::ValueId> known_true_;
+  const ir::Op *current_ = nullptr; ///< the operation whose code is being made
   /// The loop whose body is being lowered, where its rounds are dealt to the waves.
   const ir::Op *dealt_loop_ = nullptr;
   /// Of the pipeline under construction: whether the round whose loads are issued exists (null: it does), its

@@ -164,15 +164,17 @@ std::optional<LinearLayout> result_layout(const ir::Function &function, const ir
 }
 
 std::optional<LinearLayout> quantize_operand_layout(const LinearLayout &codes, const ir::Shape &x) {
+  const bool two_in_a_byte = codes.shape().back() < x.back();
   const std::vector<uint64_t> &registers = codes.columns(Space::Register);
-  for (unsigned bit = 0; bit < 4; ++bit)
+  for (unsigned bit = 0; bit < (two_in_a_byte ? 4u : 5u); ++bit)
     if (std::find(registers.begin(), registers.end(), uint64_t(1) << bit) == registers.end())
       return std::nullopt;
-  return with_lowest_register(codes, x);
+  return two_in_a_byte ? with_lowest_register(codes, x) : codes;
 }
 
 LinearLayout quantize_codes_layout(const LinearLayout &x, const ir::Shape &codes) {
-  return without_low_registers(x, codes, 1);
+  const bool two_in_a_byte = codes.back() < x.shape().back();
+  return two_in_a_byte ? without_low_registers(x, codes, 1) : x;
 }
 
 LinearLayout quantize_scales_layout(const LinearLayout &x, const ir::Shape &scales) {

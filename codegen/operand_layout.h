@@ -21,7 +21,7 @@ std::optional<LinearLayout> result_layout(const ir::Function &function, const ir
                                           const LinearLayout &layout);
 
 /// quantize and its packing: x's layout from that of the codes (each group of 32 in a lane), if the codes'
-/// layout has the 16 bytes of a group in a lane; and the layouts of codes and scales from x's.
+/// layout has the bytes of a group in a lane; and the layouts of codes and scales from x's.
 std::optional<LinearLayout> quantize_operand_layout(const LinearLayout &codes, const ir::Shape &x);
 LinearLayout quantize_codes_layout(const LinearLayout &x, const ir::Shape &codes);
 LinearLayout quantize_scales_layout(const LinearLayout &x, const ir::Shape &scales);

@@ -63,7 +63,8 @@ std::optional<StagedSum> Finder::sum(size_t number) const {
       return std::nullopt;
     const DotPlan &plan = layouts_.dots.at(product);
     if (layouts_.homes[body_.arguments[number + 1]] != plan.result ||
-        1u << plan.result_bits != plan.mfma->result_registers() || plan.a.k_lane_bits != 0)
+        1u << plan.result_bits != plan.mfma->result_registers() || plan.a.k_lane_bits != 0 ||
+        plan.scales_sums || plan.a.facts->has_six_bits() || plan.b.facts->has_six_bits())
       return std::nullopt;
     result.products.push_back(product);
     value = user.result();

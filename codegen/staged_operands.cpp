@@ -82,14 +82,9 @@ bool StagedEmitter::build_template(Template &made, Masks masks) {
   for (const ir::Op *op : products) {
     lowering_.set_line(*op);
     const DotPlan &plan = lowering_.layouts_.dots.at(op);
-    bool scaled = op->opcode == ir::Opcode::DotScaled;
-    std::optional<ir::ValueId> a_scale, b_scale;
-    if (scaled) {
-      a_scale = op->operands[1];
-      b_scale = op->operands[3];
-    }
-    Product product{op, &plan, lowering_.fragments(*op, op->operands[0], a_scale, plan.a, plan),
-                    lowering_.fragments(*op, op->operands[scaled ? 2 : 1], b_scale, plan.b, plan)};
+    const DotSides sides = sides_of_dot(lowering_.function_, *op);
+    Product product{op, &plan, lowering_.fragments(sides.a, plan.a, plan),
+                    lowering_.fragments(sides.b, plan.b, plan)};
     for (Lowering::Fragments *side : {&product.a, &product.b})
       for (llvm::Value *&operand : side->operands)
         operand = without_shuffling(operand);

@@ -52,6 +52,8 @@ static void set_launch_attributes(const ir::Function &function, llvm::Function &
   kernel.addFnAttr("amdgpu-flat-work-group-size", fmt::format("{},{}", threads, threads));
   kernel.addFnAttr("uniform-work-group-size", "true");
   kernel.addFnAttr("target-cpu", "gfx950");
+  // LLVM makes v_fma_mix with + 0 of a product that is rounded to f16, which loses the sign of a zero.
+  kernel.addFnAttr("target-features", "-fma-mix-insts");
   kernel.addFnAttr("denormal-fp-math-f32", "ieee,ieee");
   kernel.addFnAttr(llvm::Attribute::NoUnwind);
   if (function.options.waves_per_eu > 0)

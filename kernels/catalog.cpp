@@ -23,6 +23,9 @@ int32_t narrow(int64_t value) { return static_cast<int32_t>(value); }
 bool stores_bf16(const ConfigValues &config) {
   return config.get_or("reduce", 0) == static_cast<int>(Reduce::None);
 }
+bool is_last_arrival(const ConfigValues &config) {
+  return config.get_or("reduce", 0) == static_cast<int>(Reduce::LastArrival);
+}
 
 template <class Config, class... P, class... A>
 Compiled compile(const Kernel<Config, P...> &kernel, const Config &config, const Size &size,
@@ -46,7 +49,13 @@ Compiled compile_quant(const ConfigValues &values, const Size &size, const Devic
 Compiled compile_fused(const ConfigValues &values, const Size &size, const Device &device) {
   static const Kernel to_bf16("mxfp4_gemm_fused", mxfp4_gemm_fused<bf16>);
   static const Kernel to_f32("mxfp4_gemm_fused", mxfp4_gemm_fused<f32>);
+  static const Kernel last("mxfp4_gemm_fused", mxfp4_gemm_fused_last);
   const ProblemSize known = size.value_or(ProblemSize{});
+  if (is_last_arrival(values))
+    return compile(last, gemm_config(values, size), size, device,
+                   {"a", "b", "b_scales", "slices", "arrivals", "c", "m", "n", "k"}, some_pointer<bf16>(),
+                   some_pointer<u8>(), some_pointer<u8>(), some_pointer<f32>(), some_pointer<i32>(),
+                   some_pointer<bf16>(), narrow(known.m), narrow(known.n), narrow(known.k));
   const auto with = [&]<class Out>(const auto &kernel, DevicePointer<Out> out) {
     return compile(kernel, gemm_config(values, size), size, device,
                    {"a", "b", "b_scales", "c", "m", "n", "k"}, some_pointer<bf16>(), some_pointer<u8>(),
@@ -58,7 +67,15 @@ Compiled compile_fused(const ConfigValues &values, const Size &size, const Devic
 Compiled compile_gemm(const ConfigValues &values, const Size &size, const Device &device) {
   static const Kernel to_bf16("mxfp4_gemm", mxfp4_gemm<bf16>);
   static const Kernel to_f32("mxfp4_gemm", mxfp4_gemm<f32>);
+  static const Kernel last("mxfp4_gemm", mxfp4_gemm_last);
   const ProblemSize known = size.value_or(ProblemSize{});
+  if (is_last_arrival(values))
+    return compile(
+        last, gemm_config(values, size), size, device,
+        {"a", "a_scales", "b", "b_scales", "c", "slices", "arrivals", "d", "m", "n", "k", "alpha", "beta"},
+        some_pointer<u8>(), some_pointer<u8>(), some_pointer<u8>(), some_pointer<u8>(), some_pointer<bf16>(),
+        some_pointer<f32>(), some_pointer<i32>(), some_pointer<bf16>(), narrow(known.m), narrow(known.n),
+        narrow(known.k), 1.0F, 0.0F);
   const auto with = [&]<class Out>(const auto &kernel, DevicePointer<Out> out) {
     return compile(kernel, gemm_config(values, size), size, device,
                    {"a", "a_scales", "b", "b_scales", "c", "d", "m", "n", "k", "alpha", "beta"},

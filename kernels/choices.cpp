@@ -40,13 +40,15 @@ Status check_tile(std::string_view kernel, const ConfigValues &config, const std
   return {};
 }
 
-/// Values that the compiler does not know yet are refused by name rather than ignored.
-Status check_supported(std::string_view kernel, const ConfigValues &config) {
-  if (config.get_or("reduce", 0) == static_cast<int>(Reduce::LastArrival))
-    return nereid_error(fmt::format("{}: reduce=last_arrival is not supported yet", kernel),
-                        "use reduce=workspace");
-  if (config.get_or("mfma", 16) != 16)
-    return nereid_error(fmt::format("{}: mfma=32 is not supported yet", kernel), "use mfma=16");
+/// An instruction of 32 rows and columns fits tiles of 32 rows and columns. Those of B's scales come in
+/// groups of 32 too.
+Status check_instruction(std::string_view kernel, const ConfigValues &config) {
+  if (config.get_or("mfma", 16) == 16)
+    return {};
+  for (std::string_view key : {"block_m", "block_n"})
+    if (const std::optional<int> size = config.get(key); size && *size % 32 != 0)
+      return user_error(fmt::format("{}: mfma=32 does not fit {}={}", kernel, key, *size),
+                        fmt::format("use mfma=16, or {}={}", key, (*size + 31) / 32 * 32));
   return {};
 }
 
@@ -159,8 +161,6 @@ Result<ConfigValues> complete_quant(const ConfigValues &given, const std::option
   if (Status status = check_tile("mxfp4_quant", config, {{"block_m", 1}, {"block_k", 32}, {"waves", 1}});
       !status)
     return status.error();
-  if (Status status = check_supported("mxfp4_quant", config); !status)
-    return status.error();
   if (Status status = check_registers("mxfp4_quant", config, "block_m", "block_k", 512); !status)
     return status.error();
   return config;
@@ -174,7 +174,7 @@ Result<ConfigValues> complete_gemm(bool fused, const ConfigValues &given,
   ConfigValues config = given;
   const int64_t m = shape ? shape->m : 16;
   const int most_rows = fused ? 32 : 64;
-  int block_m = 16;
+  int block_m = given.get_or("mfma", 16);
   while (block_m < m && block_m < most_rows)
     block_m *= 2;
   if (const std::optional<Block> large = fused || !shape ? std::nullopt : large_block(*shape, given)) {
@@ -198,14 +198,14 @@ Result<ConfigValues> complete_gemm(bool fused, const ConfigValues &given,
   set_missing(config, "wave_split", static_cast<int>(WaveSplit::Auto));
   if (is_split && *config.get("reduce") == static_cast<int>(Reduce::None))
     return user_error(fmt::format("{}: split_k={} needs a way to reduce", kernel, *config.get("split_k")),
-                      "use reduce=atomic or reduce=workspace");
+                      "use reduce=atomic, workspace or last_arrival");
   if (*config.get("const_k") == 1 && !shape)
     return user_error(fmt::format("{}: const_k=1 needs a shape", kernel), "give --shape M,N,K");
   if (Status status = check_tile(
           kernel, config, {{"block_m", 1, !fused}, {"block_n", 16, true}, {"block_k", 32}, {"waves", 1}});
       !status)
     return status.error();
-  if (Status status = check_supported(kernel, config); !status)
+  if (Status status = check_instruction(kernel, config); !status)
     return status.error();
   // Sums want half of a lane's 512 registers; codes are small.
   for (const auto &[rows, columns, most] : {std::tuple("block_m", "block_n", 256),
@@ -229,8 +229,6 @@ Result<ConfigValues> complete_reduce(const ConfigValues &given, const std::optio
   set_missing(config, "waves_per_eu", 0);
   if (Status status = check_tile("splitk_reduce", config, {{"block_m", 1}, {"block_n", 16}, {"waves", 1}});
       !status)
-    return status.error();
-  if (Status status = check_supported("splitk_reduce", config); !status)
     return status.error();
   if (Status status = check_registers("splitk_reduce", config, "block_m", "block_n", 256); !status)
     return status.error();

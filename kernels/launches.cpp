@@ -25,8 +25,23 @@ Result<LaunchRecord> record(const ConfigValues &config, Result<LaunchInfo> info)
   return LaunchRecord{config, std::move(*info)};
 }
 
+bool is_last_arrival(const ConfigValues &config) {
+  return config.get_or("reduce", 0) == static_cast<int>(Reduce::LastArrival);
+}
+
 bool stores_bf16(const ConfigValues &config) {
-  return config.get_or("reduce", 0) == static_cast<int>(Reduce::None);
+  return config.get_or("reduce", 0) == static_cast<int>(Reduce::None) || is_last_arrival(config);
+}
+
+/// What last_arrival needs beside the operands.
+Status check_workspace(std::string_view operation, const ConfigValues &config, const ProblemSize &size,
+                       const SplitWorkspace &workspace) {
+  if (!is_last_arrival(config))
+    return {};
+  return check_memory(operation, {{"slices", workspace.slices,
+                                   size.m * size.n * config.get_or("split_k", 1) * 4, "f32 [split_k, m, n]"},
+                                  {"arrivals", workspace.arrivals, gemm_tiles(config, size) * 4,
+                                   "i32, one for each tile of the output"}});
 }
 
 Grid gemm_grid(const GemmConfig &config, const ProblemSize &size) {
@@ -35,6 +50,10 @@ Grid gemm_grid(const GemmConfig &config, const ProblemSize &size) {
 }
 
 } // namespace
+
+int64_t gemm_tiles(const ConfigValues &config, const ProblemSize &size) {
+  return blocks(size.m, config.get_or("block_m", 16)) * blocks(size.n, config.get_or("block_n", 32));
+}
 
 Result<LaunchRecord> launch_quant(const LaunchTarget &target, const ConfigValues &values,
                                   const ProblemSize &size, DeviceMemory x, DeviceMemory codes,
@@ -58,8 +77,10 @@ Result<LaunchRecord> launch_quant(const LaunchTarget &target, const ConfigValues
 
 Result<LaunchRecord> launch_gemm_fused(const LaunchTarget &target, const ConfigValues &values,
                                        const ProblemSize &size, DeviceMemory a, DeviceMemory b,
-                                       DeviceMemory b_scales, DeviceMemory out) {
+                                       DeviceMemory b_scales, DeviceMemory out,
+                                       const SplitWorkspace &workspace) {
   static const Kernel to_bf16("mxfp4_gemm_fused", mxfp4_gemm_fused<bf16>);
+  static const Kernel last("mxfp4_gemm_fused", mxfp4_gemm_fused_last);
   static const Kernel to_f32("mxfp4_gemm_fused", mxfp4_gemm_fused<f32>);
   const bool narrow = stores_bf16(values);
   const int64_t out_bytes = narrow ? output_bytes<bf16>(values, size) : output_bytes<f32>(values, size);
@@ -71,7 +92,16 @@ Result<LaunchRecord> launch_gemm_fused(const LaunchTarget &target, const ConfigV
            {"out", out, out_bytes, narrow ? "bf16 [m, n]" : "f32, [split_k, m, n] for workspace"}});
       !status)
     return status.error();
+  if (Status status = check_workspace(last.name(), values, size, workspace); !status)
+    return status.error();
   const GemmConfig config = gemm_config(values, size);
+  if (is_last_arrival(values))
+    return record(values,
+                  last.launch(target.options, target.stream, gemm_grid(config, size), config,
+                              pointer<const bf16>(a), pointer<const u8>(b), pointer<const u8>(b_scales),
+                              pointer<f32>(workspace.slices), pointer<i32>(workspace.arrivals),
+                              pointer<bf16>(out), static_cast<int32_t>(size.m), static_cast<int32_t>(size.n),
+                              static_cast<int32_t>(size.k)));
   const auto launch = [&]<class Out>(const auto &kernel, DevicePointer<Out> to) {
     return record(values, kernel.launch(target.options, target.stream, gemm_grid(config, size), config,
                                         pointer<const bf16>(a), pointer<const u8>(b),
@@ -84,8 +114,9 @@ Result<LaunchRecord> launch_gemm_fused(const LaunchTarget &target, const ConfigV
 Result<LaunchRecord> launch_gemm(const LaunchTarget &target, const ConfigValues &values,
                                  const ProblemSize &size, DeviceMemory a, DeviceMemory a_scales,
                                  DeviceMemory b, DeviceMemory b_scales, DeviceMemory out,
-                                 const Epilogue &epilogue) {
+                                 const Epilogue &epilogue, const SplitWorkspace &workspace) {
   static const Kernel to_bf16("mxfp4_gemm", mxfp4_gemm<bf16>);
+  static const Kernel last("mxfp4_gemm", mxfp4_gemm_last);
   static const Kernel to_f32("mxfp4_gemm", mxfp4_gemm<f32>);
   const bool narrow = stores_bf16(values);
   const Scaling scaling = narrow ? epilogue.scaling() : Scaling::None;
@@ -100,7 +131,17 @@ Result<LaunchRecord> launch_gemm(const LaunchTarget &target, const ConfigValues 
            {"c", epilogue.c, scaling == Scaling::AlphaBeta ? size.m * size.n * 2 : 0, "bf16 [m, n]"}});
       !status)
     return status.error();
+  if (Status status = check_workspace(last.name(), values, size, workspace); !status)
+    return status.error();
   const GemmConfig config = gemm_config(values, size, scaling);
+  if (is_last_arrival(values))
+    return record(values,
+                  last.launch(target.options, target.stream, gemm_grid(config, size), config,
+                              pointer<const u8>(a), pointer<const u8>(a_scales), pointer<const u8>(b),
+                              pointer<const u8>(b_scales), pointer<const bf16>(epilogue.c),
+                              pointer<f32>(workspace.slices), pointer<i32>(workspace.arrivals),
+                              pointer<bf16>(out), static_cast<int32_t>(size.m), static_cast<int32_t>(size.n),
+                              static_cast<int32_t>(size.k), epilogue.alpha, epilogue.beta));
   const auto launch = [&]<class Out>(const auto &kernel, DevicePointer<Out> to) {
     return record(values,
                   kernel.launch(target.options, target.stream, gemm_grid(config, size), config,

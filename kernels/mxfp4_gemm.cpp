@@ -2,91 +2,26 @@
 
 #include <type_traits>
 
-#include "kernels/mx_tiles.h"
+#include "kernels/gemm_tile.h"
+#include "kernels/last_arrival.h"
 
 namespace nereid::kernels {
 namespace {
 
-/// Rounds up to which a loop over a constant K is written out.
-constexpr int64_t straight_line_rounds = 4;
-
-/// Where a program's tile of C stands.
-struct Output {
-  Int first_row;
-  Int first_column;
-  Int split;
-  Int m;
-  Int n;
-};
-
-Output output_of(const GemmConfig &config, const Int &m, const Int &n) {
+OutputPlace output_of(const GemmConfig &config, const Int &m, const Int &n) {
   assume_rows(m);
   assume_columns(n);
   return {program_id(2) * config.block_m, program_id(0) * config.block_n, program_id(1), m, n};
 }
 
-/// The program's part of A times B, f32 [block_m, block_n]. load_a gives a Quantized from a TilePlace and
-/// the round's length along K.
-template <class LoadA>
-Tile<f32> multiply(const GemmConfig &config, const Output &output, const LoadA &load_a,
-                   const Ptr<const u8> &b, const Ptr<const u8> &b_scales, const Int &runtime_k) {
-  const Int k = config.constant_k > 0 ? Int(config.constant_k) : Int(runtime_k);
-  assume_columns(k);
-  Var sum = zeros<f32>({config.block_m, config.block_n});
-  const auto add_round = [&](const Int &first_k, int64_t round_k) {
-    const bool whole_k = config.whole_k != 0;
-    const TilePlace place_a{output.first_row, output.m, config.whole_m != 0, first_k, k, whole_k};
-    const TilePlace place_b{output.first_column, output.n, config.whole_n != 0, first_k, k, whole_k};
-    const Quantized a = load_a(place_a, round_k);
-    const Tile<u8> b_codes = load_shuffled_b(b, place_b, config.block_n, round_k);
-    const Tile<u8> b_scale = load_shuffled_scales(b_scales, place_b, config.block_n, round_k);
-    sum += dot_scaled(a.codes, a.scales, e2m1, b_codes, b_scale, e2m1);
-  };
-
-  const int64_t constant_rounds = (config.constant_k + config.block_k - 1) / config.block_k;
-  const bool straight_line = config.constant_k > 0 && constant_rounds % config.split_k == 0 &&
-                             constant_rounds / config.split_k <= straight_line_rounds;
-  if (straight_line) {
-    const int rounds = static_cast<int>(constant_rounds) / config.split_k;
-    // One wide round lets the waves share K. It must fit: 64 values of A a lane.
-    const bool wide = config.whole_k != 0 && (rounds & (rounds - 1)) == 0 &&
-                      config.block_m * rounds * config.block_k <= 64 * 64 * config.waves;
-    const int steps = wide ? 1 : rounds;
-    const int step_k = rounds / steps * config.block_k;
-    for (int i = 0; i < steps; ++i)
-      add_round(config.split_k == 1 ? Int(i * step_k) : (output.split * steps + i) * step_k, step_k);
-  } else if (config.split_k == 1) {
-    for (Int first_k : range(0, k, config.block_k, {.stages = config.stages}))
-      add_round(first_k, config.block_k);
-  } else {
-    assume(output.split < config.split_k);
-    const Int split_rounds = cdiv(cdiv(k, config.block_k), config.split_k);
-    const Int begin = output.split * split_rounds * config.block_k;
-    const Int end = min(begin + split_rounds * config.block_k, k);
-    for (Int first_k : range(begin, end, config.block_k, {.stages = config.stages}))
-      add_round(first_k, config.block_k);
-  }
-  return sum;
-}
-
-/// Offsets of the program's tile from its first row, and which of them are in [m, n].
-struct OutputTile {
-  Tile<i32> offsets;
-  Tile<i1> exists;
-};
-
-OutputTile tile_of(const GemmConfig &config, const Output &output) {
-  const Tile<i32> row = col(arange(0, config.block_m));
-  const Tile<i32> column = output.first_column + nereid::row(arange(0, config.block_n));
-  return {row * output.n + column, (output.first_row + row < output.m) & (column < output.n)};
-}
-
-Long first_of_row(const Output &output) { return output.first_row.to<i64>() * output.n.to<i64>(); }
+/// Where programs of one tile count themselves.
+Int tile_number() { return program_id(2) * num_programs(0) + program_id(0); }
 
 template <class Out>
-void store_sum(const GemmConfig &config, const Output &output, const Ptr<Out> &out, const Tile<f32> &sum) {
+void store_sum(const GemmConfig &config, const OutputPlace &output, const Ptr<Out> &out,
+               const Tile<f32> &sum) {
   const OutputTile tile = tile_of(config, output);
-  const Ptr<Out> first = out + first_of_row(output);
+  const Ptr<Out> first = out + output.first_of_row();
   if constexpr (std::is_same_v<Out, bf16>) {
     store(first + tile.offsets, sum.template to<bf16>(), tile.exists);
   } else if (config.reduce == Reduce::Atomic) {
@@ -97,35 +32,62 @@ void store_sum(const GemmConfig &config, const Output &output, const Ptr<Out> &o
   }
 }
 
+/// Quantised A from memory: a load_a for multiply.
+auto loaded_codes(const GemmConfig &config, const Ptr<const u8> &a, const Ptr<const u8> &a_scales) {
+  return [config, a, a_scales](const TilePlace &place, int64_t round_k) {
+    return Quantized{load_codes(a, place, config.block_m, round_k),
+                     load_shuffled_scales(a_scales, place, config.block_m, round_k)};
+  };
+}
+
+/// alpha sum + beta C, as far as config.scaled_output says.
+Tile<f32> scaled(const GemmConfig &config, const OutputPlace &output, const Tile<f32> &sum,
+                 const Ptr<const bf16> &c, const Float &alpha, const Float &beta) {
+  Var result = sum;
+  if (config.scaled_output >= 1)
+    result *= alpha;
+  if (config.scaled_output >= 2) {
+    const OutputTile tile = tile_of(config, output);
+    result += beta * load(c + output.first_of_row() + tile.offsets, tile.exists).to<f32>();
+  }
+  return result;
+}
+
 } // namespace
 
 template <class Out>
 void mxfp4_gemm_fused(const GemmConfig &config, Ptr<const bf16> a, Ptr<const u8> b, Ptr<const u8> b_scales,
                       Ptr<Out> out, Int m, Int n, Int k) {
-  const Output output = output_of(config, m, n);
-  const auto load_a = [&](const TilePlace &place, int64_t round_k) {
-    return quantize(load_rows(a, place, config.block_m, round_k), e2m1, ScaleRule::Even);
-  };
-  store_sum(config, output, out, multiply(config, output, load_a, b, b_scales, k));
+  const OutputPlace output = output_of(config, m, n);
+  store_sum(config, output, out, multiply(config, output, quantized_rows(config, a), b, b_scales, k));
 }
 
 template <class Out>
 void mxfp4_gemm(const GemmConfig &config, Ptr<const u8> a, Ptr<const u8> a_scales, Ptr<const u8> b,
                 Ptr<const u8> b_scales, Ptr<const bf16> c, Ptr<Out> out, Int m, Int n, Int k, Float alpha,
                 Float beta) {
-  const Output output = output_of(config, m, n);
-  const auto load_a = [&](const TilePlace &place, int64_t round_k) {
-    return Quantized{load_codes(a, place, config.block_m, round_k),
-                     load_shuffled_scales(a_scales, place, config.block_m, round_k)};
-  };
-  Var sum = multiply(config, output, load_a, b, b_scales, k);
-  if (config.scaled_output >= 1)
-    sum *= alpha;
-  if (config.scaled_output >= 2) {
-    const OutputTile tile = tile_of(config, output);
-    sum += beta * load(c + first_of_row(output) + tile.offsets, tile.exists).to<f32>();
-  }
-  store_sum(config, output, out, sum.get());
+  const OutputPlace output = output_of(config, m, n);
+  const Tile<f32> sum = multiply(config, output, loaded_codes(config, a, a_scales), b, b_scales, k);
+  store_sum(config, output, out, scaled(config, output, sum, c, alpha, beta));
+}
+
+void mxfp4_gemm_fused_last(const GemmConfig &config, Ptr<const bf16> a, Ptr<const u8> b,
+                           Ptr<const u8> b_scales, Ptr<f32> slices, Ptr<i32> arrivals, Ptr<bf16> out, Int m,
+                           Int n, Int k) {
+  const OutputPlace output = output_of(config, m, n);
+  const Tile<f32> part = multiply(config, output, quantized_rows(config, a), b, b_scales, k);
+  with_sum_of_splits(config, output, slices, arrivals, tile_number(), part,
+                     [&](const Tile<f32> &sum) { store_sum(config, output, out, sum); });
+}
+
+void mxfp4_gemm_last(const GemmConfig &config, Ptr<const u8> a, Ptr<const u8> a_scales, Ptr<const u8> b,
+                     Ptr<const u8> b_scales, Ptr<const bf16> c, Ptr<f32> slices, Ptr<i32> arrivals,
+                     Ptr<bf16> out, Int m, Int n, Int k, Float alpha, Float beta) {
+  const OutputPlace output = output_of(config, m, n);
+  const Tile<f32> part = multiply(config, output, loaded_codes(config, a, a_scales), b, b_scales, k);
+  with_sum_of_splits(config, output, slices, arrivals, tile_number(), part, [&](const Tile<f32> &sum) {
+    store_sum(config, output, out, scaled(config, output, sum, c, alpha, beta));
+  });
 }
 
 template void mxfp4_gemm_fused<bf16>(const GemmConfig &, Ptr<const bf16>, Ptr<const u8>, Ptr<const u8>,

@@ -15,10 +15,11 @@ struct Mxfp4Linear::State {
   GemmPlan plan;
   ConfigValues quant;
   ConfigValues reduce;
-  Buffer<u8> a_codes;  ///< staged: [m, k/2]
-  Buffer<u8> a_scales; ///< staged: shuffled, its padding 127
-  Buffer<f32> sums;    ///< atomic: [m, n]; workspace: [split_k, m, n]
-  std::mutex mutex;    ///< launches of one call stay together in the stream
+  Buffer<u8> a_codes;   ///< staged: [m, k/2]
+  Buffer<u8> a_scales;  ///< staged: shuffled, its padding 127
+  Buffer<f32> sums;     ///< atomic: [m, n]; workspace and last_arrival: [split_k, m, n]
+  Buffer<i32> arrivals; ///< last_arrival: one for each tile
+  std::mutex mutex;     ///< launches of one call stay together in the stream
 };
 
 namespace {
@@ -86,7 +87,21 @@ Mxfp4Linear::make_state(const Stream &stream, const ProblemSize &size, const Gem
   auto state = std::make_unique<State>(stream);
   state->size = size;
   state->plan = plan;
-  if (plan.reduce() != Reduce::None) {
+  if (plan.reduce() == Reduce::LastArrival) {
+    Result<Buffer<f32>> slices = device_.allocate<f32>(size.m * size.n * plan.split_k());
+    if (!slices)
+      return slices.error();
+    Result<Buffer<i32>> arrivals = device_.allocate<i32>(gemm_tiles(plan.gemm, size));
+    if (!arrivals)
+      return arrivals.error();
+    state->sums = std::move(*slices);
+    state->arrivals = std::move(*arrivals);
+    if (Status status = state->arrivals.fill(0); !status)
+      return status.error();
+    // They were zeroed on the default stream.
+    if (Status status = device_.synchronize(); !status)
+      return status.error();
+  } else if (plan.reduce() != Reduce::None) {
     const bool slices = plan.reduce() == Reduce::Workspace;
     Result<ConfigValues> reduce = complete_reduce({{"split_k", slices ? plan.split_k() : 1}}, size);
     if (!reduce)
@@ -133,7 +148,8 @@ Status Mxfp4Linear::run(State &state, const LinearOperands &operands, LinearRepo
   if (plan.reduce() == Reduce::Atomic)
     if (Status status = add(launch_zero(target, state.sums, state.size.m * state.size.n)); !status)
       return status;
-  const bool reduces = plan.reduce() != Reduce::None;
+  const bool reduces = plan.reduce() == Reduce::Atomic || plan.reduce() == Reduce::Workspace;
+  const SplitWorkspace workspace{state.sums, state.arrivals};
   const DeviceMemory out = reduces ? DeviceMemory(state.sums) : operands.c;
   if (plan.path == GemmPath::Staged) {
     if (Status status =
@@ -141,11 +157,11 @@ Status Mxfp4Linear::run(State &state, const LinearOperands &operands, LinearRepo
         !status)
       return status;
     if (Status status = add(launch_gemm(target, plan.gemm, state.size, state.a_codes, state.a_scales,
-                                        operands.b, operands.b_scales, out));
+                                        operands.b, operands.b_scales, out, {}, workspace));
         !status)
       return status;
   } else if (Status status = add(launch_gemm_fused(target, plan.gemm, state.size, operands.a, operands.b,
-                                                   operands.b_scales, out));
+                                                   operands.b_scales, out, workspace));
              !status) {
     return status;
   }

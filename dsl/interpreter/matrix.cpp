@@ -92,15 +92,45 @@ bool is_small(ir::Format format) { return ir::facts(format).bits <= 6; }
 
 } // namespace
 
+/// The values of one side of dot, codes decoded.
+static void copy_factors(Frame &frame, const ir::Op &op, size_t operand, size_t count, float *out) {
+  const char *format_name = operand == 0 ? "format_a" : "format_b";
+  if (!op.has(format_name)) {
+    std::copy_n(frame.in(op, operand).as<float>(), count, out);
+    return;
+  }
+  const ir::Format format = *ir::format_named(op.string(format_name));
+  const auto *codes = frame.in(op, operand).as<uint8_t>();
+  std::transform(codes, codes + count, out, [&](uint8_t code) { return decode(format, code); });
+}
+
+static void run_integer_dot(Frame &frame, const ir::Op &op, size_t rows, size_t k_count, size_t columns) {
+  const auto *a = frame.in(op, 0).as<int8_t>(), *b = frame.in(op, 1).as<int8_t>();
+  auto *out = frame.out(op).as<int32_t>();
+  for (size_t m = 0; m < rows; ++m)
+    for (size_t n = 0; n < columns; ++n) {
+      uint32_t sum = 0;
+      for (size_t k = 0; k < k_count; ++k)
+        sum += static_cast<uint32_t>(a[m * k_count + k] * b[k * columns + n]);
+      out[m * columns + n] = static_cast<int32_t>(sum);
+    }
+}
+
 void run_dot(Frame &frame, const ir::Op &op) {
   const auto rows = static_cast<size_t>(frame.in_type(op, 0).shape[0]);
   const auto k_count = static_cast<size_t>(frame.in_type(op, 0).shape[1]);
   const auto columns = static_cast<size_t>(frame.in_type(op, 1).shape[1]);
+  if (frame.in_type(op, 0).element == ir::Element::I8) {
+    run_integer_dot(frame, op, rows, k_count, columns);
+    return propagate(frame, op);
+  }
   auto *out = frame.out(op).as<float>();
   Factors<float> factors(rows, columns, k_count);
-  std::copy_n(frame.in(op, 0).as<float>(), rows * k_count, factors.a.data());
+  copy_factors(frame, op, 0, rows * k_count, factors.a.data());
+  std::vector<float> b(k_count * columns);
+  copy_factors(frame, op, 1, b.size(), b.data());
   for (size_t k = 0; k < k_count; ++k)
-    std::copy_n(frame.in(op, 1).as<float>() + k * columns, columns, &factors.b[k * factors.columns]);
+    std::copy_n(&b[k * columns], columns, &factors.b[k * factors.columns]);
   for (size_t column = 0; column < columns; column += block_columns)
     for (size_t row = 0; row < rows; row += block_rows) {
       float sums[block_rows][block_columns] = {};

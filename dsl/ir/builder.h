@@ -76,7 +76,10 @@ public:
   ValueId reduce(Opcode opcode, ValueId value, int axis, bool keep);
   ValueId cumsum(ValueId value, int axis);
 
+  /// Both bf16, both f16 (to f32) or both i8 (to i32).
   ValueId dot(ValueId a, ValueId b);
+  /// Codes of e4m3 or e5m2 without scales, to f32.
+  ValueId dot(ValueId a, Format format_a, ValueId b, Format format_b);
   /// One side of dot_scaled; a bf16 or f16 tile has no scale and the format of its element.
   struct ScaledOperand {
     ValueId codes;
@@ -145,6 +148,7 @@ private:
   ValueId memory_mask(std::string_view what, ValueId pointer, ValueId mask);
   /// A mask that is true everywhere is none.
   void push_mask(std::vector<ValueId> &operands, ValueId mask) const;
+  ValueId emit_dot(ValueId a, ValueId b, Element result, Attributes attributes);
   /// K of one side of dot_scaled.
   int64_t check_scaled(const ScaledOperand &side, bool is_a) const;
   std::optional<ValueId> fold(Opcode opcode, ValueId a, ValueId b);

@@ -27,21 +27,39 @@ ValueId Builder::cumsum(ValueId value, int axis) {
 }
 
 ValueId Builder::dot(ValueId a, ValueId b) {
+  require_value("dot", a);
+  require_value("dot", b);
+  const Element element = type(a).element;
+  require_element("dot", a, element == Element::BF16 || element == Element::F16 || element == Element::I8,
+                  "bf16, f16 or i8");
+  require_element("dot", b, type(b).element == element, facts(element).name);
+  return emit_dot(a, b, element == Element::I8 ? Element::I32 : Element::F32, {});
+}
+
+ValueId Builder::dot(ValueId a, Format format_a, ValueId b, Format format_b) {
+  for (Format format : {format_a, format_b})
+    if (!facts(format).scaled || facts(format).bits != 8)
+      fail(fmt::format("dot: {} is no format of 8 bits", facts(format).name),
+           "dot takes codes of e4m3 and e5m2; the smaller formats have scales: use dot_scaled");
   for (ValueId operand : {a, b}) {
     require_value("dot", operand);
-    require_element("dot", operand,
-                    type(operand).element == Element::BF16 || type(operand).element == Element::F16,
-                    "bf16 or f16");
+    require_element("dot", operand, type(operand).element == Element::U8, "u8 (codes)");
+  }
+  return emit_dot(
+      a, b, Element::F32,
+      {{"format_a", std::string(facts(format_a).name)}, {"format_b", std::string(facts(format_b).name)}});
+}
+
+ValueId Builder::emit_dot(ValueId a, ValueId b, Element result, Attributes attributes) {
+  for (ValueId operand : {a, b})
     if (type(operand).rank() != 2)
       fail(fmt::format("dot: an operand has shape {}, not [M, K] or [K, N]", text(type(operand).shape)),
            "Reshape the operand to rank 2");
-  }
-  require_element("dot", b, type(a).element == type(b).element, facts(type(a).element).name);
   const Shape &x = type(a).shape, &y = type(b).shape;
   if (x[1] != y[0])
     fail(fmt::format("dot: a of shape {} has K = {}, b of shape {} has K = {}", text(x), x[1], text(y), y[0]),
          "a is [M, K] and b is [K, N]: transpose b with trans(b) when it is [N, K]");
-  return emit_one(Opcode::Dot, {a, b}, Type::tile(Element::F32, {x[0], y[1]}));
+  return emit_one(Opcode::Dot, {a, b}, Type::tile(result, {x[0], y[1]}), std::move(attributes));
 }
 
 int64_t Builder::check_scaled(const ScaledOperand &side, bool is_a) const {

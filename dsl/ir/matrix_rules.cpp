@@ -76,15 +76,24 @@ Complaint dot_scaled(const Function &function, const Op &op) {
 Complaint dot(const Function &function, const Op &op) {
   const Type &a = function.type(op.operands[0]);
   const Type &b = function.type(op.operands[1]);
-  if (a.element != Element::BF16 && a.element != Element::F16)
-    return fmt::format("dot takes bf16 or f16, not {}", a.text());
+  const bool codes = a.element == Element::U8;
+  if (!codes && a.element != Element::BF16 && a.element != Element::F16 && a.element != Element::I8)
+    return fmt::format("dot takes bf16, f16, i8 or codes in u8, not {}", a.text());
+  for (const char *name : {"format_a", "format_b"}) {
+    if (op.has(name) != codes)
+      return fmt::format("{} belongs to codes, and they to it", name);
+    const std::optional<Format> format = codes ? format_named(op.string(name)) : std::nullopt;
+    if (codes && (!format || !facts(*format).scaled || facts(*format).bits != 8))
+      return fmt::format("'{}' is no format of 8 bits", op.string(name));
+  }
   if (a.rank() != 2 || b.rank() != 2)
     return "dot takes matrices";
   if (a.shape[1] != b.shape[0])
     return fmt::format("K is {} in a and {} in b", a.shape[1], b.shape[0]);
   if (auto complaint = want(b, Type::tile(a.element, b.shape), "b"))
     return complaint;
-  return want(function.type(op.result()), Type::tile(Element::F32, {a.shape[0], b.shape[1]}), "the result");
+  const Element sum = a.element == Element::I8 ? Element::I32 : Element::F32;
+  return want(function.type(op.result()), Type::tile(sum, {a.shape[0], b.shape[1]}), "the result");
 }
 
 Complaint quantize(const Function &function, const Op &op) {

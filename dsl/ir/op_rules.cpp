@@ -85,7 +85,7 @@ constexpr OpRule rule(Opcode opcode) {
   case Opcode::ReduceAny:
     return {1, 1, 1, 0, TakesBool};
   case Opcode::Dot:
-    return {2, 2, 1, 0, TakesFloat};
+    return {2, 2, 1, 0, TakesNumber};
   case Opcode::DotScaled:
     return {2, 4, 1, 0, TakesNumber};
   case Opcode::Quantize:
@@ -132,6 +132,8 @@ constexpr AttributeRule attributes[] = {
     {Opcode::ReduceAny, "axis", AttributeKind::Integer, true},
     {Opcode::ArgMax, "axis", AttributeKind::Integer, true},
     {Opcode::CumSum, "axis", AttributeKind::Integer, true},
+    {Opcode::Dot, "format_a", AttributeKind::String, false},
+    {Opcode::Dot, "format_b", AttributeKind::String, false},
     {Opcode::DotScaled, "format_a", AttributeKind::String, true},
     {Opcode::DotScaled, "format_b", AttributeKind::String, true},
     {Opcode::Quantize, "format", AttributeKind::String, true},

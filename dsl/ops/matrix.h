@@ -21,6 +21,9 @@ concept HalfTile = FloatTile<X> && !std::same_as<ElementOf<X>, f32>;
 template <class X>
 concept ByteTile = TileLike<X> && std::same_as<ElementOf<X>, u8>;
 
+template <class X>
+concept SignedByteTile = TileLike<X> && std::same_as<ElementOf<X>, i8>;
+
 template <ByteTile C, ByteTile S>
 ir::Builder::ScaledOperand scaled(const C &codes, const S &scales, Format format) {
   return {id_of(codes), id_of(scales), format};
@@ -35,6 +38,18 @@ template <detail::HalfTile A, detail::HalfTile B>
   requires std::same_as<detail::ElementOf<A>, detail::ElementOf<B>>
 Tile<f32> dot(const A &a, const B &b, Where where = Where::current()) {
   return detail::make<f32>(detail::at(where).dot(detail::id_of(a), detail::id_of(b)));
+}
+
+/// a [M, K] times b [K, N] of i8, summed in i32 that wraps: [M, N].
+template <detail::SignedByteTile A, detail::SignedByteTile B>
+Tile<i32> dot(const A &a, const B &b, Where where = Where::current()) {
+  return detail::make<i32>(detail::at(where).dot(detail::id_of(a), detail::id_of(b)));
+}
+
+/// Codes u8 a [M, K] times b [K, N] of e4m3 or e5m2, without scales, summed in f32: [M, N].
+template <detail::ByteTile A, detail::ByteTile B>
+Tile<f32> dot(const A &a, Format format_a, const B &b, Format format_b, Where where = Where::current()) {
+  return detail::make<f32>(detail::at(where).dot(detail::id_of(a), format_a, detail::id_of(b), format_b));
 }
 
 /// Product of microscaled matrices, f32 [M, N]: codes a u8 [M, K*bits/8] and b u8 [K*bits/8, N] packed along

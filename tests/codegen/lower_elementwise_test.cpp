@@ -174,6 +174,20 @@ TEST(LowerElementwise, InlineAssemblyMeansWhatItSays) {
   expect_same(b.done(), {1, 1, 1}, {buffer(random.normals(64)), buffer(std::vector<float>(64))});
 }
 
+TEST(LowerElementwise, ProductsThatAreZeroKeepTheirSignInF16) {
+  KernelBuilder b(1);
+  ir::ValueId x = b.pointer(Element::I64), y = b.pointer(Element::U8), z = b.pointer(Element::F16);
+  ir::ValueId a = b.cast(b.load_tile(x, {64}), Element::F16), c = b.cast(b.load_tile(y, {64}), Element::F16);
+  b.store_tile(z, b.mul(a, c));
+  std::vector<int64_t> integers(64);
+  std::vector<uint8_t> bytes(64);
+  for (size_t i = 0; i < 64; ++i) {
+    integers[i] = static_cast<int64_t>(i % 7) - 3;
+    bytes[i] = static_cast<uint8_t>(i % 3);
+  }
+  expect_same(b.done(), {1, 1, 1}, {buffer(integers), buffer(bytes), buffer(std::vector<uint16_t>(64))});
+}
+
 TEST(LowerElementwise, ScaledConversions) {
   for (ir::Format format : {ir::Format::E2M1, ir::Format::E4M3, ir::Format::E5M2}) {
     Element packed = format == ir::Format::E2M1 ? Element::U8 : Element::U16;

@@ -169,14 +169,15 @@ TEST(LowerDotScaled, BytesOfALoadedDwordAreSelectedByTheInstruction) {
 }
 
 void check_quantize(Element element, ir::ScaleRule rule, int64_t m, int64_t k, int waves,
-                    const Argument &values) {
+                    const Argument &values, ir::Format format = ir::Format::E2M1) {
   KernelBuilder b(waves);
   ir::ValueId px = b.pointer(element), pc = b.pointer(Element::U8), ps = b.pointer(Element::U8);
-  auto [codes, scale] = b.quantize(b.load_tile(px, {m, k}), ir::Format::E2M1, rule);
+  auto [codes, scale] = b.quantize(b.load_tile(px, {m, k}), format, rule);
   b.store_tile(pc, codes);
   b.store_tile(ps, scale);
   expect_same(b.done(), {1, 1, 1},
-              {values, buffer(std::vector<uint8_t>(m * k / 2)), buffer(std::vector<uint8_t>(m * k / 32))});
+              {values, buffer(std::vector<uint8_t>(m * k * ir::facts(format).bits / 8)),
+               buffer(std::vector<uint8_t>(m * k / 32))});
 }
 
 TEST(LowerQuantize, EveryRuleElementAndShape) {
@@ -187,6 +188,52 @@ TEST(LowerQuantize, EveryRuleElementAndShape) {
         check_quantize(Element::BF16, rule, m, k, waves, buffer(random.bf16_normals(m * k)));
         check_quantize(Element::F32, rule, m, k, waves, buffer(random.normals(m * k)));
       }
+}
+
+TEST(LowerQuantize, EveryFormatRuleAndElement) {
+  for (ir::Format format : {ir::Format::E2M3, ir::Format::E3M2, ir::Format::E4M3, ir::Format::E5M2})
+    for (ir::ScaleRule rule : {ir::ScaleRule::Even, ir::ScaleRule::Floor, ir::ScaleRule::Ceil}) {
+      Random random(3);
+      check_quantize(Element::BF16, rule, 4, 256, 1, buffer(random.bf16_normals(1024)), format);
+      check_quantize(Element::F32, rule, 16, 64, 4, buffer(random.normals(1024)), format);
+      check_quantize(Element::F16, rule, 1, 32, 2, buffer(random.bits<uint16_t>(32)), format);
+      // Any bits, as neighbours of one exponent: largest values, NaN and infinity, subnormal ones.
+      std::vector<uint32_t> bits = random.bits<uint32_t>(8192);
+      for (size_t i = 0; i < bits.size(); ++i)
+        bits[i] = (bits[i] & 0x81ffffff) | static_cast<uint32_t>(i / 32) << 23;
+      check_quantize(Element::F32, rule, 32, 256, 4, buffer(bits), format);
+    }
+}
+
+TEST(LowerQuantize, OneValueForAll) {
+  KernelBuilder b(1);
+  ir::ValueId x = b.scalar_argument(Element::F32), pc = b.pointer(Element::U8), ps = b.pointer(Element::U8);
+  auto [codes, scale] = b.quantize(b.broadcast(x, {8, 32}), ir::Format::E2M1, ir::ScaleRule::Even);
+  b.store_tile(pc, codes);
+  b.store_tile(ps, scale);
+  ir::Function function = b.done();
+  for (float value : {1.0F, -3.5F, 0.0F, 0x1p-126F, 0x1p-140F, 0x1.cp127F, INFINITY, NAN})
+    expect_same(function, {1, 1, 1},
+                {f32(value), buffer(std::vector<uint8_t>(128)), buffer(std::vector<uint8_t>(8))});
+}
+
+TEST(LowerQuantize, ConstantsThatOnlyLlvmSees) {
+  // A comparison that always holds chooses between two constants.
+  for (Element element : {Element::BF16, Element::F16, Element::F32})
+    for (ir::Format format : {ir::Format::E2M1, ir::Format::E4M3}) {
+      KernelBuilder b(1);
+      ir::ValueId pc = b.pointer(Element::U8), ps = b.pointer(Element::U8);
+      ir::ValueId i = b.offsets({8, 32});
+      ir::ValueId holds = b.binary(Opcode::Ge, b.binary(Opcode::And, i, b.number(255)), b.number(0));
+      ir::ValueId x = b.where(holds, b.cast(b.integer(Element::I32, 1, {8, 32}), element),
+                              b.cast(b.integer(Element::I32, 3, {8, 32}), element));
+      auto [codes, scale] = b.quantize(x, format, ir::ScaleRule::Even);
+      b.store_tile(pc, codes);
+      b.store_tile(ps, scale);
+      expect_same(b.done(), {1, 1, 1},
+                  {buffer(std::vector<uint8_t>(8 * 32 * ir::facts(format).bits / 8)),
+                   buffer(std::vector<uint8_t>(8))});
+    }
 }
 
 TEST(LowerQuantize, EveryFiniteAndSpecialBf16) {

@@ -8,14 +8,23 @@
 namespace nereid::codegen::testing {
 namespace {
 
-/// NEREID_LONG_TESTS=1 runs more seeds.
-uint64_t seed_count() {
+struct Seeds {
+  uint64_t first, end;
+};
+
+/// NEREID_LONG_TESTS=1 runs more seeds, NEREID_SEED=n that one.
+Seeds seeds() {
+  if (const char *one = std::getenv("NEREID_SEED")) {
+    const uint64_t seed = std::stoull(one);
+    return {seed, seed + 1};
+  }
   const char *value = std::getenv("NEREID_LONG_TESTS");
-  return value && std::string(value) == "1" ? 1000 : 25;
+  return {0, value && std::string(value) == "1" ? uint64_t{1000} : uint64_t{25}};
 }
 
 TEST(LowerRandom, CompiledKernelsDoWhatTheInterpreterDoes) {
-  for (uint64_t seed = 0; seed < seed_count(); ++seed) {
+  const auto [first, end] = seeds();
+  for (uint64_t seed = first; seed < end; ++seed) {
     RandomKernel kernel = random_kernel(seed);
     SCOPED_TRACE("seed " + std::to_string(seed));
     expect_same(kernel.function, kernel.grid, kernel.arguments, kernel.floats);

@@ -225,6 +225,8 @@ RandomValue RandomKernelBuilder::reduced() {
     return {reduce(Opcode::ReduceAny, value.id, axis, kept)};
   if (chance(25))
     return {reduce(Opcode::ArgMax, value.id, axis, kept)};
+  if (!ir::is_float(element) && chance(20))
+    return {cumsum(value.id, axis)};
   if (chance(40)) {
     // Sums of floats stay whole and below what the element represents without a gap.
     int64_t most = element == Element::BF16 ? 256 : element == Element::F16 ? 2048 : 1 << 24;
@@ -243,6 +245,11 @@ RandomValue RandomKernelBuilder::reduced() {
 RandomValue RandomKernelBuilder::product() {
   Element element = chance(50) ? Element::BF16 : Element::F16;
   int64_t m = 1 << below(6), n = 1 << below(6), k = 1 << (1 + below(6));
+  if (chance(25)) {
+    ValueId a = as(fit(pick(), {m, k}), Element::I8).id, b = as(fit(pick(), {n, k}), Element::I8).id;
+    ValueId result = dot(a, permute(b, {1, 0}));
+    return {chance(40) ? add(as(fit(pick(), {m, n}), Element::I32).id, result) : result};
+  }
   ValueId a = small(element, {m, k}, 7).id;
   ValueId b = chance(50) ? small(element, {k, n}, 7).id : permute(small(element, {n, k}, 7).id, {1, 0});
   ValueId result = dot(a, b);
@@ -257,10 +264,35 @@ RandomValue RandomKernelBuilder::scaled_product() {
     ValueId any = as(fit(pick(), {rows, k / 32}), Element::U8).id;
     return add(binary(Opcode::And, any, integer(Element::U8, 3)), integer(Element::U8, 125));
   };
-  auto codes = [&](int64_t rows) { return as(fit(pick(), {rows, k / 2}), Element::U8).id; };
-  ValueId a = codes(m), b = permute(codes(n), {1, 0});
-  ValueId scales_a = scales(m), scales_b = scales(n);
-  ValueId result = dot_scaled({a, scales_a, ir::Format::E2M1}, {b, scales_b, ir::Format::E2M1});
+  // Byte formats have magnitudes from 1 to 2, so that all sums are exact.
+  auto codes = [&](int64_t rows, ir::Format format) {
+    const bool byte = ir::facts(format).bits == 8;
+    ValueId any = as(fit(pick(), {rows, byte ? k : k / 2}), Element::U8).id;
+    if (!byte)
+      return any;
+    const bool e4m3 = format == ir::Format::E4M3;
+    ValueId mantissa = binary(Opcode::And, any, integer(Element::U8, e4m3 ? 0x87 : 0x83));
+    return binary(Opcode::Or, mantissa, integer(Element::U8, e4m3 ? 0x38 : 0x3c));
+  };
+  auto side = [&](int64_t rows, ir::Format format, bool is_a) {
+    const bool scaled = ir::facts(format).scaled;
+    ScaledOperand made{0, {}, format};
+    made.codes = scaled ? codes(rows, format)
+                        : small(format == ir::Format::BF16 ? Element::BF16 : Element::F16, {rows, k}, 7).id;
+    if (!is_a)
+      made.codes = permute(made.codes, {1, 0});
+    if (scaled)
+      made.scales = scales(rows);
+    return made;
+  };
+  auto any_format = [&] {
+    return one_of({ir::Format::E2M1, ir::Format::E2M1, ir::Format::E4M3, ir::Format::E5M2});
+  };
+  ir::Format format_a = any_format(), format_b = any_format();
+  if (chance(25))
+    (chance(50) ? format_a : format_b) = one_of({ir::Format::BF16, ir::Format::F16});
+  const ScaledOperand a = side(m, format_a, true), b = side(n, format_b, false);
+  ValueId result = dot_scaled(a, b);
   if (chance(40))
     result = add(small(Element::F32, {m, n}, 127).id, result);
   return {result, false, true};
@@ -274,11 +306,12 @@ void RandomKernelBuilder::quantized() {
     value = small(Element::F32, type(value.id).shape, 127);
   int64_t rows = any_count(8), groups = 1 << below(3);
   value = fit(value, {rows, 32 * groups});
-  auto [codes, scales] = quantize(value.id, ir::Format::E2M1,
-                                  one_of({ir::ScaleRule::Even, ir::ScaleRule::Floor, ir::ScaleRule::Ceil}));
+  const ir::Format format = one_of({ir::Format::E2M1, ir::Format::E2M1, ir::Format::E4M3, ir::Format::E5M2});
+  auto [codes, scales] =
+      quantize(value.id, format, one_of({ir::ScaleRule::Even, ir::ScaleRule::Floor, ir::ScaleRule::Ceil}));
   keep({codes});
   keep({scales});
-  if (chance(40)) {
+  if (format == ir::Format::E2M1 && chance(40)) {
     int64_t n = 1 << below(6);
     ValueId b = permute(as(fit(pick(), {n, 16 * groups}), Element::U8).id, {1, 0});
     ValueId low = add(binary(Opcode::And, scales, integer(Element::U8, 3)), integer(Element::U8, 125));

@@ -54,6 +54,36 @@ TEST(LowerReduce, EveryShape) {
       }
 }
 
+void check_cumsum(Element element, const ir::Shape &shape, int axis, int waves, bool transposed = false) {
+  SCOPED_TRACE(::testing::Message() << ir::text(shape) << ", axis " << axis << ", " << waves << " waves");
+  KernelBuilder b(waves);
+  ir::ValueId x = b.pointer(element), z = b.pointer(element);
+  ir::ValueId tile = b.load_tile(x, shape);
+  if (transposed)
+    tile = b.permute(tile, {1, 0});
+  b.store_tile(z, b.cumsum(tile, axis));
+  int64_t count = 1;
+  for (int64_t size : shape)
+    count *= size;
+  expect_same(b.done(), {1, 1, 1}, {whole_numbers(element, count), {Bytes(count * ir::byte_size(element))}});
+}
+
+TEST(LowerCumsum, EveryElement) {
+  for (Element element : {Element::F32, Element::BF16, Element::I8, Element::U16, Element::I32, Element::I64})
+    for (int axis : {0, 1})
+      check_cumsum(element, {16, 128}, axis, 4);
+}
+
+TEST(LowerCumsum, EveryPlaceOfTheAxis) {
+  for (const ir::Shape &shape : {ir::Shape{1, 1024}, {1024, 1}, {2, 2}, {4, 256}, {64, 16}})
+    for (int axis : {0, 1})
+      for (int waves : {1, 2, 8})
+        for (bool transposed : {false, true})
+          check_cumsum(Element::F32, shape, axis, waves, transposed);
+  for (int64_t size : {1, 32, 64, 2048})
+    check_cumsum(Element::I32, {size}, 0, 4);
+}
+
 TEST(LowerReduce, NanWinsMaximumAndIsFoundFirst) {
   KernelBuilder b(2);
   ir::ValueId x = b.pointer(Element::F32), z = b.pointer(Element::F32), at = b.pointer(Element::I32);

@@ -136,6 +136,26 @@ TEST(WaveSplit, OthersThanK) {
     check({.m = 32, .n = 64, .split = split}, 0, 3);
 }
 
+TEST(WaveSplit, ABodyThatNeedsOtherWavesIsNotDealt) {
+  // The tile from outside lies across the waves; what is made of it in the body comes before the product.
+  KernelBuilder b(4);
+  ir::ValueId px = b.pointer(Element::I32), pb = b.pointer(Element::BF16), pc = b.pointer(Element::F32);
+  ir::ValueId last = b.scalar_argument(Element::I32);
+  ir::ValueId outside = b.reshape(b.load_tile(px, {32, 16}), {16, 32});
+  const ir::ValueId start[] = {b.constant(ir::Type::tile(Element::F32, {16, 16}), 0)};
+  ir::Builder::Loop loop = b.begin_for(b.number(0), last, b.number(1), 1, start);
+  ir::ValueId low = b.binary(ir::Opcode::And, outside, b.integer(Element::I32, 7, {16, 32}));
+  ir::ValueId right = b.load_tile(b.ptr_add(pb, b.mul(loop.index, b.number(16 * 32))), {16, 32});
+  const ir::ValueId next[] = {
+      b.add(loop.carried[0], b.dot(b.cast(low, Element::BF16), b.permute(right, {1, 0})))};
+  b.store_tile(pc, b.end_for(next)[0]);
+  Random random(4);
+  expect_same(b.done(), {1, 1, 1},
+              {buffer(random.bits<int32_t>(512)), buffer(small_numbers(16 * 32 * 3, 3)),
+               buffer(std::vector<float>(256)), i32(3)},
+              {{2, Element::F32}});
+}
+
 /// The loop's part of an assembler text: from its label to the branch back.
 std::string loop_of(const std::string &text) {
   size_t product = text.find("v_mfma");

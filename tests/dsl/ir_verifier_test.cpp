@@ -123,7 +123,7 @@ TEST(Verifier, RefusesEveryKindOfMalformedOperation) {
       // Matrices.
       {"%30 = dot %15, %15 : f32[16, 64]", "K is 64 in a and 16 in b"},
       {"%30 = dot %15, %22 : f32[16, 32]", "b is f16[64, 32], not bf16[64, 32]"},
-      {"%30 = dot %14, %14 : f32[16, 64]", "dot takes bf16 or f16, not f32[16, 64]"},
+      {"%30 = dot %14, %14 : f32[16, 64]", "dot takes bf16, f16, i8 or codes in u8, not f32[16, 64]"},
       {"%30 = dot_scaled %17, %19, %18, %19 {format_a = \"e2m2\", format_b = \"e2m1\"} : f32[16, 16]",
        "'e2m2' is no format"},
       {"%30 = dot_scaled %17, %19, %18, %19 {format_a = \"e4m3\", format_b = \"e2m1\"} : f32[16, 16]",

@@ -52,8 +52,10 @@ TEST(Choices, FillInEveryKeyByTileAndShape) {
 TEST(Choices, NameWhatIsNotSupported) {
   EXPECT_EQ(gemm_error({{"shuffled", 1}}), "mxfp4_gemm_fused has no config key 'shuffled'");
   EXPECT_EQ(gemm_error({{"split_k", 2}, {"reduce", 0}}), "mxfp4_gemm_fused: split_k=2 needs a way to reduce");
-  EXPECT_EQ(gemm_error({{"reduce", static_cast<int>(Reduce::LastArrival)}}),
-            "mxfp4_gemm_fused: reduce=last_arrival is not supported yet");
+  EXPECT_EQ(gemm_error({{"mfma", 32}, {"block_m", 16}}), "mxfp4_gemm_fused: mfma=32 does not fit block_m=16");
+  EXPECT_EQ(complete_gemm(true, {{"mfma", 32}, {"block_n", 16}}, ProblemSize{16, 16, 32}).error().remedy,
+            "use mfma=16, or block_n=32");
+  EXPECT_EQ(complete_gemm(true, {{"mfma", 32}}, ProblemSize{16, 16, 32}).value().get("block_m"), 32);
   EXPECT_EQ(gemm_error({{"block_k", 96}}),
             "mxfp4_gemm_fused: block_k=96 is not a power of two, which is not supported yet");
   EXPECT_EQ(gemm_error({{"block_m", 48}}),

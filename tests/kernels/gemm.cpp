@@ -83,6 +83,26 @@ TEST_P(Gemm, IsRightWithAConstantK) {
                      {{"const_k", 1}, {"block_m", block_m}, {"block_n", 16}, {"waves", waves}});
 }
 
+TEST_P(Gemm, IsRightInInstructionsOf32) {
+  for (const ConfigValues &config :
+       {ConfigValues{{"mfma", 32}}, ConfigValues{{"mfma", 32}, {"block_n", 128}, {"block_k", 128}},
+        ConfigValues{{"mfma", 32}, {"block_m", 64}, {"block_n", 32}, {"waves", 2}}})
+    expect_product(GetParam().backend, {33, 144, 672}, GetParam().path, config);
+}
+
+TEST_P(Gemm, IsRightWhereTheLastArrivalReduces) {
+  if (GetParam().path != GemmPath::Workspace && GetParam().path != GemmPath::Staged)
+    return;
+  const int last = static_cast<int>(Reduce::LastArrival);
+  // Five rounds, several tiles each way, tails; some splits without work.
+  for (int split_k : {1, 2, 5, 7, 20})
+    expect_product(GetParam().backend, {37, 144, 1056}, GetParam().path,
+                   {{"split_k", split_k}, {"reduce", last}, {"block_n", 64}, {"block_m", 16}});
+  for (const ConfigValues &config : {ConfigValues{{"split_k", 3}, {"reduce", last}, {"mfma", 32}},
+                                     ConfigValues{{"split_k", 2}, {"reduce", last}, {"waves", 1}}})
+    expect_product(GetParam().backend, {16, 64, 1024}, GetParam().path, config);
+}
+
 TEST_P(Gemm, IsRightForOtherTiles) {
   // 16 columns select one half of a scale tile, 128 of K one half of the other direction; rows below 16 and a
   // K of 64 take their scales one by one.

@@ -97,6 +97,39 @@ TEST(Mxfp4Linear, RepeatedCallsGiveTheSameResult) {
   }
 }
 
+TEST(Mxfp4Linear, LastArrivalIsOneLaunchThatLeavesItsCountersZero) {
+  const host::Problem problem = host::random_problem(20, 48, 1056, 3);
+  Operands operands(problem);
+  for (Backend backend : backends) {
+    Mxfp4Linear linear(test_device(), options_of(backend));
+    std::vector<uint16_t> first;
+    for (int call = 0; call < 3; ++call) {
+      ASSERT_TRUE(operands.c.fill(0xffff).ok());
+      const Result<LinearReport> report =
+          linear(test_device().stream(), operands.operands(), {20, 48, 1056}, GemmPath::Workspace,
+                 {{"split_k", 4}, {"reduce", static_cast<int>(Reduce::LastArrival)}});
+      ASSERT_TRUE(report.ok()) << report.error().text();
+      EXPECT_EQ(report->launches.size(), 1U);
+      const std::vector<uint16_t> c = operands.c.to_host().value();
+      EXPECT_TRUE(host::compare(c, problem.exact).passed()) << name_of(backend) << call;
+      first = call == 0 ? c : first;
+      EXPECT_EQ(c, first);
+    }
+  }
+}
+
+TEST(Mxfp4Gemm, LastArrivalNeedsItsWorkspace) {
+  const Operands operands(host::random_problem(4, 16, 64, 1));
+  const ProblemSize size{4, 16, 64};
+  const ConfigValues config =
+      complete_gemm(true, {{"split_k", 2}, {"reduce", static_cast<int>(Reduce::LastArrival)}}, size).value();
+  const Result<LaunchRecord> launched =
+      launch_gemm_fused({test_device().stream(), options_of(Backend::Interpreted)}, config, size, operands.a,
+                        operands.b, operands.b_scales, operands.c);
+  ASSERT_FALSE(launched.ok());
+  EXPECT_EQ(launched.error().message, "mxfp4_gemm_fused: operand slices is null");
+}
+
 TEST(Mxfp4Linear, AllocatesNothingAfterTheFirstCall) {
   const host::Problem problem = host::random_problem(20, 48, 608, 4);
   const Device device = Device::simulator({.memory = 1 << 22});

@@ -1,0 +1,179 @@
+#include <cmath>
+#include <functional>
+
+#include <gtest/gtest.h>
+
+#include "jit/kernel.h"
+#include "kernels/epilogues.h"
+#include "kernels/host/formats.h"
+#include "kernels/host/random.h"
+#include "kernels/host/shuffle.h"
+#include "tests/kernels/backend.h"
+
+using namespace nereid;
+using namespace nereid::kernels;
+using namespace nereid::kernels::test;
+
+namespace {
+
+enum class Activation : int { Identity, Silu, Gelu };
+constexpr auto nereid_config_names(Activation) {
+  return std::to_array<std::string_view>({"identity", "silu", "gelu"});
+}
+
+struct LayerConfig {
+  int block_m = 32;
+  int block_n = 64;
+  int block_k = 256;
+  int waves = 2;
+  int stages = 2;
+  int mfma = 16;
+  Activation activation = Activation::Identity;
+  NEREID_CONFIG(LayerConfig, block_m, block_n, block_k, waves, stages, mfma, activation)
+
+  GemmConfig gemm() const {
+    GemmConfig config;
+    config.block_m = block_m;
+    config.block_n = block_n;
+    config.block_k = block_k;
+    config.waves = waves;
+    config.stages = stages;
+    return config;
+  }
+};
+
+OutputPlace output_of(const GemmConfig &config, const Int &m, const Int &n) {
+  return {program_id(1) * config.block_m, program_id(0) * config.block_n, 0, m, n};
+}
+
+/// activation(alpha A B + bias) as bf16.
+void biased_layer(const LayerConfig &layer, Ptr<const bf16> a, Ptr<const u8> b, Ptr<const u8> b_scales,
+                  Ptr<const bf16> bias, Ptr<bf16> out, Int m, Int n, Int k, Float alpha) {
+  const GemmConfig config = layer.gemm();
+  const OutputPlace output = output_of(config, m, n);
+  Tile<f32> sum = multiply(config, output, quantized_rows(config, a), b, b_scales, k);
+  const Tile<f32> x = alpha * sum + load_bias(config, output, bias);
+  store_bf16(config, output, out,
+             layer.activation == Activation::Silu   ? silu(x)
+             : layer.activation == Activation::Gelu ? gelu(x)
+                                                    : x);
+}
+
+/// silu(A G) (A U) as MXFP4, for the next layer.
+void gated_layer(const LayerConfig &layer, Ptr<const bf16> a, Ptr<const u8> gate, Ptr<const u8> gate_scales,
+                 Ptr<const u8> up, Ptr<const u8> up_scales, Ptr<u8> codes, Ptr<u8> scales, Int m, Int n,
+                 Int k) {
+  const GemmConfig config = layer.gemm();
+  const OutputPlace output = output_of(config, m, n);
+  const auto load_a = quantized_rows(config, a);
+  Var gates = zeros<f32>({config.block_m, config.block_n});
+  Var ups = zeros<f32>({config.block_m, config.block_n});
+  for_each_round(config, output, k, [&](const Int &first_k, int64_t round_k) {
+    const Quantized tile = load_a(place_of_a(config, output, first_k, k), round_k);
+    const TilePlace place = place_of_b(config, output, first_k, k);
+    gates += times_shuffled_b(config, tile, gate, gate_scales, place, round_k);
+    ups += times_shuffled_b(config, tile, up, up_scales, place, round_k);
+  });
+  store_mxfp4(config, output, codes, scales, silu(gates) * ups);
+}
+
+double silu_of(double x) { return x / (1 + std::exp(-x)); }
+double gelu_of(double x) { return 0.5 * x * (1 + std::erf(x / std::sqrt(2.0))); }
+
+uint32_t programs(int64_t size, int64_t block) { return static_cast<uint32_t>(blocks(size, block)); }
+
+class Epilogues : public ::testing::TestWithParam<Backend> {
+protected:
+  static constexpr int64_t m = 37, n = 160, k = 288;
+  const Device &device = test_device();
+  LaunchOptions options = options_of(GetParam());
+  Grid grid(const LayerConfig &config) const {
+    return {programs(n, config.block_n), programs(m, config.block_m), 1};
+  }
+};
+
+} // namespace
+
+TEST_P(Epilogues, BiasAlphaAndActivation) {
+  const host::Problem problem = host::random_problem(m, n, k, 1);
+  const std::vector<uint16_t> bias = host::normal_bf16(n, 2, 4.0);
+  const auto a = device.upload(problem.a).value();
+  const auto b = device.upload(problem.b).value();
+  const auto b_scales = device.upload(problem.b_scales).value();
+  const auto bias_buffer = device.upload(bias).value();
+  static const Kernel kernel("biased_layer", biased_layer);
+  constexpr float alpha = 0.125F;
+  const std::function<double(double)> functions[] = {[](double x) { return x; }, silu_of, gelu_of};
+  for (Activation activation : {Activation::Identity, Activation::Silu, Activation::Gelu})
+    for (int mfma : {16, 32}) {
+      std::vector<double> exact(problem.exact.size());
+      for (size_t i = 0; i < exact.size(); ++i)
+        exact[i] = functions[static_cast<int>(activation)](
+            alpha * problem.exact[i] + static_cast<double>(host::bf16_to_float(bias[i % n])));
+      Buffer<uint16_t> c = device.allocate<uint16_t>(m * n).value();
+      ASSERT_TRUE(c.fill(0xffff).ok());
+      const LayerConfig config{.mfma = mfma, .activation = activation};
+      const Stream stream = device.stream();
+      const Result<LaunchInfo> launched =
+          kernel.launch(options, stream, grid(config), config, DevicePointer<const bf16>{a.address()},
+                        DevicePointer<const u8>{b.address()}, DevicePointer<const u8>{b_scales.address()},
+                        DevicePointer<const bf16>{bias_buffer.address()}, DevicePointer<bf16>{c.address()},
+                        static_cast<int32_t>(m), static_cast<int32_t>(n), static_cast<int32_t>(k), alpha);
+      ASSERT_TRUE(launched.ok()) << launched.error().text();
+      ASSERT_TRUE(stream.synchronize().ok());
+      EXPECT_EQ(host::compare(c.to_host().value(), exact).wrong, 0) << static_cast<int>(activation) << mfma;
+    }
+}
+
+TEST_P(Epilogues, GatedProductAsTheNextOperand) {
+  const host::Problem gate = host::random_problem(m, n, k, 3), up = host::random_problem(m, n, k, 3 + 1);
+  // Both products are of the first problem's A.
+  const host::MxMatrix quantised = host::quantize_even(gate.a, m, k);
+  const host::MxMatrix up_b = [&] {
+    host::MxMatrix matrix(n, k);
+    matrix.codes = host::unshuffle_b(up.b, n, k).value();
+    matrix.scales = host::unshuffle_scales(up.b_scales, n, k).value();
+    return matrix;
+  }();
+  const std::vector<double> ups = host::gemm(quantised, up_b);
+  std::vector<double> exact(ups.size());
+  for (size_t i = 0; i < exact.size(); ++i)
+    exact[i] = silu_of(gate.exact[i]) * ups[i];
+
+  const auto a = device.upload(gate.a).value();
+  const auto gate_b = device.upload(gate.b).value(), gate_scales = device.upload(gate.b_scales).value();
+  const auto up_codes = device.upload(up.b).value(), up_scales = device.upload(up.b_scales).value();
+  Buffer<uint8_t> codes = device.allocate<uint8_t>(m * n / 2).value();
+  Buffer<uint8_t> scales = device.allocate<uint8_t>(host::shuffled_scale_bytes(m, n)).value();
+  ASSERT_TRUE(codes.fill(0xa5).ok());
+  ASSERT_TRUE(scales.fill(127).ok());
+  static const Kernel kernel("gated_layer", gated_layer);
+  const LayerConfig config;
+  const Stream stream = device.stream();
+  const auto pointer = [](const auto &buffer) { return DevicePointer<const u8>{buffer.address()}; };
+  const Result<LaunchInfo> launched =
+      kernel.launch(options, stream, grid(config), config, DevicePointer<const bf16>{a.address()},
+                    pointer(gate_b), pointer(gate_scales), pointer(up_codes), pointer(up_scales),
+                    DevicePointer<u8>{codes.address()}, DevicePointer<u8>{scales.address()},
+                    static_cast<int32_t>(m), static_cast<int32_t>(n), static_cast<int32_t>(k));
+  ASSERT_TRUE(launched.ok()) << launched.error().text();
+  ASSERT_TRUE(stream.synchronize().ok());
+
+  // A group's largest value is within an eighth of its scale's reach; each value within half a step of its
+  // code.
+  host::MxMatrix made(m, n);
+  made.codes = codes.to_host().value();
+  made.scales = host::unshuffle_scales(scales.to_host().value(), m, n).value();
+  int64_t wrong = 0;
+  for (int64_t row = 0; row < m; ++row)
+    for (int64_t column = 0; column < n; ++column) {
+      const double unit = std::ldexp(1.0, made.scales[row * (n / 32) + column / 32] - 127);
+      const double value = host::e2m1_to_float(made.code(row, column)) * unit;
+      const double wanted = exact[row * n + column];
+      wrong += std::fabs(value - wanted) > unit + 0.02 * std::fabs(wanted) || std::fabs(wanted) > 7.2 * unit;
+    }
+  EXPECT_EQ(wrong, 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Backends, Epilogues, ::testing::ValuesIn(backends),
+                         [](const auto &info) { return nereid::kernels::test::name_of(info.param); });
