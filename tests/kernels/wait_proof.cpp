@@ -7,6 +7,7 @@
 #include "jit/wait_proof.h"
 #include "kernels/catalog.h"
 #include "tests/kernels/backend.h"
+#include "tests/kernels/machine_loop.h"
 
 using namespace nereid;
 using namespace nereid::kernels;
@@ -46,27 +47,10 @@ bool is_copy(const std::string &text) {
   return is_load(text) && text.size() > 4 && text.substr(text.size() - 4) == " lds";
 }
 
-/// The pipeline's loop: from the target of the backward branch around most matrix instructions to the branch.
-std::pair<size_t, size_t> loop_of(const jit::MachineFunction &function) {
-  const auto &code = function.instructions;
-  std::pair<size_t, size_t> best{0, 0};
-  for (size_t end = 0; end < code.size(); ++end) {
-    if (code[end].text.rfind("s_cbranch", 0) != 0)
-      continue;
-    const int words =
-        static_cast<int16_t>(std::stoi(code[end].text.substr(code[end].text.find_last_of(' '))));
-    const uint64_t target = code[end].address + code[end].size + static_cast<uint64_t>(int64_t(words) * 4);
-    for (size_t begin = 0; words < 0 && begin < end; ++begin)
-      if (code[begin].address == target && end - begin > best.second - best.first)
-        best = {begin, end};
-  }
-  return best;
-}
-
 /// The code with one change at each place of the loop that `change` accepts; how many changes are proven.
 using Change = std::function<bool(std::vector<jit::MachineInstruction> &code, size_t at)>;
 void expect_unproven(const Code &code, const Change &change, const char *what) {
-  const auto [begin, end] = loop_of(code.function);
+  const auto [begin, end] = matrix_loop(code.function);
   ASSERT_LT(begin, end);
   unsigned planted = 0;
   for (size_t at = begin; at < end; ++at) {
