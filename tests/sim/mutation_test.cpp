@@ -20,7 +20,7 @@ public:
     options_.checks.race_global = true;
     // A wave that runs ahead reads LDS that nothing has written yet, and what it stores would be reported
     // first.
-    options_.checks.undefined = false;
+    options_.checks.undefined = options_.checks.nan_scale = false;
   }
 
   /// Expects a report of one of these kinds from a text that differs in one line.
