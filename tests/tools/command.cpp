@@ -32,7 +32,8 @@ TEST(Command, HelpIsRightAndHasExamples) {
     const CommandResult own = run_command({subcommand, "--help"});
     EXPECT_EQ(own.exit_code, 0) << subcommand;
     EXPECT_TRUE(own.err.empty()) << subcommand;
-    EXPECT_EQ(own.out.find("nereid sim run launch.json"), std::string::npos) << "the examples of the whole command";
+    EXPECT_EQ(own.out.find("nereid sim run launch.json"), std::string::npos)
+        << "the examples of the whole command";
   }
   EXPECT_NE(help.out.find("Examples:"), std::string::npos);
 }
