@@ -16,6 +16,12 @@ bool is_renaming(const FunctionIndex &index, ir::ValueId value) {
   return op && ir::facts(op->opcode).op_class == ir::OpClass::Shape;
 }
 
+std::optional<ir::ValueId> renamed(const FunctionIndex &index, ir::ValueId value) {
+  const ir::Op *op = index.definition(value);
+  const bool whole = is_renaming(index, value) && op->operands.size() == 1 && op->results.size() == 1;
+  return whole ? std::optional(op->operands[0]) : std::nullopt;
+}
+
 namespace {
 
 bool is_write(const ir::Op &op) {

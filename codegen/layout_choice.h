@@ -37,5 +37,8 @@ Result<LayoutChoice> choose_layouts(const FunctionIndex &index, const AxisAnalys
 
 /// A value made by broadcast, expand_dims, reshape, permute, split or join: only registers get other names.
 bool is_renaming(const FunctionIndex &index, ir::ValueId value);
+/// The value of which this one is a renaming, when that is all there is to it: not a part (split) or one of
+/// two (join).
+std::optional<ir::ValueId> renamed(const FunctionIndex &index, ir::ValueId value);
 
 } // namespace nereid::codegen

@@ -108,8 +108,7 @@ bool LoopChange::has_greatest(ir::ValueId value) const {
     return false;
   if (op->opcode == ir::Opcode::Arange)
     return true;
-  bool renames = is_renaming(index_, value) && op->operands.size() == 1 && op->results.size() == 1;
-  if (op->opcode != ir::Opcode::Add && !renames)
+  if (op->opcode != ir::Opcode::Add && !renamed(index_, value))
     return false;
   return std::all_of(op->operands.begin(), op->operands.end(),
                      [&](ir::ValueId operand) { return has_greatest(operand); });
@@ -122,10 +121,10 @@ std::optional<LoopChange::Condition> LoopChange::condition(ir::ValueId value) co
   ir::Element element = index_.function().type(op->operands[0]).element;
   ir::ValueId bound = op->operands[1];
   while (index_.function().type(bound).rank() != 0) {
-    const ir::Op *made = index_.definition(bound);
-    if (!made || !is_renaming(index_, bound) || made->operands.size() != 1 || made->results.size() != 1)
+    const std::optional<ir::ValueId> source = renamed(index_, bound);
+    if (!source)
       return std::nullopt;
-    bound = made->operands[0];
+    bound = *source;
   }
   auto rise = change(op->operands[0]);
   if (ir::is_float(element) || !ir::is_signed(element) || varies(bound) || !rise || *rise < 0 ||

@@ -247,8 +247,8 @@ std::vector<Lowering::Address> Lowering::parts_of_pointer(ir::ValueId pointer, c
       result[r].offset = parts.add(result[r].offset, parts.multiply(added[r], bytes));
     return result;
   }
-  if (op && is_renaming(index_, pointer) && op->opcode != ir::Opcode::Split && op->opcode != ir::Opcode::Join)
-    return parts_of_pointer(op->operands[0], operand_layout(function_, *op, 0, layout));
+  if (const std::optional<ir::ValueId> source = renamed(index_, pointer); op && source)
+    return parts_of_pointer(*source, operand_layout(function_, *op, 0, layout));
   if (type(pointer).rank() == 0)
     return std::vector<Address>(layout.registers(), scalar_pointer(pointer));
   for (llvm::Value *base : get(pointer, layout))

@@ -109,33 +109,29 @@ StagedEmitter::Values StagedEmitter::masked(const Values &offsets, const std::ve
                                             const LinearLayout &leaders) {
   Values result = offsets;
   for (ir::ValueId mask : masks) {
-    LinearLayout layout = leaders;
-    Registers on = lowering_.get(mask, layout);
+    Registers on = lowering_.get(mask, leaders);
     for (size_t i = 0; i < result.size(); ++i)
       result[i] = builder_.CreateSelect(on[i], result[i], builder_.getInt32(descriptor_bytes));
   }
   return result;
 }
 
-void StagedEmitter::make_direct(size_t number) {
-  LoadState &state = loads_[number];
-  const StagedLoad &load = loop_.loads[number];
+void StagedEmitter::make_offsets(LoadState &state, const StagedLoad &load, const LinearLayout &leaders) {
   llvm::Value *base = nullptr;
-  state.open_offsets =
-      offsets_of(lowering_.parts_of_pointer(load.op->operands[0], state.groups.leaders), base);
-  state.offsets = masked(state.open_offsets, load.fixed_masks, state.groups.leaders);
+  state.open_offsets = offsets_of(lowering_.parts_of_pointer(load.op->operands[0], leaders), base);
+  state.offsets = masked(state.open_offsets, load.fixed_masks, leaders);
   state.descriptor = descriptor(base);
+}
+
+void StagedEmitter::make_direct(size_t number) {
+  make_offsets(loads_[number], loop_.loads[number], loads_[number].groups.leaders);
 }
 
 /// The LDS places of a copy follow the lanes; the swizzle is in which elements the lanes fetch.
 void StagedEmitter::make_copies(size_t number) {
   LoadState &state = loads_[number];
   const StagedLoad &load = loop_.loads[number];
-  llvm::Value *base = nullptr;
-  state.open_offsets =
-      offsets_of(lowering_.parts_of_pointer(load.op->operands[0], state.copies.leaders), base);
-  state.offsets = masked(state.open_offsets, load.fixed_masks, state.copies.leaders);
-  state.descriptor = descriptor(base);
+  make_offsets(state, load, state.copies.leaders);
   unsigned bytes = ir::byte_size(lowering_.type(load.op->result()).element);
   std::vector<uint64_t> columns = state.copy_layout.columns(Space::Wave);
   for (uint64_t &column : columns)

@@ -88,6 +88,8 @@ private:
   // --- staged_addresses.cpp: where loads and copies find their elements ---
   void lower_scalars(llvm::Value *index);
   void make_addresses();
+  /// Offsets and descriptor of a load whose accesses start at `leaders`.
+  void make_offsets(LoadState &state, const StagedLoad &load, const LinearLayout &leaders);
   void make_direct(size_t number);
   void make_copies(size_t number);
   void make_reads(size_t number);

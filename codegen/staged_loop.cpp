@@ -104,8 +104,8 @@ bool Finder::split_mask(ir::ValueId mask, StagedLoad &load) {
   const ir::Op *op = index_.definition(mask);
   if (op->opcode == ir::Opcode::And)
     return split_mask(op->operands[0], load) && split_mask(op->operands[1], load);
-  if (is_renaming(index_, mask) && op->operands.size() == 1 && op->results.size() == 1)
-    return split_mask(op->operands[0], load);
+  if (const std::optional<ir::ValueId> source = renamed(index_, mask))
+    return split_mask(*source, load);
   load.has_round_mask = true;
   return std::any_of(conditions_.begin(), conditions_.end(),
                      [&](const auto &condition) { return condition.first == mask; });
