@@ -18,23 +18,33 @@ namespace {
 
 /// A kind of fault that can be named, and what looks for it; null: every run does.
 struct NamedCheck {
-  const char *name;
+  FaultKind kind;
   bool Checks::*check;
+
+  std::string_view name() const { return fault_kind_name(kind); }
 };
 constexpr NamedCheck named_checks[] = {
-    {"out_of_bounds", nullptr},        {"undefined", &Checks::undefined},
-    {"race_lds", &Checks::race_lds},   {"race_global", &Checks::race_global},
-    {"wait", &Checks::wait},           {"misaligned", nullptr},
-    {"hazard", &Checks::hazard},       {"barrier", nullptr},
-    {"nan_scale", &Checks::nan_scale}, {"budget", nullptr},
-    {"unsupported", nullptr},
+    {FaultKind::OutOfBounds, nullptr},         {FaultKind::Undefined, &Checks::undefined},
+    {FaultKind::RaceLds, &Checks::race_lds},   {FaultKind::RaceGlobal, &Checks::race_global},
+    {FaultKind::Wait, &Checks::wait},          {FaultKind::Misaligned, nullptr},
+    {FaultKind::Hazard, &Checks::hazard},      {FaultKind::Barrier, nullptr},
+    {FaultKind::NanScale, &Checks::nan_scale}, {FaultKind::Budget, nullptr},
+    {FaultKind::Unsupported, nullptr},
 };
 
 } // namespace
 
+std::vector<std::string> Checks::kinds() const {
+  std::vector<std::string> result;
+  for (const NamedCheck &named : named_checks)
+    if (!named.check || this->*named.check)
+      result.emplace_back(named.name());
+  return result;
+}
+
 bool Checks::enable(std::string_view kind) {
   for (const NamedCheck &named : named_checks)
-    if (kind == named.name) {
+    if (kind == named.name()) {
       if (named.check)
         this->*named.check = true;
       return true;
@@ -65,12 +75,7 @@ namespace {
 class Observation : public Watch {
 public:
   explicit Observation(const Observer &observer) : observer_(observer) {}
-  void begin(Workgroup &, std::span<const std::unique_ptr<Wave>>) override {}
   void before(Wave &wave, const Instruction &instruction) override { observer_(wave, instruction); }
-  void access(Wave &, const Instruction &, const MemoryAccess &) override {}
-  void after(Wave &, const Instruction &) override {}
-  void barrier(Workgroup &) override {}
-  void end(Workgroup &) override {}
 
 private:
   const Observer &observer_;

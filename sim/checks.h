@@ -1,7 +1,9 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "sim/instruction.h"
@@ -23,6 +25,8 @@ struct Checks {
 
   /// All but race_global, which takes one host thread and most of the time.
   static Checks all() { return {true, true, false, true, true, true}; }
+  /// The words of the kinds that a run with these checks looks for.
+  std::vector<std::string> kinds() const;
   bool any() const { return undefined || race_lds || race_global || wait || hazard || nan_scale; }
   /// Turns on the check for a kind of that name ("undefined"); false when there is no such kind. The kinds
   /// that are always looked for change nothing.

@@ -42,49 +42,40 @@ bool has_reserved_selection(std::span<const std::byte> code) {
   return destination || second_source || (second >> 16 & 7) == reserved;
 }
 
+/// The word at which the product of an f8f6f4 MFMA begins, behind its scales if there are any; nothing for
+/// other instructions.
+std::optional<size_t> matrix_product(std::span<const std::byte> code) {
+  const size_t word = word_at(code, 0) >> 16 == 0xD3AC ? 2 : 0;
+  const uint32_t opcode = word_at(code, word) >> 16;
+  return opcode == 0xD3AD || opcode == 0xD3AE ? std::optional(word) : std::nullopt;
+}
+
 /// An f8f6f4 MFMA with an A or B that is no vector register: no instruction, but LLVM 22 takes it and crashes
 /// when the format fields make it look for a shorter register tuple.
 bool is_matrix_of_constants(std::span<const std::byte> code) {
-  auto word = [&](size_t index) { return word_at(code, index); };
-  auto of_constants = [&](size_t index) {
-    constexpr uint32_t both_vectors = 0x20100;
-    const uint32_t opcode = word(index) >> 16;
-    return (opcode == 0xD3AD || opcode == 0xD3AE) && (word(index + 1) & both_vectors) != both_vectors;
-  };
-  return of_constants(0) || (word(0) >> 16 == 0xD3AC && of_constants(2));
+  constexpr uint32_t both_vectors = 0x20100;
+  const std::optional<size_t> product = matrix_product(code);
+  return product && (word_at(code, *product + 1) & both_vectors) != both_vectors;
 }
-
-} // namespace
-
-namespace {
 
 /// The bytes of an f8f6f4 MFMA with its A and B moved to register 0; empty for other instructions. LLVM 22
 /// looks for the eight registers of the widest format first and so does not know one whose four or six end
 /// near v255.
 std::vector<std::byte> matrix_of_low_registers(std::span<const std::byte> code) {
-  const auto opcode_at = [&](size_t byte) {
-    uint16_t opcode = 0;
-    if (code.size() >= byte + 8)
-      std::memcpy(&opcode, code.data() + byte + 2, 2);
-    return opcode;
-  };
-  const size_t start = opcode_at(0) == 0xD3AC ? 8 : 0;
-  if (opcode_at(start) != 0xD3AD && opcode_at(start) != 0xD3AE)
+  const std::optional<size_t> product = matrix_product(code);
+  if (!product || code.size() < 4 * *product + 8)
     return {};
-  std::vector<std::byte> low(code.begin(), code.begin() + static_cast<std::ptrdiff_t>(start) + 8);
-  uint32_t sources = 0;
-  std::memcpy(&sources, low.data() + start + 4, 4);
-  sources &= ~0x1FEFFu; // the register numbers, not the bits that say vector register
-  std::memcpy(low.data() + start + 4, &sources, 4);
+  const auto size = static_cast<std::ptrdiff_t>(4 * *product + 8);
+  std::vector<std::byte> low(code.begin(), code.begin() + size);
+  // The register numbers go, not the bits that say vector register.
+  const uint32_t sources = word_at(code, *product + 1) & ~0x1FEFFu;
+  std::memcpy(low.data() + size - 4, &sources, 4);
   return low;
 }
 
 /// The register of A (side 0) or B (side 1) of an f8f6f4 MFMA.
 uint16_t matrix_source(std::span<const std::byte> code, unsigned side) {
-  uint16_t opcode = 0;
-  std::memcpy(&opcode, code.data() + 2, 2);
-  uint32_t sources = 0;
-  std::memcpy(&sources, code.data() + (opcode == 0xD3AC ? 12 : 4), 4);
+  const uint32_t sources = word_at(code, *matrix_product(code) + 1);
   const bool accumulation = sources >> (27 + side) & 1;
   return static_cast<uint16_t>((sources >> 9 * side & 0xFF) + (accumulation ? 256 : 0));
 }

@@ -23,9 +23,7 @@ public:
   void begin(Workgroup &group, std::span<const std::unique_ptr<Wave>> waves) override;
   void before(Wave &wave, const Instruction &instruction) override;
   void access(Wave &wave, const Instruction &instruction, const MemoryAccess &access) override;
-  void after(Wave &, const Instruction &) override {}
   void barrier(Workgroup &) override { GlobalOrder::meet(orders_); }
-  void end(Workgroup &) override {}
 
 private:
   struct Facts {

@@ -18,10 +18,6 @@ public:
 
   void begin(Workgroup &group, std::span<const std::unique_ptr<Wave>> waves) override;
   void before(Wave &wave, const Instruction &instruction) override;
-  void access(Wave &, const Instruction &, const MemoryAccess &) override {}
-  void after(Wave &, const Instruction &) override {}
-  void barrier(Workgroup &) override {}
-  void end(Workgroup &) override {}
 
 private:
   /// Of one instruction: the rows of the table in which it can be the first and the second, as bits.

@@ -22,10 +22,6 @@ constexpr uint32_t largest_block = 1024;
 constexpr uint32_t largest_lds = 160 * 1024;
 constexpr uint64_t largest_word = std::numeric_limits<uint32_t>::max();
 
-/// What "all" means; race_global is looked for when it is named.
-constexpr const char *all_checks[] = {"out_of_bounds", "undefined", "race_lds",  "wait",   "misaligned",
-                                      "hazard",        "barrier",   "nan_scale", "budget", "unsupported"};
-
 /// Reads values and keeps the first error; after one, what is read no longer matters.
 class Reader {
 public:
@@ -286,7 +282,7 @@ private:
     if (word && *word == "none")
       return;
     if (word && *word == "all") {
-      file.checks.assign(std::begin(all_checks), std::end(all_checks));
+      file.checks = Checks::all().kinds();
       return;
     }
     if (!array)

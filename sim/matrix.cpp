@@ -127,22 +127,6 @@ double matrix_element(const Wave &wave, unsigned first, unsigned lane, unsigned 
 
 namespace {
 
-/// The lane that B is read from under a BLGP pattern.
-unsigned broadcast_lane(unsigned pattern, unsigned lane) {
-  switch (pattern) {
-  case 0:
-    return lane;
-  case 1:
-    return lane & 31;
-  case 2:
-    return 32 + (lane & 31);
-  case 3:
-    return (lane + 16) & 63;
-  default:
-    return 16 * (pattern - 4) + (lane & 15);
-  }
-}
-
 constexpr unsigned most_rows = 32, most_k = 128;
 
 struct Operands {
@@ -152,10 +136,7 @@ struct Operands {
 
 void gather(const Wave &wave, const Instruction &instruction, const MatrixShape &shape, unsigned block,
             Operands &out) {
-  unsigned elements = shape.elements();
-  // CBSZ makes 2^cbsz neighbouring blocks share the A of one of them, which ABID names.
-  unsigned shared = 1u << instruction.cbsz;
-  unsigned a_block = instruction.cbsz ? block / shared * shared + instruction.abid % shared : block;
+  unsigned elements = shape.elements(), a_block = source_block(instruction, block);
   bool wide = shape.result == Element::F64;
   double a_sign = wide && instruction.blgp & 1 ? -1 : 1, b_sign = wide && instruction.blgp & 2 ? -1 : 1;
   for (unsigned k = 0; k < shape.k; ++k) {

@@ -49,6 +49,34 @@ inline uint32_t accumulator_word(const Wave &wave, const Source &source, unsigne
 /// The value of element j of a lane's operand registers from `first` on.
 double matrix_element(const Wave &wave, unsigned first, unsigned lane, unsigned j, Element element);
 
+/// The lane that B is read from under a BLGP pattern, in the forms in which BLGP is one.
+inline unsigned broadcast_lane(unsigned pattern, unsigned lane) {
+  switch (pattern) {
+  case 0:
+    return lane;
+  case 1:
+    return lane & 31;
+  case 2:
+    return 32 + (lane & 31);
+  case 3:
+    return (lane + 16) & 63;
+  default:
+    return 16 * (pattern - 4) + (lane & 15);
+  }
+}
+
+/// The block whose A a block uses: CBSZ makes 2^cbsz neighbouring blocks share the A of one of them, which
+/// ABID names. In the forms in which CBSZ is no format.
+inline unsigned source_block(const Instruction &instruction, unsigned block) {
+  const unsigned shared = 1u << instruction.cbsz;
+  return instruction.cbsz ? block / shared * shared + instruction.abid % shared : block;
+}
+
+/// Where the byte of a scale register begins that side 0 (A) or 1 (B) of a scaled MFMA uses, in bits.
+inline unsigned scale_shift(const Instruction &instruction, unsigned side) {
+  return 8 * (2 * (instruction.op_sel_hi >> side & 1) + (instruction.op_sel >> side & 1));
+}
+
 /// Executes v_mfma_*_f8f6f4, scaled or not.
 template <unsigned Size> void run_scaled_matrix(Wave &wave, const Instruction &instruction);
 

@@ -91,7 +91,7 @@ template <unsigned Size> struct Scales {
 template <unsigned Size>
 void read_scales(const Wave &wave, const Instruction &instruction, unsigned field, unsigned which,
                  Scales<Size> &out) {
-  unsigned shift = 8 * (2 * (instruction.op_sel_hi >> which & 1) + (instruction.op_sel >> which & 1));
+  unsigned shift = scale_shift(instruction, which);
   for (unsigned lane = 0; lane < lane_count; ++lane) {
     uint32_t byte = 127;
     if (instruction.scaled && field >= 256)

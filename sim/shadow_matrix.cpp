@@ -30,10 +30,6 @@ LaneFlags operand_lanes(const Flow &flow, const Wave &plane, const Source &sourc
   return result;
 }
 
-/// The byte of a scale register that side 0 or 1 of the instruction uses, as a shift.
-unsigned scale_shift(const Instruction &instruction, unsigned side) {
-  return 8 * (2 * (instruction.op_sel_hi >> side & 1) + (instruction.op_sel >> side & 1));
-}
 unsigned scale_field(const Instruction &instruction, unsigned side) {
   return side ? instruction.scale_b : instruction.scale_a;
 }
@@ -41,30 +37,14 @@ bool has_scale(const Instruction &instruction, unsigned side) {
   return instruction.scaled && scale_field(instruction, side) >= 256;
 }
 
-/// The lane that B is read from under a BLGP pattern, for the forms that have one.
-unsigned broadcast_lane(const Flow &flow, const Instruction &instruction, unsigned lane) {
-  const MatrixShape &shape = flow.shape;
-  const unsigned pattern = shape.result == Element::F64 || shape.a == Element::F8F6F4 ? 0 : instruction.blgp;
-  switch (pattern) {
-  case 0:
-    return lane;
-  case 1:
-    return lane & 31;
-  case 2:
-    return 32 + (lane & 31);
-  case 3:
-    return (lane + 16) & 63;
-  default:
-    return 16 * (pattern - 4) + (lane & 15);
-  }
+/// The lane that B is read from, and the block whose A a block uses.
+unsigned source_lane(const Flow &flow, const Instruction &instruction, unsigned lane) {
+  const bool has_pattern = flow.shape.result != Element::F64 && flow.shape.a != Element::F8F6F4;
+  return broadcast_lane(has_pattern ? instruction.blgp : 0, lane);
 }
-
-/// The block whose A a block uses.
-unsigned source_block(const Flow &flow, const Instruction &instruction, unsigned block) {
-  if (flow.shape.a == Element::F8F6F4 || flow.is_sparse || !instruction.cbsz)
-    return block;
-  const unsigned shared = 1u << instruction.cbsz;
-  return block / shared * shared + instruction.abid % shared;
+unsigned block_of_a(const Flow &flow, const Instruction &instruction, unsigned block) {
+  const bool shares = flow.shape.a != Element::F8F6F4 && !flow.is_sparse;
+  return shares ? source_block(instruction, block) : block;
 }
 
 } // namespace
@@ -120,7 +100,7 @@ void ShadowWatch::matrix(const Step &step) {
     for (unsigned lane = 0; lane < lane_count; ++lane) {
       const unsigned block = lane / shape.m % shape.blocks, place = lane % shape.m;
       rows[block][place] |= sides[0][lane];
-      columns[block][place] |= sides[1][broadcast_lane(flow, instruction, lane)];
+      columns[block][place] |= sides[1][source_lane(flow, instruction, lane)];
     }
     const bool wide = shape.result == Element::F64;
     const Source c = flow.is_sparse ? Source{.kind = Source::Kind::Vector, .index = instruction.destination}
@@ -129,7 +109,7 @@ void ShadowWatch::matrix(const Step &step) {
       for (unsigned i = 0; i < shape.m; ++i)
         for (unsigned j = 0; j < shape.n; ++j) {
           const ResultPlace place = result_place(shape, block, i, j);
-          bool marked = rows[source_block(flow, instruction, block)][i] || columns[block][j];
+          bool marked = rows[block_of_a(flow, instruction, block)][i] || columns[block][j];
           for (unsigned k = 0; k < (wide ? 2u : 1u); ++k)
             if (c.kind == Source::Kind::Vector)
               marked |= from.vgpr[c.index + (wide ? 2 : 1) * place.index + k].word[place.lane] != 0;

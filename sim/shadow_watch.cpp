@@ -7,31 +7,11 @@
 
 #include "sim/mode.h"
 #include "sim/program.h"
+#include "sim/register_set.h"
 
 namespace nereid::sim {
 
 namespace {
-
-std::string scalar_name(unsigned reg) {
-  switch (reg) {
-  case scalar::vcc:
-    return "vcc_lo";
-  case scalar::vcc + 1:
-    return "vcc_hi";
-  case scalar::m0:
-    return "m0";
-  case scalar::exec:
-    return "exec_lo";
-  case scalar::exec + 1:
-    return "exec_hi";
-  default:
-    return fmt::format("s{}", reg);
-  }
-}
-
-std::string vector_name(unsigned reg) {
-  return reg < accumulation_base ? fmt::format("v{}", reg) : fmt::format("a{}", reg - accumulation_base);
-}
 
 const char *plane_words(Plane plane) {
   switch (plane) {
@@ -191,14 +171,14 @@ void ShadowWatch::follow(const Step &step) {
 
 void ShadowWatch::report_scalar(const Step &step, Plane plane, const char *use, unsigned reg) {
   step.wave.raise(fault_kind(plane), -1,
-                  fmt::format("{} {} has bits {:#x} that are {}", use, scalar_name(reg),
+                  fmt::format("{} {} has bits {:#x} that are {}", use, register_name(vector_registers + reg),
                               step.shadow.scalar(plane, reg), plane_words(plane)));
 }
 
 void ShadowWatch::report_register(const Step &step, Plane plane, const char *use, unsigned reg, int lane,
                                   uint32_t bits) {
   step.wave.raise(fault_kind(plane), lane,
-                  fmt::format("{} {} has bits {:#x} that are {}", use, vector_name(reg),
+                  fmt::format("{} {} has bits {:#x} that are {}", use, register_name(reg),
                               step.shadow.words(plane, reg)[lane] & bits, plane_words(plane)));
 }
 

@@ -9,24 +9,24 @@
 namespace nereid::sim {
 
 /// Looks at a run without changing it: what the checks and observers are made of. One object watches the
-/// workgroups that one host thread runs, one after the other. A call that finds a fault raises it on the
-/// wave; what comes after the current instruction then never happens.
+/// workgroups that one host thread runs, one after the other, and overrides the calls that concern it. A call
+/// that finds a fault raises it on the wave; what comes after the current instruction then never happens.
 class Watch {
 public:
   virtual ~Watch() = default;
 
   /// A workgroup is about to start: registers and LDS are set up.
-  virtual void begin(Workgroup &group, std::span<const std::unique_ptr<Wave>> waves) = 0;
+  virtual void begin(Workgroup &, std::span<const std::unique_ptr<Wave>>) {}
   /// Before an instruction: registers are what it will read. When this raises a fault it is not executed.
-  virtual void before(Wave &wave, const Instruction &instruction) = 0;
+  virtual void before(Wave &, const Instruction &) {}
   /// While a memory instruction runs: its addresses are valid, nothing has moved yet.
-  virtual void access(Wave &wave, const Instruction &instruction, const MemoryAccess &access) = 0;
+  virtual void access(Wave &, const Instruction &, const MemoryAccess &) {}
   /// After an instruction that raised no fault.
-  virtual void after(Wave &wave, const Instruction &instruction) = 0;
+  virtual void after(Wave &, const Instruction &) {}
   /// All waves of the workgroup have met at a barrier and go on.
-  virtual void barrier(Workgroup &group) = 0;
+  virtual void barrier(Workgroup &) {}
   /// All waves of the workgroup have ended.
-  virtual void end(Workgroup &group) = 0;
+  virtual void end(Workgroup &) {}
 };
 
 } // namespace nereid::sim
