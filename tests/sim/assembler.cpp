@@ -216,6 +216,37 @@ CodeObject load(const std::vector<std::byte> &file) {
   return *code;
 }
 
+std::string refusal(const std::vector<std::byte> &file) {
+  auto code = CodeObject::load(file);
+  EXPECT_FALSE(code.ok());
+  if (code.ok())
+    return "";
+  EXPECT_EQ(code.error().owner, Owner::User);
+  return code.error().message;
+}
+
+const char *const load_buffer = "s_load_dwordx2 s[4:5], s[0:1], 0x0\ns_waitcnt lgkmcnt(0)\ns_mov_b32 s8, s4\n"
+                                "s_mov_b32 s9, s5\ns_movk_i32 s10, 4096\ns_mov_b32 s11, 0x00027000\n";
+
+Report run_on_buffer(TestRun &run) {
+  Memory memory;
+  const uint64_t buffer = *memory.allocate(4096);
+  EXPECT_TRUE(memory.fill(buffer, std::byte{0}, 4096).ok());
+  run.argument(buffer);
+  return run(memory);
+}
+
+void expect_fault(const Report &report, FaultKind kind, const char *at, const std::string &part) {
+  if (!at) {
+    EXPECT_FALSE(report.fault) << report.fault->error().text();
+    return;
+  }
+  ASSERT_TRUE(report.fault);
+  EXPECT_EQ(report.fault->kind, kind);
+  EXPECT_EQ(report.fault->instruction, at);
+  EXPECT_NE(report.fault->text.find(part), std::string::npos) << report.fault->text;
+}
+
 TestRun &TestRun::argument(uint64_t value) {
   auto bytes = reinterpret_cast<const std::byte *>(&value);
   launch.kernarg.insert(launch.kernarg.end(), bytes, bytes + sizeof value);

@@ -37,6 +37,9 @@ std::vector<std::byte> assemble_text(const std::string &text);
 /// Loads, or ends the test with an exception.
 CodeObject load(const std::vector<std::byte> &file);
 
+/// The message with which a file is refused; the user gave it, so the error is the user's.
+std::string refusal(const std::vector<std::byte> &file);
+
 /// A launch of the only kernel with arguments given as words.
 struct TestRun {
   CodeObject code;
@@ -48,6 +51,15 @@ struct TestRun {
   TestRun &argument(uint64_t value);
   Report operator()(Memory &memory) const;
 };
+
+/// Waits for the first argument, an address of 4096 bytes: s[4:5] is it, s[8:11] a descriptor of the bytes.
+extern const char *const load_buffer;
+/// Runs with the address of 4096 zero bytes as argument.
+Report run_on_buffer(TestRun &run);
+
+/// That the run ended with this fault at the instruction with that text, and that the fault says `part`. When
+/// `at` is null: that the run had no fault.
+void expect_fault(const Report &report, FaultKind kind, const char *at, const std::string &part);
 
 /// Runs `body` in one wave and returns what it left in v[first .. first + count), register-major: result[r *
 /// 64 + lane]. Before it runs, v[k] of lane l holds inputs[k * 64 + l]. The body may use s20 and up, v

@@ -10,16 +10,6 @@
 namespace nereid::sim::test {
 namespace {
 
-/// The message with which a file is refused; the user gave it, so the error is the user's.
-std::string refusal(const std::vector<std::byte> &file) {
-  auto code = CodeObject::load(file);
-  EXPECT_FALSE(code.ok());
-  if (code.ok())
-    return "";
-  EXPECT_EQ(code.error().owner, Owner::User);
-  return code.error().message;
-}
-
 void expect_refusal(const std::vector<std::byte> &file, const std::string &part) {
   const std::string message = refusal(file);
   EXPECT_NE(message.find(part), std::string::npos) << message;

@@ -9,15 +9,6 @@
 namespace nereid::sim::test {
 namespace {
 
-std::string refusal(const std::vector<std::byte> &file) {
-  auto code = CodeObject::load(file);
-  EXPECT_FALSE(code.ok());
-  if (code.ok())
-    return "";
-  EXPECT_EQ(code.error().owner, Owner::User);
-  return code.error().message;
-}
-
 void put(std::vector<std::byte> &file, size_t at, uint32_t value, size_t size) {
   std::memcpy(file.data() + at, &value, size);
 }

@@ -10,21 +10,16 @@ namespace nereid::sim::test {
 namespace {
 
 Report execute(const std::string &body) {
-  Memory memory;
-  const uint64_t buffer = *memory.allocate(4096);
-  EXPECT_TRUE(memory.fill(buffer, std::byte{0}, 4096).ok());
   KernelOptions options;
   options.lds_size = 4096;
-  TestRun run(
-      "s_load_dwordx2 s[4:5], s[0:1], 0x0\nv_mov_b32 v1, 0\nv_mov_b32 v60, 0\ns_waitcnt lgkmcnt(0)\n"
-      "s_mov_b32 s8, s4\ns_mov_b32 s9, s5\ns_movk_i32 s10, 4096\ns_mov_b32 s11, 0x00027000\n"
-      "v_mov_b32 v62, s4\nv_mov_b32 v63, s5\ns_mov_b32 s20, 0\ns_mov_b32 m0, 0\ns_nop 15\ns_nop 15\n" +
-          body,
-      options);
-  run.argument(buffer);
+  TestRun run(load_buffer +
+                  std::string("v_mov_b32 v1, 0\nv_mov_b32 v60, 0\nv_mov_b32 v62, s4\nv_mov_b32 v63, s5\n"
+                              "s_mov_b32 s20, 0\ns_mov_b32 m0, 0\ns_nop 15\ns_nop 15\n") +
+                  body,
+              options);
   run.launch.block = {64, 1, 1};
   run.launch.checks.hazard = true;
-  return run(memory);
+  return run_on_buffer(run);
 }
 
 /// s_nop that make a number of wait states.

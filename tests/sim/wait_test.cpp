@@ -10,22 +10,17 @@ namespace {
 /// Runs one wave with the check on. s[4:5] is a buffer of 4096 bytes, s[8:11] its descriptor, v1 = 4 * lane,
 /// v3 = 16 * lane.
 Report execute(const std::string &body) {
-  Memory memory;
-  const uint64_t buffer = *memory.allocate(4096);
-  EXPECT_TRUE(memory.fill(buffer, std::byte{0}, 4096).ok());
   KernelOptions options;
   options.lds_size = 4096;
   options.scratch_size = 64;
-  TestRun run("s_load_dwordx2 s[4:5], s[0:1], 0x0\nv_lshlrev_b32 v1, 2, v0\nv_lshlrev_b32 v3, 4, v0\n"
-              "s_waitcnt lgkmcnt(0)\ns_mov_b32 s8, s4\ns_mov_b32 s9, s5\ns_movk_i32 s10, 4096\n"
-              "s_mov_b32 s11, 0x00027000\nv_mov_b32 v60, s4\nv_mov_b32 v61, s5\ns_movk_i32 m0, 0x400\n"
-              "s_nop 7\n" +
+  TestRun run(load_buffer +
+                  std::string("v_lshlrev_b32 v1, 2, v0\nv_lshlrev_b32 v3, 4, v0\nv_mov_b32 v60, s4\n"
+                              "v_mov_b32 v61, s5\ns_movk_i32 m0, 0x400\ns_nop 7\n") +
                   body,
               options);
-  run.argument(buffer);
   run.launch.block = {64, 1, 1};
   run.launch.checks.wait = true;
-  return run(memory);
+  return run_on_buffer(run);
 }
 
 struct Case {
@@ -38,15 +33,7 @@ struct Case {
 class Waits : public testing::TestWithParam<Case> {};
 
 TEST_P(Waits, AreFoundMissingWhereTheResultIsUsed) {
-  const Report report = execute(GetParam().body);
-  if (!GetParam().at) {
-    EXPECT_FALSE(report.fault) << report.fault->error().text();
-    return;
-  }
-  ASSERT_TRUE(report.fault);
-  EXPECT_EQ(report.fault->kind, FaultKind::Wait);
-  EXPECT_EQ(report.fault->instruction, GetParam().at);
-  EXPECT_NE(report.fault->text.find(GetParam().text), std::string::npos) << report.fault->text;
+  expect_fault(execute(GetParam().body), FaultKind::Wait, GetParam().at, GetParam().text);
 }
 
 constexpr Case cases[] = {
