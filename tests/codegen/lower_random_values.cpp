@@ -74,6 +74,7 @@ RandomValue RandomKernelBuilder::fit(RandomValue value, const ir::Shape &shape) 
                   : chance(50)           ? Opcode::ReduceMax
                                          : Opcode::ReduceMin;
       value.id = reduce(op, value.id, inner ? 1 : 0, false);
+      value.open_nan |= ir::is_float(element); // of several NaNs any may come out
     }
   } else if (from < to) {
     int64_t copies = to / from;
