@@ -1,8 +1,9 @@
 #include "codegen/bit_matrix.h"
 
 #include <bit>
-#include <cassert>
 #include <utility>
+
+#include "codegen/layout_error.h"
 
 namespace nereid::codegen {
 
@@ -60,9 +61,9 @@ Elimination eliminate(const BitMatrix &matrix) {
 
 BitMatrix::BitMatrix(unsigned rows, std::vector<uint64_t> columns)
     : rows_(rows), columns_(std::move(columns)) {
-  assert(rows_ <= 64 && columns_.size() <= 64);
-  for ([[maybe_unused]] uint64_t column : columns_)
-    assert((column & ~low_mask(rows_)) == 0);
+  require_layout(rows_ <= 64 && columns_.size() <= 64, "a matrix has more than 64 rows or columns");
+  for (uint64_t column : columns_)
+    require_layout((column & ~low_mask(rows_)) == 0, "a column leaves the matrix");
 }
 
 BitMatrix BitMatrix::identity(unsigned size) {
@@ -73,7 +74,7 @@ BitMatrix BitMatrix::identity(unsigned size) {
 }
 
 uint64_t BitMatrix::apply(uint64_t x) const {
-  assert((x & ~low_mask(size())) == 0);
+  require_layout((x & ~low_mask(size())) == 0, "a vector leaves the matrix");
   uint64_t sum = 0;
   for (; x; x &= x - 1)
     sum ^= columns_[std::countr_zero(x)];
@@ -81,7 +82,7 @@ uint64_t BitMatrix::apply(uint64_t x) const {
 }
 
 BitMatrix BitMatrix::operator*(const BitMatrix &inner) const {
-  assert(size() == inner.rows());
+  require_layout(size() == inner.rows(), "the sizes of the factors differ");
   std::vector<uint64_t> columns;
   columns.reserve(inner.size());
   for (uint64_t column : inner.columns_)
@@ -107,7 +108,7 @@ std::optional<BitMatrix> BitMatrix::inverse() const {
 
 BitMatrix BitMatrix::inverted() const {
   std::optional<BitMatrix> result = inverse();
-  assert(result.has_value());
+  require_layout(result.has_value(), "a matrix has no inverse");
   return *result;
 }
 
@@ -120,7 +121,7 @@ std::optional<uint64_t> BitMatrix::solve(uint64_t y) const {
 
 uint64_t BitMatrix::solution(uint64_t y) const {
   std::optional<uint64_t> result = solve(y);
-  assert(result.has_value());
+  require_layout(result.has_value(), "a vector is no combination of the columns");
   return *result;
 }
 

@@ -1,7 +1,6 @@
 #include "codegen/convert_plan.h"
 
 #include <bit>
-#include <cassert>
 #include <numeric>
 #include <optional>
 
@@ -9,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "codegen/lane_exchange.h"
+#include "codegen/layout_error.h"
 #include "codegen/lds_exchange.h"
 
 namespace nereid::codegen {
@@ -241,8 +241,9 @@ std::string ConversionPlan::text() const {
 
 Result<ConversionPlan> plan_conversion(const LinearLayout &from, const LinearLayout &to,
                                        unsigned element_bits, const ConversionOptions &options) {
-  assert(from.shape() == to.shape() && from.bits(Space::Lane) == to.bits(Space::Lane) &&
-         from.waves() == to.waves());
+  require_layout(from.shape() == to.shape() && from.bits(Space::Lane) == to.bits(Space::Lane) &&
+                     from.waves() == to.waves(),
+                 "a tile is wanted with another shape or in another workgroup");
   if (!from.is_surjective())
     return nereid_error("the layout " + from.text() + " does not hold every element of its tile");
   if (from == to)

@@ -2,10 +2,11 @@
 
 #include <algorithm>
 #include <bit>
-#include <cassert>
 #include <tuple>
 
 #include <fmt/format.h>
+
+#include "codegen/layout_error.h"
 
 namespace nereid::codegen {
 
@@ -24,7 +25,7 @@ struct Columns {
     if (bit >= log2_of(shape[dim]))
       return 0;
     const unsigned flat = bit + (dim == 0 ? log2_of(shape[1]) : 0);
-    assert(flat < 64);
+    require_layout(flat < 64, "a tile has more than 64 bits of coordinates");
     return uint64_t(1) << flat;
   }
   bool add_register(unsigned dim, unsigned bit) {
@@ -37,9 +38,10 @@ struct Columns {
   void add_lane(unsigned dim, unsigned bit) { columns[1].push_back(unit(dim, bit)); }
   void add_wave(unsigned dim, unsigned bit) { columns[2].push_back(unit(dim, bit)); }
   void add_copy_wave() { columns[2].push_back(0); }
-  LinearLayout layout() const {
+  /// The odd factor of dimension `first` is the faster one.
+  LinearLayout layout(unsigned first) const {
     std::vector<Repeat> repeats;
-    for (size_t d = shape.size(); d-- > 0;)
+    for (unsigned d : {first, 1 - first})
       if (uint32_t odd = Dimension::of(shape[d]).odd; odd > 1)
         repeats.push_back({Space::Register, odd, static_cast<int>(d)});
     return LinearLayout::from_columns(shape, columns, std::move(repeats));
@@ -124,8 +126,10 @@ DotOperandPlan plan_operand(const MfmaFacts &mfma, const OperandFacts &facts, co
   plan.facts = &facts;
   plan.row_tile_bits = is_a ? deal.m_tile_bits - deal.m_bits : deal.n_tile_bits - deal.n_bits;
   plan.row_tile_odd = Dimension::of(shape[row_dim]).odd;
+  plan.k_odd = Dimension::of(shape[k_dim]).odd;
   if (facts.has_six_bits()) {
     const int64_t groups = shape[k_dim] * 8 / 6 / ir::scale_group;
+    plan.k_odd = Dimension::of(groups).odd;
     for (unsigned i = log2_of(groups); i < mfma.lane_k_bits(); ++i)
       plan.padded_lanes |= 1u << (size_bits + i);
     return plan;
@@ -151,7 +155,7 @@ DotOperandPlan plan_operand(const MfmaFacts &mfma, const OperandFacts &facts, co
     tile.add_register(row_dim, size_bits + i);
   add_waves(tile, deal, size_bits, is_a ? static_cast<int>(row_dim) : -1,
             is_a ? -1 : static_cast<int>(row_dim), static_cast<int>(k_dim));
-  plan.layout = tile.layout();
+  plan.layout = tile.layout(k_dim);
   return plan;
 }
 
@@ -168,7 +172,7 @@ LinearLayout scale_layout(const MfmaFacts &mfma, const WaveDeal &deal, const ir:
   for (unsigned i = 0; i < tiles; ++i)
     tile.add_register(0, mfma.size_bits() + i);
   add_waves(tile, deal, mfma.size_bits(), is_a ? 0 : -1, is_a ? -1 : 0, 1);
-  return tile.layout();
+  return tile.layout(1);
 }
 
 LinearLayout result_layout(const MfmaFacts &mfma, const WaveDeal &deal, const ir::Shape &shape,
@@ -188,7 +192,7 @@ LinearLayout result_layout(const MfmaFacts &mfma, const WaveDeal &deal, const ir
   for (unsigned i = 0; i < deal.m_tile_bits - deal.m_bits; ++i)
     tile.add_register(0, mfma.size_bits() + i);
   add_waves(tile, deal, mfma.size_bits(), 0, 1, -1);
-  return tile.layout();
+  return tile.layout(1);
 }
 
 /// Where scales multiply sums, those that belong to a lane's sums: the result's registers, for each group.
@@ -205,6 +209,8 @@ LinearLayout sum_scale_layout(const LinearLayout &result, const ir::Shape &scale
   std::vector<Repeat> repeats = result.repeats();
   for (Repeat &repeat : repeats)
     repeat.dim = repeat.dim == (is_a ? 0 : 1) ? 0 : Repeat::copies;
+  if (const uint32_t odd = Dimension::of(scales[1]).odd; odd > 1)
+    repeats.push_back({Space::Register, odd, 1});
   return LinearLayout::from_columns(scales, columns, std::move(repeats));
 }
 
@@ -240,7 +246,9 @@ size_t DotPlan::sum_scale(size_t result_register, unsigned group) const {
   const unsigned bits = result.bits(Space::Register);
   const unsigned group_bits = log2_of(k_instructions / group_instructions());
   const size_t within = result_register & ((size_t(1) << bits) - 1);
-  return result_register >> bits << (bits + group_bits) | size_t(group) << bits | within;
+  const size_t group_within = group & ((1u << group_bits) - 1), block = group >> group_bits;
+  const size_t odd = (result_register >> bits) + block * result.odd(Space::Register);
+  return odd << (bits + group_bits) | group_within << bits | within;
 }
 
 std::vector<ir::ValueId> DotSides::operands() const {
@@ -284,10 +292,11 @@ Result<DotPlan> plan_dot(const ir::Function &function, const ir::Op &op, DotShar
   const ir::Type &a = function.type(sides.a.value), &b = function.type(sides.b.value);
   const bool packed = sides.a.format && ir::facts(*sides.a.format).scaled;
   const int64_t k_count = packed ? a.shape[1] * 8 / ir::facts(*sides.a.format).bits : a.shape[1];
-  plan.k_instructions = static_cast<unsigned>(std::max<int64_t>(1, k_count / plan.mfma->k));
+  const Dimension k_elements = Dimension::of(k_count);
+  const unsigned k_bits = std::max(k_elements.bits, log2_of(plan.mfma->k)) - log2_of(plan.mfma->k);
+  plan.k_instructions = k_elements.odd << k_bits;
   const bool idle_rows_may_take_k = sides.a.format == ir::Format::E2M1 &&
                                     sides.b.format == ir::Format::E2M1 && sides.a.scale && sides.b.scale;
-  const unsigned k_bits = log2_of(plan.k_instructions);
   const bool may_slice = plan.mfma->kind == MfmaKind::F8F6F4
                              ? !choice->a->has_six_bits() && !choice->b->has_six_bits()
                              : plan.mfma->kind != MfmaKind::I8 && !sides.a.scale && !sides.b.scale;
@@ -329,7 +338,7 @@ Result<DotPlan> plan_dot(const ir::Function &function, const ir::Op &op, DotShar
                                   ? sum_scale_layout(plan.result, scales, is_a)
                                   : scale_layout(*plan.mfma, deal, scales, is_a, is_a ? k_lane_bits : 0);
     }
-  plan.k_instructions = 1u << of_wave;
+  plan.k_instructions = k_elements.odd << of_wave;
   return plan;
 }
 

@@ -27,17 +27,18 @@ DotSides sides_of_dot(const ir::Function &function, const ir::Op &op);
 
 /// One operand of a dot as the matrix instruction wants it. Registers of a lane count, lowest first: the
 /// elements of one instruction (1 << element_bits of them), the instruction's number along K, the tile of
-/// `size` rows; an odd factor of the rows comes last.
+/// `size` rows; then the odd factor of K, then that of the rows.
 struct DotOperandPlan {
   const OperandFacts *facts = nullptr;
   LinearLayout layout; ///< unset (rank 0) for formats of 6 bits, which come through LDS
-  /// Registers: number along K, tile of rows; with DotPlan::scales_sums those of the result, then the group
-  /// of 32 along K (DotPlan::sum_scale). Unset (rank 0) without a scale.
+  /// Registers: number along K, tile of rows, odd factors as in `layout`; with DotPlan::scales_sums those of
+  /// the result, then the group of 32 along K (DotPlan::sum_scale). Unset (rank 0) without a scale.
   LinearLayout scale_layout;
   unsigned element_bits = 0;
   unsigned row_tile_bits = 0; ///< tiles of rows that a wave holds, but for an odd factor
   unsigned row_tile_odd = 1;  ///< the outermost of them
   unsigned row_tiles() const { return row_tile_odd << row_tile_bits; }
+  unsigned k_odd = 1;        ///< the outermost of the instructions along K
   unsigned padded_lanes = 0; ///< lanes with one of these bits set lie beyond K and must be fed zeros
   /// Lane bits, the lowest of which is k_lanes_from, of rows that the tile lacks: they hold the other steps
   /// along K. An operand of registers then serves 2^k_lane_bits instructions, which want zeros in the lanes
@@ -54,7 +55,7 @@ struct DotPlan {
   DotOperandPlan b;
   LinearLayout result;         ///< registers: those of one instruction, tiles along N, tiles along M
   unsigned result_bits = 0;    ///< log2 of the instruction's result registers that the tile uses
-  unsigned k_instructions = 1; ///< instructions along K that a wave runs
+  unsigned k_instructions = 1; ///< instructions along K that a wave runs, k_odd of `a` and `b` included
   /// Where the waves share K: how each holds its sum of the whole tile; `result` is that of the total.
   std::optional<LinearLayout> partial;
   /// The instruction takes no scales: the sum of each group of 32 along K is multiplied by the one side's.

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "codegen/layout_error.h"
 #include "codegen/layout_transforms.h"
 #include "codegen/memory_layout.h"
 #include "codegen/operand_layout.h"
@@ -29,10 +30,6 @@ bool is_write(const ir::Op &op) {
          ir::facts(op.opcode).effect == ir::OpEffect::Effect;
 }
 
-bool has_odd_factor(const ir::Shape &shape) {
-  return std::any_of(shape.begin(), shape.end(), [](int64_t size) { return Dimension::of(size).odd > 1; });
-}
-
 /// Groups of 32 along the last dimension of x, each in a lane, as `groups` has them.
 LinearLayout whole_groups(const LinearLayout &groups, const ir::Shape &x) {
   std::array<std::vector<uint64_t>, 3> columns = {groups.columns(Space::Register),
@@ -42,7 +39,7 @@ LinearLayout whole_groups(const LinearLayout &groups, const ir::Shape &x) {
       column *= ir::scale_group;
   const uint64_t within[] = {1, 2, 4, 8, 16};
   columns[0].insert(columns[0].begin(), std::begin(within), std::end(within));
-  return LinearLayout::from_columns(x, columns);
+  return LinearLayout::from_columns(x, columns, groups.repeats());
 }
 
 LinearLayout group_layout(const ir::Shape &x, int waves) {
@@ -51,7 +48,8 @@ LinearLayout group_layout(const ir::Shape &x, int waves) {
   return whole_groups(default_layout(groups, waves), x);
 }
 
-/// The groups of x that every wave holds, dealt to the waves; nothing if there are none to deal.
+/// The groups of x that every wave holds, dealt to the waves; nothing if there are none to deal. Odd factors
+/// stay with each wave.
 std::optional<LinearLayout> parts_of_waves(const LinearLayout &x) {
   std::array<std::vector<uint64_t>, 3> columns = {x.columns(Space::Register), x.columns(Space::Lane),
                                                   x.columns(Space::Wave)};
@@ -66,9 +64,9 @@ std::optional<LinearLayout> parts_of_waves(const LinearLayout &x) {
     registers.erase(std::next(outside).base());
     dealt = true;
   }
-  if (!dealt || !x.repeats().empty())
+  if (!dealt)
     return std::nullopt;
-  return LinearLayout::from_columns(x.shape(), columns);
+  return LinearLayout::from_columns(x.shape(), columns, x.repeats());
 }
 
 class Propagation {
@@ -83,10 +81,11 @@ public:
   }
 
   Result<LayoutChoice> run();
+  /// Of the operation at which the walk is.
+  SourceLine place() const { return current_ ? function_.place(*current_) : SourceLine{}; }
 
 private:
-  Status check_shapes() const;
-  bool takes_odd_factors(const ir::Op &op) const;
+  Status check_waves() const;
   Status pin_dots();
   DotSharing sharing_of(const ir::Op &op) const;
   Status pin_dealt_sums(const ir::Op &loop);
@@ -120,7 +119,8 @@ private:
   /// Values that must share a home (a loop's argument and result), and values that should (what is yielded).
   std::unordered_map<ir::ValueId, std::vector<ir::ValueId>> same_, near_;
   bool changed_ = false;
-  bool weak_ = false; ///< suggestions come from stores and neighbours, not from dots
+  bool weak_ = false;               ///< suggestions come from stores and neighbours, not from dots
+  const ir::Op *current_ = nullptr; ///< at which the walk is
 };
 
 void Propagation::link(const ir::Op &op) {
@@ -218,7 +218,7 @@ void Propagation::decide_quantize(const ir::Op &op) {
   std::optional<LinearLayout> layout;
   if (ir::facts(*ir::format_named(op.string("format"))).bits == 6)
     return decide_six_bit_quantize(op);
-  if (const auto &scales = choice_.homes[op.results[1]]; weak_ && scales && scales->repeats().empty())
+  if (const auto &scales = choice_.homes[op.results[1]]; weak_ && scales)
     layout = whole_groups(*scales, x);
   if (const auto &wanted = choice_.homes[op.results[0]]; !layout && wanted)
     layout = quantize_operand_layout(*wanted, x);
@@ -294,10 +294,14 @@ void Propagation::forward(const ir::Op &op) {
 void Propagation::settle() {
   do {
     changed_ = false;
-    for (auto op = ops_.rbegin(); op != ops_.rend(); ++op)
+    for (auto op = ops_.rbegin(); op != ops_.rend(); ++op) {
+      current_ = *op;
       backward(**op);
-    for (const ir::Op *op : ops_)
+    }
+    for (const ir::Op *op : ops_) {
+      current_ = op;
       forward(*op);
+    }
   } while (changed_);
 }
 
@@ -318,40 +322,10 @@ LinearLayout Propagation::write_layout(const ir::Op &op) const {
   return got < 4 && best >= 4 * got ? own : lying;
 }
 
-/// Odd factors of dimensions lie outside of what these operations work on.
-bool Propagation::takes_odd_factors(const ir::Op &op) const {
-  auto has_odd = [&](ir::ValueId value) { return has_odd_factor(function_.type(value).shape); };
-  switch (op.opcode) {
-  case ir::Opcode::CumSum:
-  case ir::Opcode::Quantize:
-    return !has_odd(op.operands[0]);
-  case ir::Opcode::Dot:
-  case ir::Opcode::DotScaled: {
-    const DotSides sides = sides_of_dot(function_, op);
-    const bool six_bits = sides.a.format && ir::facts(*sides.a.format).bits == 6;
-    return Dimension::of(function_.type(sides.a.value).shape[1]).odd == (six_bits ? 3 : 1);
-  }
-  case ir::Opcode::AtomicAdd:
-  case ir::Opcode::AtomicMax:
-  case ir::Opcode::AtomicExchange:
-  case ir::Opcode::AtomicCompareExchange:
-    return index_.uses(op.result()) == 0 || !has_odd(op.result());
-  default:
-    return ir::facts(op.opcode).op_class != ir::OpClass::Reduce || !has_odd(op.operands[0]);
-  }
-}
-
-Status Propagation::check_shapes() const {
+Status Propagation::check_waves() const {
   if (!std::has_single_bit(static_cast<unsigned>(function_.options.waves)))
     return nereid_error(fmt::format("{} waves do not compile yet", function_.options.waves),
                         "use 1, 2, 4, 8 or 16 waves");
-  for (const ir::Op *op : ops_) {
-    if (!takes_odd_factors(*op))
-      return nereid_error(fmt::format("{} of a tile {} with a dimension that is not a power of two does not "
-                                      "compile yet",
-                                      ir::facts(op->opcode).name, function_.type(op->operands[0]).text()),
-                          "use the interpreter, or a power of two", function_.place(*op));
-  }
   return {};
 }
 
@@ -381,7 +355,7 @@ DotSharing Propagation::sharing_of(const ir::Op &op) const {
   if (is_dealt(op))
     sharing.owner = ProductOwner::Wave;
   else if (options.waves > 1 && k_may_be_shared && index_.block(op) == &function_.body &&
-           sums_are_small(function_, op.result()) && !has_odd_factor(function_.type(op.result()).shape))
+           sums_are_small(function_, op.result()))
     sharing.owner = ProductOwner::Slices;
   const ir::Op *a = index_.definition(op.operands[0]);
   sharing.idle_rows_take_k = a && a->opcode == ir::Opcode::Quantize;
@@ -390,6 +364,7 @@ DotSharing Propagation::sharing_of(const ir::Op &op) const {
 
 Status Propagation::pin_dots() {
   for (const ir::Op *op : ops_) {
+    current_ = op;
     if (op->opcode == ir::Opcode::For && choice_.dealt.contains(op->blocks[0]))
       if (Status pinned = pin_dealt_sums(*op); !pinned)
         return pinned;
@@ -403,6 +378,7 @@ Status Propagation::pin_dots() {
   }
   for (const ir::Op *op : ops_)
     if (auto dot = choice_.dots.find(op); dot != choice_.dots.end()) {
+      current_ = op;
       const DotSides sides = sides_of_dot(function_, *op);
       if (!dot->second.a.facts->has_six_bits())
         suggest(sides.a.value, dot->second.a.layout);
@@ -417,20 +393,22 @@ Status Propagation::pin_dots() {
 }
 
 Result<LayoutChoice> Propagation::run() {
-  if (Status shapes = check_shapes(); !shapes)
-    return shapes.error();
+  if (Status waves = check_waves(); !waves)
+    return waves.error();
   if (Status dots = pin_dots(); !dots)
     return dots.error();
   settle();
   weak_ = true;
   for (auto op = ops_.rbegin(); op != ops_.rend(); ++op)
     if (is_write(**op) && function_.type((*op)->operands[0]).rank() != 0) {
+      current_ = *op;
       LinearLayout layout = known((*op)->operands[1]).value_or(coalesced(**op, (*op)->operands[0]));
       for (ir::ValueId operand : (*op)->operands)
         suggest(operand, layout);
     }
   settle();
   for (const ir::Op *op : ops_) {
+    current_ = op;
     bool memory = op->opcode == ir::Opcode::Load || (is_write(*op) && !op->results.empty());
     if (memory && needs_home(op->result()))
       set_home(op->result(), coalesced(*op, op->operands[0]));
@@ -449,8 +427,10 @@ Result<LayoutChoice> Propagation::run() {
     settle();
   }
   for (const ir::Op *op : ops_)
-    if (is_write(*op))
+    if (is_write(*op)) {
+      current_ = op;
       choice_.writes.emplace(op, write_layout(*op));
+    }
   return std::move(choice_);
 }
 
@@ -458,7 +438,12 @@ Result<LayoutChoice> Propagation::run() {
 
 Result<LayoutChoice> choose_layouts(const FunctionIndex &index, const AxisAnalysis &axes,
                                     const DealtLoops &dealt) {
-  return Propagation(index, axes, dealt).run();
+  Propagation propagation(index, axes, dealt);
+  try {
+    return propagation.run();
+  } catch (const LayoutError &error) {
+    return error.error(propagation.place());
+  }
 }
 
 } // namespace nereid::codegen

@@ -30,8 +30,8 @@ struct LayoutChoice {
 
 /// Layouts flow backwards from the operands of dots (whose own results are fixed), forwards from those
 /// results through what they are combined with, then backwards from stores; loads that nobody wanted in a
-/// particular layout get the coalesced one; the rest follows its operands. Errors: Nereid's, for dimensions
-/// that are no powers of two and for dots without an instruction.
+/// particular layout get the coalesced one; the rest follows its operands. Errors: Nereid's, for waves
+/// that are no power of two and for dots without an instruction.
 Result<LayoutChoice> choose_layouts(const FunctionIndex &index, const AxisAnalysis &axes,
                                     const DealtLoops &dealt);
 

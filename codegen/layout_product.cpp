@@ -1,5 +1,4 @@
-#include <cassert>
-
+#include "codegen/layout_error.h"
 #include "codegen/linear_layout.h"
 
 namespace nereid::codegen {
@@ -11,7 +10,7 @@ unsigned space_index(Space space) { return static_cast<unsigned>(space); }
 } // namespace
 
 LinearLayout operator*(const LinearLayout &inner, const LinearLayout &outer) {
-  assert(inner.rank() == outer.rank());
+  require_layout(inner.rank() == outer.rank(), "the ranks of the factors differ");
   const unsigned rank = inner.rank();
   ir::Shape shape;
   for (unsigned d = 0; d < rank; ++d)
@@ -81,16 +80,17 @@ LinearLayout concat_dimensions(const LinearLayout &a, const LinearLayout &b) {
     shape.push_back(size);
   std::array<std::vector<uint64_t>, 3> columns;
   for (Space space : all_spaces) {
-    assert(a.bits(space) == b.bits(space));
+    require_layout(a.bits(space) == b.bits(space), "the positions of two tiles differ");
     for (unsigned i = 0; i < a.bits(space); ++i)
       columns[space_index(space)].push_back(a.column(space, i) << b.coordinate_bits() | b.column(space, i));
   }
-  assert(a.repeats().size() == b.repeats().size());
+  require_layout(a.repeats().size() == b.repeats().size(), "the repeats of two tiles differ");
   std::vector<Repeat> repeats = a.repeats();
   for (size_t i = 0; i < repeats.size(); ++i) {
     const Repeat &other = b.repeats()[i];
-    assert(repeats[i].owner == other.owner && repeats[i].count == other.count);
-    assert(repeats[i].dim == Repeat::copies || other.dim == Repeat::copies);
+    require_layout(repeats[i].owner == other.owner && repeats[i].count == other.count &&
+                       (repeats[i].dim == Repeat::copies || other.dim == Repeat::copies),
+                   "the repeats of two tiles differ");
     if (other.dim != Repeat::copies)
       repeats[i].dim = static_cast<int>(a.rank()) + other.dim;
   }

@@ -1,10 +1,11 @@
 #include "codegen/layout_transforms.h"
 
 #include <algorithm>
-#include <cassert>
 #include <functional>
 
 #include <fmt/format.h>
+
+#include "codegen/layout_error.h"
 
 namespace nereid::codegen {
 
@@ -105,7 +106,7 @@ Result<LinearLayout> reshape(const LinearLayout &layout, const ir::Shape &shape)
 Result<LinearLayout> flatten(const LinearLayout &layout) { return reshape(layout, {count(layout.shape())}); }
 
 LinearLayout permute(const LinearLayout &layout, const std::vector<unsigned> &order) {
-  assert(order.size() == layout.rank());
+  require_layout(order.size() == layout.rank(), "an order of dimensions lacks some");
   ir::Shape shape;
   for (unsigned d : order)
     shape.push_back(layout.dim(d).size());
@@ -131,7 +132,7 @@ LinearLayout permute_operand(const LinearLayout &layout, const std::vector<unsig
 }
 
 LinearLayout expand_dims(const LinearLayout &layout, unsigned axis) {
-  assert(axis <= layout.rank());
+  require_layout(axis <= layout.rank(), "a tile lacks the dimension");
   ir::Shape shape = layout.shape();
   shape.insert(shape.begin() + axis, 1);
   return remap(
@@ -144,12 +145,12 @@ LinearLayout expand_dims(const LinearLayout &layout, unsigned axis) {
 }
 
 LinearLayout squeeze(const LinearLayout &layout, unsigned axis) {
-  assert(axis < layout.rank() && layout.dim(axis).size() == 1);
+  require_layout(axis < layout.rank() && layout.dim(axis).size() == 1, "the dimension is not 1");
   return slice(layout, axis);
 }
 
 LinearLayout broadcast(const LinearLayout &layout, unsigned axis, int64_t size, RegisterEnd end) {
-  assert(axis < layout.rank() && layout.dim(axis).size() == 1);
+  require_layout(axis < layout.rank() && layout.dim(axis).size() == 1, "the dimension is not 1");
   const LinearLayout added = LinearLayout::identity1d(Space::Register, layout.rank(), axis, size);
   return end == RegisterEnd::Low ? added * layout : layout * added;
 }
@@ -159,10 +160,11 @@ LinearLayout broadcast_operand(const LinearLayout &layout, unsigned axis) {
 }
 
 LinearLayout broadcast_operand(const LinearLayout &layout, const ir::Shape &operand) {
-  assert(operand.size() == layout.rank());
+  require_layout(operand.size() == layout.rank(), "the ranks of a tile and its broadcast differ");
   LinearLayout result = layout;
   for (unsigned d = 0; d < layout.rank(); ++d) {
-    assert(operand[d] == 1 || operand[d] == layout.dim(d).size());
+    require_layout(operand[d] == 1 || operand[d] == layout.dim(d).size(),
+                   "a dimension that is not 1 is broadcast");
     if (operand[d] != layout.dim(d).size())
       result = broadcast_operand(result, d);
   }
@@ -186,7 +188,8 @@ LinearLayout reduce_operand(const LinearLayout &layout, unsigned axis, int64_t s
 }
 
 LinearLayout split(const LinearLayout &layout) {
-  assert(layout.rank() > 0 && layout.dim(layout.rank() - 1).size() == 2);
+  require_layout(layout.rank() > 0 && layout.dim(layout.rank() - 1).size() == 2,
+                 "the last dimension is not 2");
   return reduce(layout, layout.rank() - 1);
 }
 

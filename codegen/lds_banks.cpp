@@ -1,9 +1,10 @@
 #include "codegen/lds_banks.h"
 
 #include <algorithm>
-#include <cassert>
 #include <map>
 #include <set>
+
+#include "codegen/layout_error.h"
 
 namespace nereid::codegen {
 
@@ -20,7 +21,7 @@ const LdsPhase &lds_phase(LdsDirection direction, unsigned bytes) {
     return read ? read16 : write16;
   if (bytes == 8)
     return read ? read8 : write8;
-  assert(bytes == 4 || bytes == 2 || bytes == 1);
+  require_layout(bytes == 4 || bytes == 2 || bytes == 1, "an access is no power of two");
   return read ? read4 : write4;
 }
 

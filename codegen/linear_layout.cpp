@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <bit>
-#include <cassert>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "codegen/layout_error.h"
 #include "llvm/ADT/Hashing.h"
 
 namespace nereid::codegen {
@@ -19,7 +19,7 @@ uint32_t odd_part(uint64_t n) { return static_cast<uint32_t>(n >> std::countr_ze
 
 /// Bits of the last dimension lowest.
 uint64_t flatten_bits(const std::vector<Dimension> &dims, const Coordinates &coordinates) {
-  assert(dims.size() == coordinates.size());
+  require_layout(dims.size() == coordinates.size(), "the ranks of a tile and of a place in it differ");
   uint64_t flat = 0;
   for (size_t d = 0; d < dims.size(); ++d)
     flat = flat << dims[d].bits | (coordinates[d] & low_mask(dims[d].bits));
@@ -42,13 +42,13 @@ const char *space_name(Space space) {
 }
 
 Dimension Dimension::of(int64_t size) {
-  assert(size > 0);
+  require_layout(size > 0, "a dimension has no elements");
   return {static_cast<unsigned>(std::countr_zero(static_cast<uint64_t>(size))),
           odd_part(static_cast<uint64_t>(size))};
 }
 
 LinearLayout LinearLayout::identity1d(Space space, unsigned rank, unsigned dim, int64_t size) {
-  assert(dim < rank);
+  require_layout(dim < rank, "a tile lacks the dimension");
   Dimension dimension = Dimension::of(size);
   ir::Shape shape(rank, 1);
   shape[dim] = size;
@@ -93,16 +93,17 @@ LinearLayout LinearLayout::from_columns(const ir::Shape &shape, std::array<std::
   layout.columns_ = std::move(columns);
   layout.repeats_ = std::move(repeats);
   for (const auto &space : layout.columns_)
-    for ([[maybe_unused]] uint64_t column : space)
-      assert((column & ~low_mask(layout.coordinate_bits())) == 0);
+    for (uint64_t column : space)
+      require_layout((column & ~low_mask(layout.coordinate_bits())) == 0, "a column leaves the tile");
   for (size_t d = 0; d < shape.size(); ++d) {
     uint32_t odd = 1;
     for (const Repeat &repeat : layout.repeats_) {
-      assert(repeat.owner != Space::Lane && repeat.count > 1 && repeat.count % 2 == 1);
+      require_layout(repeat.owner != Space::Lane && repeat.count > 1 && repeat.count % 2 == 1,
+                     "a repeat is not an odd factor of registers or waves");
       if (repeat.dim == static_cast<int>(d))
         odd *= repeat.count;
     }
-    assert(odd == layout.dims_[d].odd && "repeats do not give the dimension its odd factor");
+    require_layout(odd == layout.dims_[d].odd, "repeats do not give a dimension its odd factor");
   }
   return layout;
 }
@@ -111,7 +112,9 @@ LinearLayout LinearLayout::blocked(const ir::Shape &shape, const std::vector<uin
                                    const std::vector<uint32_t> &lanes, const std::vector<uint32_t> &waves,
                                    const std::vector<unsigned> &order) {
   const size_t rank = shape.size();
-  assert(elements.size() == rank && lanes.size() == rank && waves.size() == rank && order.size() == rank);
+  require_layout(elements.size() == rank && lanes.size() == rank && waves.size() == rank &&
+                     order.size() == rank,
+                 "the ranks of a tile and of its blocks differ");
   std::vector<Dimension> dims;
   for (int64_t size : shape)
     dims.push_back(Dimension::of(size));
@@ -131,11 +134,11 @@ LinearLayout LinearLayout::blocked(const ir::Shape &shape, const std::vector<uin
   };
   std::vector<Repeat> repeats;
   for (unsigned d : order) {
-    assert(std::has_single_bit(elements[d]));
+    require_layout(std::has_single_bit(elements[d]), "a block's elements are no power of two");
     fill(Space::Register, d, std::countr_zero(elements[d]));
   }
   for (unsigned d : order) {
-    assert(std::has_single_bit(lanes[d]));
+    require_layout(std::has_single_bit(lanes[d]), "a block's lanes are no power of two");
     fill(Space::Lane, d, std::countr_zero(lanes[d]));
   }
   std::vector<uint32_t> odd_left(rank);
@@ -198,7 +201,7 @@ Coordinates LinearLayout::apply(Position position) const {
   uint64_t flat = 0;
   uint32_t above[3];
   for (unsigned s = 0; s < 3; ++s) {
-    assert(numbers[s] < size(all_spaces[s]));
+    require_layout(numbers[s] < size(all_spaces[s]), "there is no such position");
     for (unsigned i = 0; i < columns_[s].size(); ++i)
       if (numbers[s] >> i & 1)
         flat ^= columns_[s][i];
@@ -293,7 +296,7 @@ LinearLayout LinearLayout::without(Space space) const {
 }
 
 LinearLayout LinearLayout::permute_registers(const std::vector<unsigned> &order) const {
-  assert(order.size() == bits(Space::Register));
+  require_layout(order.size() == bits(Space::Register), "an order of registers lacks some");
   LinearLayout result = *this;
   for (unsigned i = 0; i < order.size(); ++i)
     result.columns_[0][i] = columns_[0][order[i]];
@@ -329,7 +332,7 @@ LinearLayout LinearLayout::normalize_registers() const {
 }
 
 LinearLayout LinearLayout::map_positions(const BitMatrix &inner, const std::array<unsigned, 3> &bits) const {
-  assert(inner.size() == bits[0] + bits[1] + bits[2]);
+  require_layout(inner.size() == bits[0] + bits[1] + bits[2], "a map of positions lacks some");
   const BitMatrix product = matrix() * inner;
   LinearLayout result = *this;
   auto from = product.columns().begin();

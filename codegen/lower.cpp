@@ -7,6 +7,7 @@
 #include <llvm/IR/Verifier.h>
 #include <llvm/Support/raw_ostream.h>
 
+#include "codegen/layout_error.h"
 #include "codegen/lowering.h"
 #include "codegen/operand_layout.h"
 #include "codegen/staged_loop.h"
@@ -289,8 +290,13 @@ static Result<std::unique_ptr<llvm::Module>> lower_with(const FunctionIndex &ind
     return layouts.error();
   auto module = std::make_unique<llvm::Module>(function.name, context);
   set_target(*module);
-  if (Status done = Lowering(index, axes, *layouts, ranges, *module).run(); !done)
-    return done.error();
+  Lowering lowering(index, axes, *layouts, ranges, *module);
+  try {
+    if (Status done = lowering.run(); !done)
+      return done.error();
+  } catch (const LayoutError &error) {
+    return error.error(lowering.place());
+  }
   std::string text;
   llvm::raw_string_ostream stream(text);
   if (llvm::verifyModule(*module, &stream))
@@ -330,8 +336,12 @@ Result<std::unique_ptr<llvm::Module>> lower(const ir::Function &function, llvm::
   Result<DealtLoops> dealt = deal_loops(index);
   if (!dealt)
     return dealt.error();
-  if (function.options.wave_split == ir::WaveSplit::Auto && !dealt->empty())
-    keep_staged(index, axes, *dealt);
+  try {
+    if (function.options.wave_split == ir::WaveSplit::Auto && !dealt->empty())
+      keep_staged(index, axes, *dealt);
+  } catch (const LayoutError &error) {
+    return error.error();
+  }
   Result<std::unique_ptr<llvm::Module>> module = lower_with(index, axes, ranges, *dealt, context);
   if (module || dealt->empty() || function.options.wave_split == ir::WaveSplit::K)
     return module;

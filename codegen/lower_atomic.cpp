@@ -76,11 +76,19 @@ Registers Lowering::share_old_values(const Registers &old, const LinearLayout &l
     return old;
   llvm::Type *element = old[0]->getType();
   unsigned bytes = static_cast<unsigned>(element->getPrimitiveSizeInBits()) / 8;
-  uint32_t count = 1u << layout.coordinate_bits();
-  llvm::Value *base = lds(count * bytes);
+  uint32_t blocks = 1;
+  for (unsigned d = 0; d < layout.rank(); ++d)
+    blocks *= layout.dim(d).odd;
+  llvm::Value *base = lds((blocks << layout.coordinate_bits()) * bytes);
   llvm::Value *thread = flat_of_thread(layout);
   auto address = [&](uint32_t r) {
+    // Odd indices number blocks of powers of two.
+    const Coordinates at = layout.apply({r, 0, 0});
+    uint32_t block = 0;
+    for (unsigned d = 0; d < layout.rank(); ++d)
+      block = block * layout.dim(d).odd + (at[d] >> layout.dim(d).bits);
     llvm::Value *flat = builder_.CreateXor(thread, builder_.getInt32(flat_of_register(layout, r)));
+    flat = builder_.CreateAdd(flat, builder_.getInt32(block << layout.coordinate_bits()));
     return builder_.CreateGEP(element, base, flat);
   };
   barrier();

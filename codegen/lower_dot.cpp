@@ -26,7 +26,7 @@ bool Lowering::dots_fit_vgprs() const {
   for (const auto &[op, plan] : layouts_.dots) {
     unsigned registers = plan.partial.value_or(plan.result).registers();
     for (const DotOperandPlan *side : {&plan.a, &plan.b}) {
-      registers += (plan.k_instructions << side->row_tile_bits) * side->facts->dwords;
+      registers += plan.k_instructions * side->row_tiles() * side->facts->dwords;
       registers += side->scale_layout.rank() != 0 ? side->scale_layout.registers() : 0;
     }
     if (registers > room)
@@ -111,6 +111,15 @@ llvm::Value *Lowering::power_of_scale(llvm::Value *byte) {
   return builder_.CreateExtractElement(pair, uint64_t(0));
 }
 
+/// tile * k_instructions + k for the fragment at `at` in the order of the operand's registers, whose odd
+/// factors lie above all powers of two.
+static size_t number_of_fragment(const DotOperandPlan &plan, unsigned k_instructions, size_t at) {
+  const size_t k_within = k_instructions / plan.k_odd, tiles_within = size_t(1) << plan.row_tile_bits;
+  const size_t block = at / (k_within * tiles_within), within = at % (k_within * tiles_within);
+  const size_t tile = block / plan.k_odd * tiles_within + within / k_within;
+  return tile * k_instructions + block % plan.k_odd * k_within + within % k_within;
+}
+
 /// Elements beyond the tile's K, in registers or in lanes, are zeros on both sides.
 Lowering::Fragments Lowering::fragments(const DotSide &side, const DotOperandPlan &plan, const DotPlan &dot) {
   Fragments result{dot.k_instructions, {}, {}, {}};
@@ -119,6 +128,12 @@ Lowering::Fragments Lowering::fragments(const DotSide &side, const DotOperandPla
   llvm::Type *half = dot.mfma->kind == MfmaKind::BF16  ? builder_.getBFloatTy()
                      : dot.mfma->kind == MfmaKind::F16 ? builder_.getHalfTy()
                                                        : nullptr;
+  const auto by_tile = [&](const auto &by_register) {
+    auto sorted = by_register;
+    for (size_t at = 0; at < by_register.size(); ++at)
+      sorted[number_of_fragment(plan, dot.k_instructions, at)] = by_register[at];
+    return sorted;
+  };
   if (facts.has_six_bits())
     result.operands = six_bit_operands(side, plan, &plan == &dot.a ? 1 : 0);
   Registers elements = facts.has_six_bits() ? Registers() : get(side.value, plan.layout);
@@ -138,7 +153,7 @@ Lowering::Fragments Lowering::fragments(const DotSide &side, const DotOperandPla
       vector = builder_.CreateBitCast(vector, llvm::FixedVectorType::get(half, facts.dwords * 2));
     result.operands.push_back(vector);
   }
-  result.operands = for_each_step(plan, result.operands);
+  result.operands = by_tile(for_each_step(plan, result.operands));
   if (!side.scale)
     return result;
   Registers bytes;
@@ -157,6 +172,7 @@ Lowering::Fragments Lowering::fragments(const DotSide &side, const DotOperandPla
     else
       result.scales.push_back({builder_.CreateZExt(byte, builder_.getInt32Ty()), 0});
   }
+  result.scales = by_tile(result.scales);
   return result;
 }
 

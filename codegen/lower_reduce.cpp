@@ -55,8 +55,11 @@ std::vector<Lowering::Part> Lowering::parts_of(const ir::Op &op, const LinearLay
   std::vector<Part> parts;
   for (uint32_t r = 0; r < values.size(); ++r) {
     parts.push_back({is_float ? widen(values[r]) : values[r]});
-    if (thread)
-      parts.back().push_back(builder_.CreateXor(thread, flat_of_register(layout, r) >> first & mask));
+    if (thread) {
+      llvm::Value *index = builder_.CreateXor(thread, flat_of_register(layout, r) >> first & mask);
+      const uint32_t odd = layout.apply({r, 0, 0})[axis] & ~static_cast<uint32_t>(mask);
+      parts.back().push_back(builder_.CreateAdd(index, builder_.getInt32(odd)));
+    }
   }
   return parts;
 }
@@ -95,8 +98,8 @@ std::vector<Lowering::Part> Lowering::reduce_waves(const ir::Op &op, std::vector
     Registers values;
     for (const Part &part : parts)
       values.push_back(part[field]);
-    fields.push_back(
-        convert(values, LinearLayout::from_columns(shape, from), LinearLayout::from_columns(shape, to)));
+    fields.push_back(convert(values, LinearLayout::from_columns(shape, from, layout.repeats()),
+                             LinearLayout::from_columns(shape, to, layout.repeats())));
   }
   for (size_t r = 0; r < parts.size(); ++r)
     for (size_t wave = 0; wave < size_t(1) << count; ++wave) {
@@ -150,16 +153,18 @@ void Lowering::lower_reduce(const ir::Op &op) {
   }
   std::vector<Part> parts = parts_of(op, layout, axis);
   std::vector<Part> reduced;
-  for (uint32_t r = 0; r < parts.size(); ++r) {
-    if (r & on_axis->registers)
-      continue;
+  for (const std::vector<uint32_t> &along : registers_along(layout, axis, on_axis->registers)) {
     std::vector<Part> row;
-    for (uint32_t other = r; other < parts.size(); ++other)
-      if ((other & ~on_axis->registers) == r)
-        row.push_back(parts[other]);
-    for (size_t half = row.size() / 2; half > 0; half /= 2)
-      for (size_t i = 0; i < half; ++i)
+    row.reserve(along.size());
+    for (uint32_t r : along)
+      row.push_back(parts[r]);
+    while (row.size() > 1) {
+      for (size_t i = 0; 2 * i + 1 < row.size(); ++i)
         row[i] = combine(op, row[2 * i], row[2 * i + 1]);
+      if (row.size() % 2 != 0)
+        row[row.size() / 2] = row.back();
+      row.resize((row.size() + 1) / 2);
+    }
     reduced.push_back(reduce_lanes(op, row[0], on_axis->lanes));
   }
   LinearLayout result = reduced_layout(layout, axis);

@@ -1,3 +1,5 @@
+#include <bit>
+
 #include "codegen/lowering.h"
 #include "codegen/operand_layout.h"
 
@@ -6,7 +8,6 @@ namespace nereid::codegen {
 /// The same register of the wave whose bit `bit` is 0, and of the wave where it is 1.
 std::array<Registers, 2> Lowering::both_waves(const Registers &values, unsigned bit) {
   // Positions as a tile of their own: registers, lanes and waves are its dimensions.
-  const auto count = static_cast<unsigned>(values.size());
   const unsigned waves = scalars().bits(Space::Wave), lanes = scalars().bits(Space::Lane);
   std::array<std::vector<uint64_t>, 3> from;
   unsigned at = 0;
@@ -14,15 +15,22 @@ std::array<Registers, 2> Lowering::both_waves(const Registers &values, unsigned 
     from[2].push_back(uint64_t(1) << at++);
   for (unsigned i = 0; i < lanes; ++i)
     from[1].push_back(uint64_t(1) << at++);
-  for (unsigned i = 0; 1u << i < count; ++i)
+  const Dimension registers = Dimension::of(static_cast<int64_t>(values.size()));
+  for (unsigned i = 0; i < registers.bits; ++i)
     from[0].push_back(uint64_t(1) << at++);
   std::array<std::vector<uint64_t>, 3> to = from;
-  to[0].push_back(to[2][bit]);
+  to[0].insert(to[0].begin(), to[2][bit]);
   to[2][bit] = 0;
-  const ir::Shape shape = {int64_t(1) << at};
-  const Registers moved =
-      convert(values, LinearLayout::from_columns(shape, from), LinearLayout::from_columns(shape, to));
-  return {Registers(moved.begin(), moved.begin() + count), Registers(moved.begin() + count, moved.end())};
+  const ir::Shape shape = {int64_t(registers.odd) << at};
+  std::vector<Repeat> repeats;
+  if (registers.odd > 1)
+    repeats.push_back({Space::Register, registers.odd, 0});
+  const Registers moved = convert(values, LinearLayout::from_columns(shape, from, repeats),
+                                  LinearLayout::from_columns(shape, to, repeats));
+  std::array<Registers, 2> result;
+  for (size_t i = 0; i < moved.size(); ++i)
+    result[i % 2].push_back(moved[i]);
+  return result;
 }
 
 /// Where a bit of the axis lies in a layout whose columns on the axis are single bits.
@@ -36,7 +44,8 @@ static std::optional<std::pair<Space, unsigned>> holder_of(const LinearLayout &l
 
 /// Bit by bit along the axis, the lowest first: blocks of 2^bit elements know their running sums and their
 /// total; the upper of two neighbours adds the total of the lower. A total stands in those registers in which
-/// all bits of the axis so far are 0. Narrow floats are summed as f32 and rounded once, at the end.
+/// all bits of the axis so far are 0. Blocks of 2^bits elements, of which an odd factor makes several, follow
+/// each other in a lane's registers. Narrow floats are summed as f32 and rounded once, at the end.
 void Lowering::lower_cumsum(const ir::Op &op) {
   const auto axis = static_cast<unsigned>(op.integer("axis"));
   const ir::Element element = type(op.result()).element;
@@ -100,6 +109,16 @@ void Lowering::lower_cumsum(const ir::Op &op) {
       sums[r] = builder_.CreateSelect(is_lower, sums[r], add(before[r & ~done], sums[r]));
     for (size_t i = 0; i < heads.size(); ++i)
       totals[heads[i]] = both[i];
+  }
+  const size_t block = size_t(1) << std::popcount(done);
+  for (const std::vector<uint32_t> &along : registers_along(layout, axis, done)) {
+    llvm::Value *before = totals[along[0]];
+    for (size_t first = block; first < along.size(); first += block) {
+      for (size_t i = 0; i < block; ++i)
+        sums[along[first + i]] = add(before, sums[along[first + i]]);
+      if (first + block < along.size())
+        before = add(before, totals[along[first]]);
+    }
   }
   if (is_float)
     for (llvm::Value *&value : sums)

@@ -96,12 +96,11 @@ Registers Lowering::spread_groups(const std::vector<Registers> &codes, const Lin
   for (int64_t size : layout.shape())
     count *= size;
   llvm::Value *base = lds(static_cast<unsigned>(count));
-  llvm::Value *thread = flat_of_thread(groups);
+  const Registers numbers = places_in_array(groups, groups.rank() - 1);
   barrier();
   guarded(owner_condition(groups), {}, [&] {
     for (uint32_t r = 0; r < codes.size(); ++r) {
-      llvm::Value *flat = builder_.CreateXor(thread, builder_.getInt32(flat_of_register(groups, r)));
-      llvm::Value *place = builder_.CreateMul(flat, builder_.getInt32(group_bytes));
+      llvm::Value *place = builder_.CreateMul(numbers[r], builder_.getInt32(group_bytes));
       builder_.CreateAlignedStore(dwords_to_vector(codes[r]), byte_address(base, place), llvm::Align(8));
     }
     return Registers();

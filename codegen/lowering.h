@@ -53,6 +53,8 @@ public:
   Lowering(const FunctionIndex &index, const AxisAnalysis &axes, const LayoutChoice &layouts,
            const ValueRanges &ranges, llvm::Module &module);
   Status run();
+  /// Of the operation whose code is being made.
+  SourceLine place() const { return current_ ? function_.place(*current_) : SourceLine{}; }
 
 private:
   friend class StagedEmitter;

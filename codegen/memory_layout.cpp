@@ -47,8 +47,10 @@ LinearLayout default_layout(const ir::Shape &shape, int waves) {
 
 LinearLayout in_every_wave(const LinearLayout &one_wave, int waves) {
   return LinearLayout::from_columns(
-      one_wave.shape(), {one_wave.columns(Space::Register), one_wave.columns(Space::Lane),
-                         std::vector<uint64_t>(std::countr_zero(static_cast<unsigned>(waves)), 0)});
+      one_wave.shape(),
+      {one_wave.columns(Space::Register), one_wave.columns(Space::Lane),
+       std::vector<uint64_t>(std::countr_zero(static_cast<unsigned>(waves)), 0)},
+      one_wave.repeats());
 }
 
 /// Elements along `d` that one access may take, as far as addresses and mask are concerned.

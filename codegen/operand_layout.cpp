@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 
 namespace nereid::codegen {
 
@@ -212,7 +213,44 @@ LinearLayout reduced_layout(const LinearLayout &layout, unsigned axis) {
     for (uint64_t column : layout.columns(space))
       if (space != Space::Register || (column & axis_mask) == 0)
         columns[static_cast<unsigned>(space)].push_back((column & low) | (column >> (first + bits) << first));
-  return LinearLayout::from_columns(shape, columns);
+  const int removed = static_cast<int>(axis);
+  std::vector<Repeat> repeats;
+  for (Repeat repeat : layout.repeats()) {
+    if (repeat.dim == removed && repeat.owner == Space::Register)
+      continue;
+    if (repeat.dim == removed)
+      repeat.dim = Repeat::copies;
+    else if (repeat.dim > removed)
+      --repeat.dim;
+    repeats.push_back(repeat);
+  }
+  return LinearLayout::from_columns(shape, columns, std::move(repeats));
+}
+
+std::vector<std::vector<uint32_t>> registers_along(const LinearLayout &layout, unsigned axis, uint32_t bits) {
+  const unsigned own_bits = layout.bits(Space::Register);
+  // The first register along the axis: its bits and digits there are 0.
+  const auto head = [&](uint32_t reg) {
+    uint32_t rest = reg >> own_bits, stride = uint32_t(1) << own_bits;
+    uint32_t result = reg & (stride - 1) & ~bits;
+    for (const Repeat &repeat : layout.repeats()) {
+      if (repeat.owner != Space::Register)
+        continue;
+      if (repeat.dim != static_cast<int>(axis))
+        result += rest % repeat.count * stride;
+      rest /= repeat.count;
+      stride *= repeat.count;
+    }
+    return result;
+  };
+  std::map<uint32_t, std::vector<uint32_t>> rows;
+  for (uint32_t reg = 0; reg < layout.registers(); ++reg)
+    rows[head(reg)].push_back(reg);
+  std::vector<std::vector<uint32_t>> result;
+  result.reserve(rows.size());
+  for (auto &[first, row] : rows)
+    result.push_back(std::move(row));
+  return result;
 }
 
 } // namespace nereid::codegen

@@ -32,8 +32,11 @@ struct AxisBits {
   uint32_t registers = 0, lanes = 0, waves = 0;
 };
 std::optional<AxisBits> axis_bits(const LinearLayout &layout, unsigned axis);
-/// The layout of a reduction's result: as `layout` with the axis removed; register bits on the axis are
-/// removed, lane and wave bits on it hold copies.
+/// The layout of a reduction's result: as `layout` with the axis removed; register bits and repeats on the
+/// axis are removed, lane and wave bits on it hold copies.
 LinearLayout reduced_layout(const LinearLayout &layout, unsigned axis);
+/// For each register of `reduced_layout` the registers that lie along the axis there, by number. `bits` are
+/// those of axis_bits.
+std::vector<std::vector<uint32_t>> registers_along(const LinearLayout &layout, unsigned axis, uint32_t bits);
 
 } // namespace nereid::codegen

@@ -15,15 +15,6 @@ void expect_error(const Error &error, Owner owner, const std::string &message, u
   EXPECT_EQ(error.where.line, line) << error.text();
 }
 
-TEST(LowerErrors, ReductionsOfOddFactors) {
-  KernelBuilder b(1);
-  ir::ValueId x = b.pointer(Element::F32);
-  ir::ValueId tile = b.load_tile(x, {4, 48});
-  b.set_place({"kernel.cpp", 13});
-  b.store_tile(x, b.reduce(ir::Opcode::ReduceSum, tile, 0, false));
-  expect_error(compile_error(b.done()), Owner::Nereid, "reduce_sum of a tile f32[4, 48]", 13);
-}
-
 TEST(LowerErrors, WhatOnlyTheInterpreterRuns) {
   KernelBuilder b(1);
   b.set_place({"kernel.cpp", 4});

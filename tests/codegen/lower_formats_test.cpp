@@ -135,10 +135,11 @@ void check(const Product &p) {
 
 /// Whole instructions, several along each dimension, parts of one along each.
 std::vector<Size> sizes() {
-  std::vector<Size> all = {{16, 16, 128}, {32, 64, 32}, {8, 16, 256}};
+  std::vector<Size> all = {{16, 16, 128}, {32, 64, 32}, {8, 16, 256}, {48, 16, 96}};
   if (long_tests())
-    all.insert(all.end(),
-               {{32, 32, 64}, {64, 16, 64}, {4, 16, 512}, {1, 16, 128}, {16, 8, 32}, {64, 64, 128}});
+    all.insert(
+        all.end(),
+        {{32, 32, 64}, {64, 16, 64}, {4, 16, 512}, {1, 16, 128}, {16, 8, 32}, {64, 64, 128}, {6, 80, 384}});
   return all;
 }
 
@@ -161,7 +162,7 @@ TEST(LowerFormats, HalvesTimesScaledFormats) {
   for (Format half : half_formats)
     for (Format scaled : widened_formats)
       for (int mfma : {16, 32})
-        for (Size size : {Size{16, 16, 32}, {32, 64, 128}, {4, 16, 64}, {64, 32, 64}}) {
+        for (Size size : {Size{16, 16, 32}, {32, 64, 128}, {4, 16, 64}, {64, 32, 64}, {96, 32, 192}}) {
           if (mfma == 32 && size.m < 32)
             continue;
           if (scaled != Format::E2M1 && size.m != 32 && !long_tests())

@@ -62,6 +62,13 @@ TEST(LowerDot, EveryShape) {
         check_dot(Element::BF16, size, waves, 16, transposed, false);
 }
 
+TEST(LowerDot, OddFactorsOfEverySide) {
+  for (Size size : {Size{48, 16, 32}, {16, 80, 96}, {12, 24, 160}, {3, 5, 6}, {48, 48, 48}, {32, 32, 224}})
+    for (int waves : {1, 4})
+      for (int mfma : {16, 32})
+        check_dot(Element::BF16, size, waves, mfma, true, waves == 4);
+}
+
 TEST(LowerDot, FormatsInstructionsAndSums) {
   for (Element element : {Element::BF16, Element::F16})
     for (int mfma : {16, 32})
@@ -126,6 +133,13 @@ TEST(LowerDotScaled, EveryShape) {
     for (int waves : {1, 4})
       check_dot_scaled(size, waves, 16);
   check_dot_scaled({64, 64, 128}, 4, 32);
+}
+
+TEST(LowerDotScaled, OddFactorsOfEverySide) {
+  for (Size size : {Size{48, 16, 128}, {16, 80, 96}, {12, 24, 384}, {3, 48, 768}, {48, 48, 640}})
+    for (int waves : {1, 4})
+      check_dot_scaled(size, waves, 16);
+  check_dot_scaled({96, 32, 192}, 4, 32);
 }
 
 TEST(LowerDotScaled, ConstantScaleZeroIsNoScaleOfOne) {
@@ -202,6 +216,16 @@ TEST(LowerQuantize, EveryFormatRuleAndElement) {
       for (size_t i = 0; i < bits.size(); ++i)
         bits[i] = (bits[i] & 0x81ffffff) | static_cast<uint32_t>(i / 32) << 23;
       check_quantize(Element::F32, rule, 32, 256, 4, buffer(bits), format);
+    }
+}
+
+TEST(LowerQuantize, OddFactors) {
+  for (auto [m, k] : {std::pair<int64_t, int64_t>{48, 256}, {3, 32}, {5, 96}, {16, 448}, {48, 96}})
+    for (int waves : {1, 4}) {
+      Random random(static_cast<uint64_t>(m * k));
+      for (ir::Format format : {ir::Format::E2M1, ir::Format::E3M2, ir::Format::E4M3})
+        check_quantize(Element::BF16, ir::ScaleRule::Even, m, k, waves, buffer(random.bf16_normals(m * k)),
+                       format);
     }
 }
 

@@ -115,7 +115,7 @@ void RandomKernelBuilder::loop(int depth) {
 }
 
 void RandomKernelBuilder::product_loop() {
-  int64_t m = 1 << below(6), n = 1 << below(6), k = 16 << below(3);
+  int64_t m = any_side(6), n = any_side(6), k = chance(20) ? 48 : 16 << below(3);
   Element element = chance(50) ? Element::BF16 : Element::F16;
   const ValueId inits[] = {small(Element::F32, {m, n}, 127).id};
   Loop made = begin_for(number(0), number(1 + below(most_iterations)), number(1), 1, inits);

@@ -71,9 +71,14 @@ private:
   ir::Element any_element();
   ir::Shape any_shape(int64_t count);
   int64_t any_count(int64_t most);
+  /// A power of two below 2^bits, or a small one times 3, 5 or 7.
+  int64_t any_side(int bits);
   RandomValue as(RandomValue value, ir::Element element);
   /// The value in another shape: by renaming, broadcast or reduction.
   RandomValue fit(RandomValue value, const ir::Shape &shape);
+  RandomValue fit_powers_of_two(RandomValue value, const ir::Shape &shape);
+  RandomValue without_odd_factors(RandomValue value);
+  RandomValue with_odd_factors(RandomValue value, const ir::Shape &shape);
   RandomValue scatter(RandomValue value);
   RandomValue small(ir::Element element, const ir::Shape &shape, int64_t largest);
   RandomValue mask(const ir::Shape &shape);

@@ -18,19 +18,75 @@ static int64_t count_of(const ir::Shape &shape) {
 
 Element RandomKernelBuilder::any_element() { return static_cast<Element>(below(12)); }
 
+static int64_t power_of_two_in(int64_t size) { return size & -size; }
+
+static ir::Shape powers_of_two_in(ir::Shape shape) {
+  for (int64_t &size : shape)
+    size = power_of_two_in(size);
+  return shape;
+}
+
 int64_t RandomKernelBuilder::any_count(int64_t most) {
   int64_t count = 1;
   while (count < most && !chance(8))
     count *= 2;
-  return count;
+  if (const int64_t odd = one_of({3, 5, 7}); chance(25) && count * 4 >= odd * 2)
+    count = std::max<int64_t>(1, count / 8) * odd;
+  return std::min(count, most);
 }
 
 ir::Shape RandomKernelBuilder::any_shape(int64_t count) {
   ir::Shape shape(static_cast<size_t>(count == 1 ? below(5) : 1 + below(4)), 1);
-  if (!shape.empty())
-    for (; count > 1; count /= 2)
-      shape[static_cast<size_t>(below(static_cast<int64_t>(shape.size())))] *= 2;
+  if (shape.empty())
+    return shape;
+  const auto any = [&]() -> int64_t & {
+    return shape[static_cast<size_t>(below(static_cast<int64_t>(shape.size())))];
+  };
+  for (int64_t rest = power_of_two_in(count); rest > 1; rest /= 2)
+    any() *= 2;
+  any() *= count / power_of_two_in(count);
   return shape;
+}
+
+int64_t RandomKernelBuilder::any_side(int bits) {
+  const int64_t side = int64_t{1} << below(bits);
+  return side <= 8 && chance(20) ? side * one_of({3, 5, 7}) : side;
+}
+
+/// Odd factors are reduced away.
+RandomValue RandomKernelBuilder::without_odd_factors(RandomValue value) {
+  for (size_t d = 0; d < type(value.id).shape.size(); ++d) {
+    ir::Shape shape = type(value.id).shape;
+    const int64_t low = power_of_two_in(shape[d]);
+    if (low == shape[d])
+      continue;
+    const int64_t odd = shape[d] / low;
+    shape[d] = low;
+    shape.insert(shape.begin() + static_cast<int64_t>(d), odd);
+    const Element element = type(value.id).element;
+    const Opcode op =
+        element == Element::I1 ? Opcode::ReduceAny : one_of({Opcode::ReduceMax, Opcode::ReduceMin});
+    value.id = reduce(op, reshape(value.id, shape), static_cast<int>(d), false);
+    value.open_nan |= ir::is_float(element);
+  }
+  return value;
+}
+
+/// Of a shape of powers of two to one that has odd factors in addition: by copies.
+RandomValue RandomKernelBuilder::with_odd_factors(RandomValue value, const ir::Shape &shape) {
+  for (size_t d = 0; d < shape.size(); ++d) {
+    ir::Shape parts = type(value.id).shape;
+    if (parts[d] == shape[d])
+      continue;
+    parts.insert(parts.begin() + static_cast<int64_t>(d), 1);
+    value.id = reshape(value.id, parts);
+    parts[d] = shape[d] / parts[d + 1];
+    value.id = broadcast(value.id, parts);
+    parts[d + 1] = shape[d];
+    parts.erase(parts.begin() + static_cast<int64_t>(d));
+    value.id = reshape(value.id, parts);
+  }
+  return value;
 }
 
 RandomValue RandomKernelBuilder::as(RandomValue value, Element element) {
@@ -46,6 +102,8 @@ RandomValue RandomKernelBuilder::as(RandomValue value, Element element) {
 RandomValue RandomKernelBuilder::scatter(RandomValue value) {
   ir::Shape shape = type(value.id).shape;
   int64_t count = count_of(shape);
+  if (shape != powers_of_two_in(shape))
+    return value;
   ir::Shape other = any_shape(count);
   if (other.empty())
     return value;
@@ -59,6 +117,12 @@ RandomValue RandomKernelBuilder::scatter(RandomValue value) {
 }
 
 RandomValue RandomKernelBuilder::fit(RandomValue value, const ir::Shape &shape) {
+  if (shape != powers_of_two_in(shape) && type(value.id).shape == shape)
+    return value;
+  return with_odd_factors(fit_powers_of_two(without_odd_factors(value), powers_of_two_in(shape)), shape);
+}
+
+RandomValue RandomKernelBuilder::fit_powers_of_two(RandomValue value, const ir::Shape &shape) {
   int64_t from = count_of(type(value.id).shape), to = count_of(shape);
   if (chance(25))
     value = scatter(value);
@@ -179,9 +243,12 @@ RandomValue RandomKernelBuilder::renamed() {
   RandomValue value = pick();
   const ir::Shape shape = type(value.id).shape;
   int64_t count = count_of(shape);
+  const bool odd = shape != powers_of_two_in(shape);
   switch (below(6)) {
   case 0:
-    value.id = reshape(value.id, any_shape(count));
+    value.id = reshape(odd ? without_odd_factors(value).id : value.id,
+                       any_shape(odd ? count_of(powers_of_two_in(shape)) : count));
+    value.open_nan |= odd && ir::is_float(type(value.id).element);
     break;
   case 1: {
     std::vector<int64_t> order(shape.size());
@@ -200,11 +267,17 @@ RandomValue RandomKernelBuilder::renamed() {
     }
     break;
   case 4:
-    if (count > 1) {
-      auto [even, odd] = split(reshape(value.id, {count / 2, 2}));
+    if (!shape.empty() && (odd ? shape.back() % 2 == 0 : count > 1)) {
+      ir::Shape pairs = {count / 2, 2};
+      if (odd) {
+        pairs = shape;
+        pairs.back() /= 2;
+        pairs.push_back(2);
+      }
+      auto [first, second] = split(reshape(value.id, pairs));
       RandomValue other = value;
-      value.id = even;
-      other.id = odd;
+      value.id = first;
+      other.id = second;
       keep(other);
     }
     break;
@@ -245,7 +318,7 @@ RandomValue RandomKernelBuilder::reduced() {
 
 RandomValue RandomKernelBuilder::product() {
   Element element = chance(50) ? Element::BF16 : Element::F16;
-  int64_t m = 1 << below(6), n = 1 << below(6), k = 1 << (1 + below(6));
+  int64_t m = any_side(6), n = any_side(6), k = 2 * any_side(6);
   if (chance(25)) {
     ValueId a = as(fit(pick(), {m, k}), Element::I8).id, b = as(fit(pick(), {n, k}), Element::I8).id;
     ValueId result = dot(a, permute(b, {1, 0}));
@@ -260,7 +333,7 @@ RandomValue RandomKernelBuilder::product() {
 }
 
 RandomValue RandomKernelBuilder::scaled_product() {
-  int64_t m = 1 << below(6), n = 1 << below(6), k = 32 << below(3);
+  int64_t m = any_side(6), n = any_side(6), k = chance(20) ? 96 : 32 << below(3);
   auto scales = [&](int64_t rows) {
     ValueId any = as(fit(pick(), {rows, k / 32}), Element::U8).id;
     return add(binary(Opcode::And, any, integer(Element::U8, 3)), integer(Element::U8, 125));
@@ -305,7 +378,7 @@ void RandomKernelBuilder::quantized() {
     value = as(value, one_of({Element::BF16, Element::F16, Element::F32}));
   if (value.open_nan)
     value = small(Element::F32, type(value.id).shape, 127);
-  int64_t rows = any_count(8), groups = 1 << below(3);
+  int64_t rows = any_count(8), groups = chance(20) ? 3 : 1 << below(3);
   value = fit(value, {rows, 32 * groups});
   const ir::Format format = one_of({ir::Format::E2M1, ir::Format::E2M1, ir::Format::E4M3, ir::Format::E5M2});
   auto [codes, scales] =
@@ -313,7 +386,7 @@ void RandomKernelBuilder::quantized() {
   keep({codes});
   keep({scales});
   if (format == ir::Format::E2M1 && chance(40)) {
-    int64_t n = 1 << below(6);
+    int64_t n = any_side(6);
     ValueId b = permute(as(fit(pick(), {n, 16 * groups}), Element::U8).id, {1, 0});
     ValueId low = add(binary(Opcode::And, scales, integer(Element::U8, 3)), integer(Element::U8, 125));
     ValueId scales_b = integer(Element::U8, 126, {n, groups});

@@ -54,6 +54,16 @@ TEST(LowerReduce, EveryShape) {
       }
 }
 
+TEST(LowerReduce, OddFactors) {
+  for (const ir::Shape &shape : {ir::Shape{48, 16}, {6, 160}, {3, 7}, {7, 192}, {80, 3}})
+    for (int axis : {0, 1})
+      for (int waves : {1, 4}) {
+        check(Opcode::ReduceSum, Element::F32, shape, axis, waves);
+        check(Opcode::ReduceMin, Element::BF16, shape, axis, waves);
+        check(Opcode::ArgMax, Element::I32, shape, axis, waves);
+      }
+}
+
 void check_cumsum(Element element, const ir::Shape &shape, int axis, int waves, bool transposed = false) {
   SCOPED_TRACE(::testing::Message() << ir::text(shape) << ", axis " << axis << ", " << waves << " waves");
   KernelBuilder b(waves);
@@ -81,6 +91,16 @@ TEST(LowerCumsum, EveryPlaceOfTheAxis) {
         for (bool transposed : {false, true})
           check_cumsum(Element::F32, shape, axis, waves, transposed);
   for (int64_t size : {1, 32, 64, 2048})
+    check_cumsum(Element::I32, {size}, 0, 4);
+}
+
+TEST(LowerCumsum, OddFactors) {
+  for (const ir::Shape &shape : {ir::Shape{48, 16}, {6, 160}, {3, 7}, {5, 192}, {112, 3}})
+    for (int axis : {0, 1})
+      for (int waves : {1, 4})
+        for (bool transposed : {false, true})
+          check_cumsum(Element::F32, shape, axis, waves, transposed);
+  for (int64_t size : {3, 96, 1792})
     check_cumsum(Element::I32, {size}, 0, 4);
 }
 

@@ -1,3 +1,5 @@
+#include <array>
+
 #include <gtest/gtest.h>
 
 #include "tests/codegen/lower_harness.h"
@@ -119,6 +121,16 @@ TEST(SharedQuantize, EachWaveQuantisesAPartForAll) {
         check({16, 64, 512, waves, true, rounds, true, ir::WaveSplit::N, stages});
   check({32, 128, 256, 4, false, 5, true, ir::WaveSplit::N, 2});
   check({4, 64, 1024, 4, false, 5, true, ir::WaveSplit::N, 2});
+}
+
+TEST(SharedK, OddFactors) {
+  for (int waves : {1, 4})
+    for (int rounds : {0, 3})
+      for (ir::WaveSplit split : {ir::WaveSplit::Auto, ir::WaveSplit::N, ir::WaveSplit::Mn})
+        for (auto [m, n, k] : {std::array<int64_t, 3>{16, 48, 512}, {48, 32, 256}, {12, 80, 768}})
+          check({m, n, k, waves, true, rounds, true, split});
+  check({48, 48, 256, 4, true, 5, true, ir::WaveSplit::K});
+  check({3, 48, 384, 4, false, 5, false, ir::WaveSplit::K});
 }
 
 TEST(SharedQuantize, OneBarrierARound) {

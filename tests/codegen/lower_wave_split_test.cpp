@@ -86,7 +86,8 @@ TEST(WaveSplit, EveryNumberOfRoundsAndWaves) {
 }
 
 TEST(WaveSplit, ShapesOfTheTile) {
-  for (auto [m, n] : {std::pair<int64_t, int64_t>{16, 16}, {32, 32}, {16, 128}, {4, 16}, {64, 32}})
+  for (auto [m, n] :
+       {std::pair<int64_t, int64_t>{16, 16}, {32, 32}, {16, 128}, {4, 16}, {64, 32}, {16, 48}, {48, 80}})
     for (int waves : {2, 4})
       check({.m = m, .n = n, .waves = waves}, 1, 6);
 }
