@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "sim/lanes.h"
+#include "sim/matrix_product.h"
 #include "sim/operations.h"
 
 namespace nereid::sim {
@@ -73,160 +74,140 @@ std::optional<MatrixShape> parse_matrix_name(std::string_view name) {
 
 namespace {
 
+/// The registers of B with the lanes that a BLGP pattern picks.
+void pick_lanes(const Lanes *registers, unsigned count, unsigned pattern, Lanes *out) {
+  for (unsigned r = 0; r < count; ++r)
+    for (unsigned lane = 0; lane < lane_count; ++lane)
+      out[r].word[lane] = registers[r].word[broadcast_lane(pattern, lane)];
+}
+
+/// Both sides of a product, of all blocks.
+template <class Real> struct Operands {
+  OperandValues<Real> a, b;
+  uint16_t at[most_k]; ///< where position k of the first block starts, on either side
+
+  Operands(const Wave &wave, const Instruction &instruction, const MatrixShape &shape) {
+    const unsigned elements = shape.elements();
+    const Lanes *from_b = &wave.vgpr[instruction.source[1].index];
+    const bool wide = shape.result == Element::F64;
+    Lanes picked[4];
+    if (!wide && instruction.blgp) {
+      pick_lanes(from_b, (elements * element_bits(shape.b) + 31) / 32, instruction.blgp, picked);
+      from_b = picked;
+    }
+    read_values(&wave.vgpr[instruction.source[0].index], shape.a, elements, a);
+    read_values(from_b, shape.b, elements, b);
+    if (wide && instruction.blgp & 1)
+      negate(a);
+    if (wide && instruction.blgp & 2)
+      negate(b);
+    for (unsigned k = 0; k < shape.k; ++k)
+      at[k] = static_cast<uint16_t>(k % elements * lane_count + k / elements * shape.m * shape.blocks);
+  }
+  ProductSide<Real> side_a(unsigned first) const { return {a.value[0] + first, at}; }
+  ProductSide<Real> side_b(unsigned first) const { return {b.value[0] + first, at}; }
+
+private:
+  static void negate(OperandValues<Real> &values) { // f64 has one element a lane
+    for (Real &value : values.value[0])
+      value *= -1;
+  }
+};
+
+/// The registers of a result while those of C are still needed.
+using Results = std::array<Lanes, 32>;
+
+/// Calls `function(i, words of C, words of the result)` for each row of a block. The words are those of
+/// columns 0 and on; those of f64 have their high halves in the next register.
+template <class F>
+void each_row(const Wave &wave, const Source &c, const MatrixShape &shape, unsigned block, Results &results,
+              F function) {
+  static constexpr uint32_t zeros[2 * lane_count] = {};
+  const uint32_t *constant = c.lanes ? c.lanes : zeros;
+  for (unsigned i = 0; i < shape.m; ++i) {
+    const ResultPlace place = result_place(shape, block, i, 0);
+    const unsigned index = place.index * (shape.result == Element::F64 ? 2 : 1);
+    const uint32_t *from = c.kind == Source::Kind::Vector ? wave.vgpr[c.index + index].word : constant;
+    function(i, from + place.lane, results[index].word + place.lane);
+  }
+}
+
+template <class Real> Real from_words(const uint32_t *words) {
+  if constexpr (sizeof(Real) == 4)
+    return std::bit_cast<float>(words[0]);
+  else
+    return std::bit_cast<double>(words[0] | uint64_t{words[lane_count]} << 32);
+}
+void to_words(float value, uint32_t *words) { words[0] = std::bit_cast<uint32_t>(value); }
+void to_words(double value, uint32_t *words) {
+  const uint64_t bits = std::bit_cast<uint64_t>(value);
+  words[0] = static_cast<uint32_t>(bits);
+  words[lane_count] = static_cast<uint32_t>(bits >> 32);
+}
+
+/// f32 and f64 operands are multiplied and added one after the other with one rounding each.
+template <class Real>
+void multiply_wide(const Wave &wave, const Instruction &instruction, const MatrixShape &shape,
+                   Results &results) {
+  const Operands<Real> operands(wave, instruction, shape);
+  const bool negative = shape.result == Element::F64 && instruction.blgp & 4;
+  ProductSums<Real> sums;
+  for (unsigned block = 0; block < shape.blocks; ++block) {
+    each_row(wave, instruction.source[2], shape, block, results,
+             [&](unsigned i, const uint32_t *c, uint32_t *) {
+               for (unsigned j = 0; j < shape.n; ++j) {
+                 const Real value = from_words<Real>(c + j);
+                 sums.value[i][j] = negative ? -value : value;
+               }
+             });
+    fuse_products(operands.side_a(shape.m * source_block(instruction, block)),
+                  operands.side_b(shape.n * block), shape.k, shape.m, shape.n, sums);
+    each_row(wave, instruction.source[2], shape, block, results,
+             [&](unsigned i, const uint32_t *, uint32_t *to) {
+               for (unsigned j = 0; j < shape.n; ++j)
+                 to_words(sums.value[i][j], to + j);
+             });
+  }
+}
+
+/// Products of narrower operands are summed in double and rounded once with C; sums of integers wrap.
+void multiply_narrow(const Wave &wave, const Instruction &instruction, const MatrixShape &shape,
+                     Results &results) {
+  const Operands<double> operands(wave, instruction, shape);
+  ProductSums<double> sums;
+  for (unsigned block = 0; block < shape.blocks; ++block) {
+    sum_products(operands.side_a(shape.m * source_block(instruction, block)),
+                 operands.side_b(shape.n * block), shape.k, shape.m, shape.n, sums);
+    each_row(wave, instruction.source[2], shape, block, results,
+             [&](unsigned i, const uint32_t *c, uint32_t *to) {
+               const double *row = sums.value[i];
+               if (shape.result == Element::I32)
+                 for (unsigned j = 0; j < shape.n; ++j)
+                   to[j] = c[j] + static_cast<uint32_t>(static_cast<int32_t>(row[j]));
+               else
+                 for (unsigned j = 0; j < shape.n; ++j)
+                   to_words(static_cast<float>(double{std::bit_cast<float>(c[j])} + row[j]), to + j);
+             });
+  }
+}
+
 /// All shapes that rows refer to by index.
 std::vector<MatrixShape> &shapes() {
   static std::vector<MatrixShape> list;
   return list;
 }
 
-unsigned element_bits(Element element) {
-  switch (element) {
-  case Element::F64:
-    return 64;
-  case Element::F32:
-  case Element::I32:
-    return 32;
-  case Element::F16:
-  case Element::Bf16:
-    return 16;
-  default:
-    return 8;
-  }
-}
-
-double element_value(Element element, uint64_t bits) {
-  switch (element) {
-  case Element::F64:
-    return std::bit_cast<double>(bits);
-  case Element::F16:
-    return half_to_float(static_cast<uint32_t>(bits));
-  case Element::Bf16:
-    return bfloat_to_float(static_cast<uint32_t>(bits));
-  case Element::I8:
-    return static_cast<int8_t>(bits);
-  case Element::Fp8:
-    return small_to_float(fp8, static_cast<uint32_t>(bits));
-  case Element::Bf8:
-    return small_to_float(bf8, static_cast<uint32_t>(bits));
-  default:
-    return std::bit_cast<float>(static_cast<uint32_t>(bits));
-  }
-}
-
-} // namespace
-
-double matrix_element(const Wave &wave, unsigned first, unsigned lane, unsigned j, Element element) {
-  unsigned bits = element_bits(element);
-  if (bits == 64)
-    return element_value(element, wave.vgpr[first + 2 * j].word[lane] |
-                                      uint64_t{wave.vgpr[first + 2 * j + 1].word[lane]} << 32);
-  uint32_t word = wave.vgpr[first + j * bits / 32].word[lane];
-  uint32_t field = word >> j * bits % 32;
-  return element_value(element, bits == 32 ? field : field & ((1u << bits) - 1));
-}
-
-namespace {
-
-constexpr unsigned most_rows = 32, most_k = 128;
-
-struct Operands {
-  double a[most_rows][most_k]; ///< [i][k]
-  double b[most_k][most_rows]; ///< [k][j]
-};
-
-void gather(const Wave &wave, const Instruction &instruction, const MatrixShape &shape, unsigned block,
-            Operands &out) {
-  unsigned elements = shape.elements(), a_block = source_block(instruction, block);
-  bool wide = shape.result == Element::F64;
-  double a_sign = wide && instruction.blgp & 1 ? -1 : 1, b_sign = wide && instruction.blgp & 2 ? -1 : 1;
-  for (unsigned k = 0; k < shape.k; ++k) {
-    unsigned group = shape.m * shape.blocks * (k / elements);
-    for (unsigned i = 0; i < shape.m; ++i) {
-      unsigned lane = i + shape.m * a_block + group;
-      out.a[i][k] = a_sign * matrix_element(wave, instruction.source[0].index, lane, k % elements, shape.a);
-      unsigned b_lane = i + shape.n * block + group;
-      if (!wide)
-        b_lane = broadcast_lane(instruction.blgp, b_lane);
-      out.b[k][i] = b_sign * matrix_element(wave, instruction.source[1].index, b_lane, k % elements, shape.b);
-    }
-  }
-}
-
-/// The sum over K of a row of results. f32 and f64 operands are multiplied and added one after the other with
-/// one rounding each; products of narrower ones are summed in double and rounded once with C.
-void multiply_row(const MatrixShape &shape, const Operands &operands, unsigned i, double *sums) {
-  if (shape.a == Element::F32) {
-    for (unsigned k = 0; k < shape.k; ++k)
-      for (unsigned j = 0; j < shape.n; ++j)
-        sums[j] = std::fma(static_cast<float>(operands.a[i][k]), static_cast<float>(operands.b[k][j]),
-                           static_cast<float>(sums[j]));
-    return;
-  }
-  if (shape.a == Element::F64) {
-    for (unsigned k = 0; k < shape.k; ++k)
-      for (unsigned j = 0; j < shape.n; ++j)
-        sums[j] = std::fma(operands.a[i][k], operands.b[k][j], sums[j]);
-    return;
-  }
-  double products[most_rows] = {};
-  for (unsigned k = 0; k < shape.k; ++k) {
-    double a = operands.a[i][k];
-    for (unsigned j = 0; j < shape.n; ++j)
-      products[j] += a * operands.b[k][j];
-  }
-  for (unsigned j = 0; j < shape.n; ++j)
-    sums[j] += products[j];
-}
-
-double read_accumulator(const Wave &wave, const Instruction &instruction, const MatrixShape &shape,
-                        ResultPlace place) {
-  const Source &c = instruction.source[2];
-  if (shape.result == Element::F64) {
-    uint64_t bits = c.kind == Source::Kind::Vector
-                        ? accumulator_word(wave, c, 2 * place.index, place.lane) |
-                              uint64_t{accumulator_word(wave, c, 2 * place.index + 1, place.lane)} << 32
-                        : c.value;
-    double value = std::bit_cast<double>(bits);
-    return instruction.blgp & 4 ? -value : value;
-  }
-  uint32_t word = accumulator_word(wave, c, place.index, place.lane);
-  return shape.result == Element::I32 ? static_cast<int32_t>(word) : double{std::bit_cast<float>(word)};
-}
-
-struct Results {
-  std::array<Lanes, 32> word;
-};
-
-void put_result(const MatrixShape &shape, ResultPlace place, double value, Results &out) {
-  if (shape.result == Element::F64) {
-    uint64_t bits = std::bit_cast<uint64_t>(value);
-    out.word[2 * place.index].word[place.lane] = static_cast<uint32_t>(bits);
-    out.word[2 * place.index + 1].word[place.lane] = static_cast<uint32_t>(bits >> 32);
-  } else if (shape.result == Element::I32) {
-    // Integer sums wrap; in double they are exact.
-    out.word[place.index].word[place.lane] = static_cast<uint32_t>(static_cast<int64_t>(value));
-  } else {
-    out.word[place.index].word[place.lane] = std::bit_cast<uint32_t>(static_cast<float>(value));
-  }
-}
-
 void run_matrix(Wave &wave, const Instruction &instruction) {
   const MatrixShape &shape = shapes()[instruction.operation->detail];
-  Operands operands;
   Results results;
-  for (unsigned block = 0; block < shape.blocks; ++block) {
-    gather(wave, instruction, shape, block, operands);
-    for (unsigned i = 0; i < shape.m; ++i) {
-      double sums[most_rows];
-      for (unsigned j = 0; j < shape.n; ++j)
-        sums[j] = read_accumulator(wave, instruction, shape, result_place(shape, block, i, j));
-      multiply_row(shape, operands, i, sums);
-      for (unsigned j = 0; j < shape.n; ++j)
-        put_result(shape, result_place(shape, block, i, j), sums[j], results);
-    }
-  }
+  if (shape.a == Element::F64)
+    multiply_wide<double>(wave, instruction, shape, results);
+  else if (shape.a == Element::F32)
+    multiply_wide<float>(wave, instruction, shape, results);
+  else
+    multiply_narrow(wave, instruction, shape, results);
   for (unsigned r = 0; r < shape.result_registers(); ++r)
-    wave.vgpr[instruction.destination + r] = results.word[r];
+    wave.vgpr[instruction.destination + r] = results[r];
 }
 
 constexpr const char *matrix_names[] = {

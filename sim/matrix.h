@@ -10,7 +10,7 @@
 namespace nereid::sim {
 
 /// How one side's elements or the result of an MFMA are encoded.
-enum class Element : uint8_t { F32, F64, F16, Bf16, I8, Fp8, Bf8, F8F6F4, I32 };
+enum class Element : uint8_t { F32, F64, F16, Bf16, I8, Fp8, Bf8, Fp6, Bf6, Fp4, F8F6F4, I32 };
 
 /// The facts of an MFMA that its mnemonic states: D[m][n] += A[m][k] * B[k][n], `blocks` times.
 struct MatrixShape {
@@ -45,9 +45,6 @@ inline uint32_t accumulator_word(const Wave &wave, const Source &source, unsigne
   return source.kind == Source::Kind::Vector ? wave.vgpr[source.index + index].word[lane]
                                              : static_cast<uint32_t>(source.value);
 }
-
-/// The value of element j of a lane's operand registers from `first` on.
-double matrix_element(const Wave &wave, unsigned first, unsigned lane, unsigned j, Element element);
 
 /// The lane that B is read from under a BLGP pattern, in the forms in which BLGP is one.
 inline unsigned broadcast_lane(unsigned pattern, unsigned lane) {

@@ -4,15 +4,13 @@
 // accumulator with one rounding, blocks in increasing k.
 
 #include <bit>
-#include <cmath>
-#include <emmintrin.h>
+#include <cstring>
 #include <immintrin.h>
 
 #include <fmt/format.h>
 
-#include "sim/formats.h"
 #include "sim/lanes.h"
-#include "sim/matrix.h"
+#include "sim/matrix_product.h"
 #include "sim/simd.h"
 
 namespace nereid::sim {
@@ -21,65 +19,28 @@ namespace {
 
 constexpr unsigned block_length = 32;
 
-/// What CBSZ and BLGP name, with the factor that makes every value of a format of at most 6 bits an integer.
-struct Format {
-  SmallFormat format;
-  unsigned registers;
-  int integer_scale;
-};
-constexpr Format formats[] = {{fp8, 8, 0}, {bf8, 8, 0}, {fp6, 6, 8}, {bf6, 6, 16}, {fp4, 4, 2}};
+/// What CBSZ and BLGP name.
+constexpr Element formats[] = {Element::Fp8, Element::Bf8, Element::Fp6, Element::Bf6, Element::Fp4};
 constexpr unsigned fp4_code = 4;
 
-/// The values of a format's codes as integers, and pairs of fp4 codes for a whole byte.
-struct IntegerTables {
-  int16_t value[std::size(formats)][64] = {};
-  uint32_t fp4_pair[256] = {};
+constexpr bool has_8_bits(Element format) { return format == Element::Fp8 || format == Element::Bf8; }
 
-  IntegerTables() {
-    for (unsigned f = 2; f < std::size(formats); ++f)
-      for (unsigned code = 0; code < 1u << formats[f].format.bits(); ++code)
-        value[f][code] = static_cast<int16_t>(small_to_float(formats[f].format, code) *
-                                              static_cast<float>(formats[f].integer_scale));
-    for (unsigned byte = 0; byte < 256; ++byte)
-      fp4_pair[byte] = static_cast<uint16_t>(value[fp4_code][byte & 15]) |
-                       static_cast<uint32_t>(static_cast<uint16_t>(value[fp4_code][byte >> 4])) << 16;
+/// Where each position of k starts in the values of an operand. 8-bit formats are dealt to the lane groups in
+/// two chunks of 16 elements.
+template <unsigned Size> struct Positions {
+  static constexpr unsigned groups = lane_count / Size, k = groups * block_length;
+  uint16_t at[2][k] = {}; ///< [has_8_bits]
+
+  constexpr Positions() {
+    for (unsigned group = 0; group < groups; ++group)
+      for (unsigned j = 0; j < block_length; ++j) {
+        const auto place = static_cast<uint16_t>(j * lane_count + group * Size);
+        at[0][block_length * group + j] = place;
+        at[1][16 * groups * (j / 16) + 16 * group + j % 16] = place;
+      }
   }
 };
-const IntegerTables &integer_tables() {
-  static const IntegerTables tables;
-  return tables;
-}
-
-/// The fp8 and bf8 values.
-struct ByteTables {
-  float value[2][256];
-  ByteTables() {
-    for (unsigned code = 0; code < 256; ++code) {
-      value[0][code] = small_to_float(fp8, code);
-      value[1][code] = small_to_float(bf8, code);
-    }
-  }
-};
-const ByteTables &byte_tables() {
-  static const ByteTables tables;
-  return tables;
-}
-
-/// Element j of a lane: the code, from a format's packing.
-uint32_t code_of(const Wave &wave, unsigned first, unsigned lane, unsigned j, unsigned bits) {
-  unsigned at = j * bits;
-  uint64_t words = wave.vgpr[first + at / 32].word[lane];
-  if (at % 32 + bits > 32)
-    words |= uint64_t{wave.vgpr[first + at / 32 + 1].word[lane]} << 32;
-  return static_cast<uint32_t>(words >> at % 32) & ((1u << bits) - 1);
-}
-
-/// The k of element j of a lane in group g. 8-bit formats are dealt in two chunks of 16.
-unsigned k_of(unsigned bits, unsigned groups, unsigned group, unsigned j) {
-  if (bits != 8)
-    return block_length * group + j;
-  return j < 16 ? 16 * group + j : 16 * groups + 16 * group + (j - 16);
-}
+template <unsigned Size> constexpr Positions<Size> positions;
 
 /// Scale bytes by (row, block), taken from one byte of a register.
 template <unsigned Size> struct Scales {
@@ -99,66 +60,6 @@ void read_scales(const Wave &wave, const Instruction &instruction, unsigned fiel
     out.byte[lane / Size][lane % Size] = static_cast<uint8_t>(byte);
     out.ordinary &= byte >= 127 - 50 && byte <= 127 + 50;
   }
-}
-
-/// A by rows and B by columns as pairs of 16-bit integers along k.
-template <unsigned Size> struct IntegerOperands {
-  static constexpr unsigned k_pairs = (Size == 16 ? 128 : 64) / 2;
-  alignas(32) uint32_t a[Size][k_pairs];
-  alignas(32) uint32_t b[k_pairs][Size];
-};
-
-template <unsigned Size, class Put>
-void gather_integers(const Wave &wave, unsigned first, unsigned format, Put put) {
-  const IntegerTables &tables = integer_tables();
-  for (unsigned lane = 0; lane < lane_count; ++lane) {
-    unsigned row = lane % Size, pair = lane / Size * (block_length / 2);
-    if (format == fp4_code) {
-      for (unsigned word = 0; word < 4; ++word) {
-        uint32_t codes = wave.vgpr[first + word].word[lane];
-        for (unsigned byte = 0; byte < 4; ++byte)
-          put(row, pair + 4 * word + byte, tables.fp4_pair[codes >> 8 * byte & 0xFF]);
-      }
-      continue;
-    }
-    for (unsigned p = 0; p < block_length / 2; ++p) {
-      uint16_t low = static_cast<uint16_t>(tables.value[format][code_of(wave, first, lane, 2 * p, 6)]);
-      uint16_t high = static_cast<uint16_t>(tables.value[format][code_of(wave, first, lane, 2 * p + 1, 6)]);
-      put(row, pair + p, low | uint32_t{high} << 16);
-    }
-  }
-}
-
-/// Sums of 16 pairs of products for a row and all columns.
-template <unsigned Size>
-NEREID_SIM_AVX2 void block_sums_avx2(const uint32_t *a, const uint32_t (*b)[Size], int32_t *sums) {
-  __m256i sum[Size / 8];
-  for (unsigned v = 0; v < Size / 8; ++v)
-    sum[v] = _mm256_setzero_si256();
-  for (unsigned p = 0; p < block_length / 2; ++p) {
-    __m256i pair = _mm256_set1_epi32(static_cast<int>(a[p]));
-    for (unsigned v = 0; v < Size / 8; ++v) {
-      __m256i column = _mm256_load_si256(reinterpret_cast<const __m256i *>(b[p] + 8 * v));
-      sum[v] = _mm256_add_epi32(sum[v], _mm256_madd_epi16(pair, column));
-    }
-  }
-  for (unsigned v = 0; v < Size / 8; ++v)
-    _mm256_store_si256(reinterpret_cast<__m256i *>(sums + 8 * v), sum[v]);
-}
-
-template <unsigned Size> void block_sums_sse2(const uint32_t *a, const uint32_t (*b)[Size], int32_t *sums) {
-  __m128i sum[Size / 4];
-  for (unsigned v = 0; v < Size / 4; ++v)
-    sum[v] = _mm_setzero_si128();
-  for (unsigned p = 0; p < block_length / 2; ++p) {
-    __m128i pair = _mm_set1_epi32(static_cast<int>(a[p]));
-    for (unsigned v = 0; v < Size / 4; ++v) {
-      __m128i column = _mm_load_si128(reinterpret_cast<const __m128i *>(b[p] + 4 * v));
-      sum[v] = _mm_add_epi32(sum[v], _mm_madd_epi16(pair, column));
-    }
-  }
-  for (unsigned v = 0; v < Size / 4; ++v)
-    _mm_store_si128(reinterpret_cast<__m128i *>(sums + 4 * v), sum[v]);
 }
 
 /// The accumulator as a matrix.
@@ -189,14 +90,71 @@ void write_accumulator(Wave &wave, const Instruction &instruction, const Accumul
   }
 }
 
-/// Adds scaled block sums to a row of the accumulator; exact sums in, one rounding out.
-template <unsigned Size, class Sum>
-void add_block(const Sum *sums, double factor, const Scales<Size> &a, const Scales<Size> &b, unsigned block,
-               unsigned row, float *accumulator) {
-  double row_scale = e8m0_value(a.byte[block][row]) * factor;
-  for (unsigned j = 0; j < Size; ++j) {
-    double scaled = static_cast<double>(sums[j]) * row_scale * e8m0_value(b.byte[block][j]);
-    accumulator[j] = static_cast<float>(static_cast<double>(accumulator[j]) + scaled);
+/// Scales as numbers.
+template <unsigned Size> struct ScaleValues {
+  double value[Scales<Size>::blocks][Size];
+
+  explicit ScaleValues(const Scales<Size> &scales) {
+    for (unsigned block = 0; block < Scales<Size>::blocks; ++block)
+      for (unsigned i = 0; i < Size; ++i)
+        value[block][i] = value_of(scales.byte[block][i]);
+  }
+
+private:
+  /// 2^(byte - 127), or NaN for 255.
+  static double value_of(uint32_t byte) {
+    const uint64_t bits = byte == 255 ? 0x7FF8000000000000 : uint64_t{byte + 1023 - 127} << 52;
+    return std::bit_cast<double>(bits);
+  }
+};
+
+/// Adds scaled block sums to the accumulator; exact sums in, one rounding out.
+template <class Real, unsigned Size>
+inline __attribute__((always_inline)) void add_rows(const ProductSums<Real> &sums, const double *row_scales,
+                                                    const double *column_scales,
+                                                    Accumulator<Size> &accumulator) {
+  for (unsigned i = 0; i < Size; ++i) {
+    const double row_scale = row_scales[i];
+    const Real *from = sums.value[i];
+    float *row = accumulator.value[i];
+    // Unrolled, the rows would be vectorised instead.
+#pragma GCC ivdep
+#pragma GCC unroll 1
+    for (unsigned j = 0; j < Size; ++j)
+      row[j] = static_cast<float>(row[j] + from[j] * row_scale * column_scales[j]);
+  }
+}
+template <class Real, unsigned Size>
+void add_block_portable(const ProductSums<Real> &sums, const double *row_scales, const double *column_scales,
+                        Accumulator<Size> &accumulator) {
+  add_rows(sums, row_scales, column_scales, accumulator);
+}
+template <class Real, unsigned Size>
+NEREID_SIM_AVX2 void add_block_avx2(const ProductSums<Real> &sums, const double *row_scales,
+                                    const double *column_scales, Accumulator<Size> &accumulator) {
+  add_rows(sums, row_scales, column_scales, accumulator);
+}
+
+/// Any pair of formats, in numbers of a type in which block sums are exact. For pairs with a bf8 side that
+/// spans more than 53 bits double rounds them, in increasing k.
+template <class Real, unsigned Size>
+void multiply(const Wave &wave, const Instruction &instruction, const Scales<Size> &scale_a,
+              const Scales<Size> &scale_b, Accumulator<Size> &accumulator) {
+  const Element format_a = formats[instruction.cbsz], format_b = formats[instruction.blgp];
+  OperandValues<Real> a, b;
+  read_values(&wave.vgpr[instruction.source[0].index], format_a, block_length, a);
+  read_values(&wave.vgpr[instruction.source[1].index], format_b, block_length, b);
+  const ScaleValues<Size> rows(scale_a), columns(scale_b);
+  ProductSums<Real> sums;
+  for (unsigned block = 0; block < Scales<Size>::blocks; ++block) {
+    const unsigned first = block * block_length;
+    sum_products<Real>({a.value[0], positions<Size>.at[has_8_bits(format_a)] + first},
+                       {b.value[0], positions<Size>.at[has_8_bits(format_b)] + first}, block_length, Size,
+                       Size, sums);
+    if (uses_avx2())
+      add_block_avx2<Real, Size>(sums, rows.value[block], columns.value[block], accumulator);
+    else
+      add_block_portable<Real, Size>(sums, rows.value[block], columns.value[block], accumulator);
   }
 }
 
@@ -298,80 +256,6 @@ NEREID_SIM_AVX2 void multiply_fp4_avx2(const Wave &wave, const Instruction &inst
   }
 }
 
-template <unsigned Size>
-void multiply_integers(const Wave &wave, const Instruction &instruction, const Scales<Size> &scale_a,
-                       const Scales<Size> &scale_b, Accumulator<Size> &accumulator) {
-  IntegerOperands<Size> operands;
-  gather_integers<Size>(wave, instruction.source[0].index, instruction.cbsz,
-                        [&](unsigned row, unsigned pair, uint32_t value) { operands.a[row][pair] = value; });
-  gather_integers<Size>(wave, instruction.source[1].index, instruction.blgp,
-                        [&](unsigned row, unsigned pair, uint32_t value) { operands.b[pair][row] = value; });
-  float factor = 1.0f / static_cast<float>(formats[instruction.cbsz].integer_scale *
-                                           formats[instruction.blgp].integer_scale);
-  // Sums of fp4 and fp6 products fit a float; those of bf6 pairs may need 25 bits.
-  bool ordinary = scale_a.ordinary && scale_b.ordinary && formats[instruction.cbsz].integer_scale < 16 &&
-                  formats[instruction.blgp].integer_scale < 16;
-  alignas(32) int32_t sums[Size];
-  for (unsigned block = 0; block < Scales<Size>::blocks; ++block) {
-    float column_scales[Size];
-    if (ordinary)
-      float_scales<Size>(scale_b, block, column_scales);
-    for (unsigned row = 0; row < Size; ++row) {
-      const uint32_t *a = operands.a[row] + block * (block_length / 2);
-      const auto *b = operands.b + block * (block_length / 2);
-      if (uses_avx2())
-        block_sums_avx2<Size>(a, b, sums);
-      else
-        block_sums_sse2<Size>(a, b, sums);
-      if (ordinary) {
-        float row_scale = std::bit_cast<float>(uint32_t{scale_a.byte[block][row]} << 23) * factor;
-        add_block_ordinary<Size>(sums, row_scale, column_scales, accumulator.value[row]);
-      } else {
-        add_block<Size>(sums, factor, scale_a, scale_b, block, row, accumulator.value[row]);
-      }
-    }
-  }
-}
-
-template <unsigned Size> struct FloatOperands {
-  static constexpr unsigned k = Size == 16 ? 128 : 64;
-  double a[Size][k];
-  double b[k][Size];
-};
-
-template <unsigned Size, class Put>
-void gather_floats(const Wave &wave, unsigned first, unsigned format, Put put) {
-  unsigned bits = formats[format].format.bits();
-  for (unsigned lane = 0; lane < lane_count; ++lane)
-    for (unsigned j = 0; j < block_length; ++j) {
-      uint32_t code = code_of(wave, first, lane, j, bits);
-      double value = bits == 8 ? double{byte_tables().value[format][code]}
-                               : double{small_to_float(formats[format].format, code)};
-      put(lane % Size, k_of(bits, lane_count / Size, lane / Size, j), value);
-    }
-}
-
-/// With an 8-bit side. Sums of products are exact in double but for pairs of bf8 that span more than 53 bits.
-template <unsigned Size>
-void multiply_floats(const Wave &wave, const Instruction &instruction, const Scales<Size> &scale_a,
-                     const Scales<Size> &scale_b, Accumulator<Size> &accumulator) {
-  FloatOperands<Size> operands;
-  gather_floats<Size>(wave, instruction.source[0].index, instruction.cbsz,
-                      [&](unsigned row, unsigned k, double value) { operands.a[row][k] = value; });
-  gather_floats<Size>(wave, instruction.source[1].index, instruction.blgp,
-                      [&](unsigned row, unsigned k, double value) { operands.b[k][row] = value; });
-  for (unsigned block = 0; block < Scales<Size>::blocks; ++block)
-    for (unsigned row = 0; row < Size; ++row) {
-      double sums[Size] = {};
-      for (unsigned k = block * block_length; k < (block + 1) * block_length; ++k) {
-        double a = operands.a[row][k];
-        for (unsigned j = 0; j < Size; ++j)
-          sums[j] += a * operands.b[k][j];
-      }
-      add_block<Size>(sums, 1.0, scale_a, scale_b, block, row, accumulator.value[row]);
-    }
-}
-
 } // namespace
 
 template <unsigned Size> void run_scaled_matrix(Wave &wave, const Instruction &instruction) {
@@ -384,14 +268,14 @@ template <unsigned Size> void run_scaled_matrix(Wave &wave, const Instruction &i
   read_scales<Size>(wave, instruction, instruction.scale_b, 1, scale_b);
   Accumulator<Size> accumulator;
   read_accumulator<Size>(wave, instruction, accumulator);
-  bool integers = formats[instruction.cbsz].integer_scale && formats[instruction.blgp].integer_scale;
+  const bool bytes = has_8_bits(formats[instruction.cbsz]) || has_8_bits(formats[instruction.blgp]);
   if (uses_avx2() && instruction.cbsz == fp4_code && instruction.blgp == fp4_code && scale_a.ordinary &&
       scale_b.ordinary)
     multiply_fp4_avx2<Size>(wave, instruction, scale_a, scale_b, accumulator);
-  else if (integers)
-    multiply_integers<Size>(wave, instruction, scale_a, scale_b, accumulator);
-  else
-    multiply_floats<Size>(wave, instruction, scale_a, scale_b, accumulator);
+  else if (bytes)
+    multiply<double, Size>(wave, instruction, scale_a, scale_b, accumulator);
+  else // 32 products of at most 6 bits a side are a multiple of 2^-8 below 2^15
+    multiply<float, Size>(wave, instruction, scale_a, scale_b, accumulator);
   write_accumulator<Size>(wave, instruction, accumulator);
 }
 

@@ -5,11 +5,11 @@
 // in the dense forms. Where the pairs and the elements of B lie was measured on an MI350 by AMD's fpsan
 // project.
 
-#include "sim/matrix.h"
-
+#include <algorithm>
 #include <bit>
 
 #include "sim/lanes.h"
+#include "sim/matrix_product.h"
 #include "sim/operations.h"
 
 namespace nereid::sim {
@@ -39,38 +39,40 @@ unsigned k_of_element(const MatrixShape &shape, unsigned group, unsigned element
   return 8 * shape.groups() * (element / 8) + 8 * group + element % 8;
 }
 
-constexpr unsigned most_columns = 32, most_k = 128;
-
 void run_sparse(Wave &wave, const Instruction &instruction) {
   const MatrixShape &shape = shapes()[instruction.operation->detail];
-  const unsigned groups = shape.groups(), pairs = pairs_of_lane(shape);
-  double b[most_k][most_columns], sums[most_columns][most_columns] = {};
-  for (unsigned lane = 0; lane < lane_count; ++lane)
-    for (unsigned e = 0; e < shape.k / groups; ++e)
-      b[k_of_element(shape, lane / shape.n, e)][lane % shape.n] =
-          matrix_element(wave, instruction.source[1].index, lane, e, shape.b);
+  const unsigned pairs = pairs_of_lane(shape);
+  OperandValues<double> a, b;
+  read_values(&wave.vgpr[instruction.source[0].index], shape.a, 2 * pairs, a);
+  read_values(&wave.vgpr[instruction.source[1].index], shape.b, 4 * pairs, b);
+  const double *row_of_b[most_k];
+  for (unsigned group = 0; group < shape.groups(); ++group)
+    for (unsigned e = 0; e < 4 * pairs; ++e)
+      row_of_b[k_of_element(shape, group, e)] = b.value[e] + shape.n * group;
   // The register holds several sets of indices when one does not fill it; CBSZ other than 0 takes the first.
   const unsigned sets = 8 / pairs, set = instruction.cbsz ? 0 : instruction.abid % sets;
+  ProductSums<double> sums;
+  for (unsigned i = 0; i < shape.m; ++i)
+    std::fill_n(sums.value[i], shape.n, 0.0);
   for (unsigned lane = 0; lane < lane_count; ++lane) {
     uint32_t indices = accumulator_word(wave, instruction.source[2], 0, lane) >> 4 * pairs * set;
-    double *row = sums[lane % shape.m];
-    for (unsigned pair = 0; pair < pairs; ++pair)
-      for (unsigned which = 0; which < 2; ++which) {
-        unsigned position = indices >> (4 * pair + 2 * which) & 3;
-        unsigned k = 4 * quad_of_pair(shape, lane / shape.m, pair) + position;
-        double a = matrix_element(wave, instruction.source[0].index, lane, 2 * pair + which, shape.a);
-        for (unsigned j = 0; j < shape.n; ++j)
-          row[j] += a * b[k][j];
-      }
+    double *row = sums.value[lane % shape.m];
+    for (unsigned e = 0; e < 2 * pairs; ++e) {
+      const unsigned position = indices >> 2 * e & 3;
+      const double *column = row_of_b[4 * quad_of_pair(shape, lane / shape.m, e / 2) + position];
+      for (unsigned j = 0; j < shape.n; ++j)
+        row[j] += a.value[e][lane] * column[j];
+    }
   }
   for (unsigned i = 0; i < shape.m; ++i)
     for (unsigned j = 0; j < shape.n; ++j) {
       ResultPlace place = result_place(shape, 0, i, j);
       uint32_t &word = wave.vgpr[instruction.destination + place.index].word[place.lane];
+      const double sum = sums.value[i][j];
       if (shape.result == Element::I32)
-        word = static_cast<uint32_t>(static_cast<int64_t>(sums[i][j])) + word;
+        word += static_cast<uint32_t>(static_cast<int32_t>(sum));
       else
-        word = std::bit_cast<uint32_t>(static_cast<float>(double{std::bit_cast<float>(word)} + sums[i][j]));
+        word = std::bit_cast<uint32_t>(static_cast<float>(double{std::bit_cast<float>(word)} + sum));
     }
 }
 
