@@ -62,35 +62,12 @@ public:
 
   /// The addresses of the lanes of `active` that the range check leaves something of. With `by_dword` each
   /// dword of an access is dropped or kept by itself.
-  void find(uint64_t active, bool by_dword, MemoryAccess &out) const {
-    for (unsigned lane = 0; lane < lane_count; ++lane) {
-      const BufferPlace place = (*this)(lane);
-      out.address[lane] = base() + place.offset;
-      out.lanes |= uint64_t{in_range(place, out.bytes)} << lane;
-    }
-    out.lanes &= active;
-    if (by_dword && out.lanes != active)
-      find_dwords(active & ~out.lanes, out);
-  }
+  void find(uint64_t active, bool by_dword, MemoryAccess &out) const;
 
 private:
-  /// Lanes of which some dwords are in range: always the first ones, as offsets do not wrap here.
-  void find_dwords(uint64_t cut, MemoryAccess &out) const {
-    const unsigned dwords = out.bytes / 4u;
-    out.dwords.fill(static_cast<uint8_t>((1u << dwords) - 1));
-    for (; cut; cut &= cut - 1) {
-      const unsigned lane = static_cast<unsigned>(__builtin_ctzll(cut));
-      const BufferPlace place = (*this)(lane);
-      unsigned left = 0;
-      while (left < dwords && in_range(place, 4 * (left + 1)))
-        ++left;
-      if (!left)
-        continue;
-      out.dwords[lane] = static_cast<uint8_t>((1u << left) - 1);
-      out.lanes |= uint64_t{1} << lane;
-      out.partial = true;
-    }
-  }
+  struct Line;
+
+  void find_dwords(uint64_t cut, MemoryAccess &out) const;
 
   const Instruction &instruction_;
   BufferDescriptor descriptor_;

@@ -33,11 +33,7 @@ bool aligned(Wave &wave, const MemoryAccess &access, unsigned alignment, const c
   if (alignment == 1)
     return true;
   uint64_t low = 0;
-  if (access.lanes == all_lanes)
-    for (uint64_t address : access.address)
-      low |= address;
-  else
-    each_lane(access.lanes, [&](unsigned lane) { low |= access.address[lane]; });
+  each_lane(access.lanes, [&](unsigned lane) { low |= access.address[lane]; });
   if (!(low & (alignment - 1))) [[likely]]
     return true;
   int lane = misaligned_lane(access, alignment);
@@ -54,26 +50,47 @@ struct Region {
   uint64_t stride; ///< between the private memories of two lanes; 0 when lanes share the memory
 };
 
-/// All lanes at once. The result's top bit is set when one is outside.
-inline __attribute__((always_inline)) uint64_t place_all(const MemoryAccess &access, const Region &region,
+/// What all lanes' addresses have in common.
+struct Common {
+  uint64_t outside; ///< the top bit is set when a lane is outside
+  uint64_t low;     ///< the bits that are set in any address
+};
+
+/// All lanes at once.
+template <bool Shared>
+inline __attribute__((always_inline)) Common place_lanes(const MemoryAccess &access, const Region &region,
                                                          LanePointers &out) {
   const uint64_t start = region.start, last = region.size - access.bytes, stride = region.stride;
   const uint64_t host = reinterpret_cast<uint64_t>(region.host);
-  uint64_t outside = 0;
+  uint64_t outside = 0, low = 0;
 #pragma GCC ivdep
   for (unsigned lane = 0; lane < lane_count; ++lane) {
-    const uint64_t offset = access.address[lane] - start;
+    const uint64_t address = access.address[lane], offset = address - start;
+    low |= address;
     // The top bit is set when the offset is negative or beyond the last one.
     outside |= offset | (last - offset);
-    out.at[lane] = reinterpret_cast<std::byte *>(host + offset + lane * stride);
+    out.at[lane] = reinterpret_cast<std::byte *>(host + offset + (Shared ? 0 : lane * stride));
   }
-  return outside;
+  return {outside, low};
 }
-uint64_t place_all_portable(const MemoryAccess &access, const Region &region, LanePointers &out) {
+inline __attribute__((always_inline)) Common place_all(const MemoryAccess &access, const Region &region,
+                                                       LanePointers &out) {
+  return region.stride ? place_lanes<false>(access, region, out) : place_lanes<true>(access, region, out);
+}
+Common place_all_portable(const MemoryAccess &access, const Region &region, LanePointers &out) {
   return place_all(access, region, out);
 }
-NEREID_SIM_AVX2 uint64_t place_all_avx2(const MemoryAccess &access, const Region &region, LanePointers &out) {
+NEREID_SIM_AVX2 Common place_all_avx2(const MemoryAccess &access, const Region &region, LanePointers &out) {
   return place_all(access, region, out);
+}
+
+/// Finds the bytes of an access of all lanes to a region, or returns false: a lane is outside or misaligned.
+bool place(const MemoryAccess &access, const Region &region, unsigned alignment, LanePointers &out) {
+  if (access.bytes > region.size)
+    return false;
+  const Common common =
+      uses_avx2() ? place_all_avx2(access, region, out) : place_all_portable(access, region, out);
+  return !(common.outside >> 63) && !(common.low & (alignment - 1));
 }
 
 /// Finds the bytes of lanes that all lie in a region, or returns false.
@@ -81,24 +98,40 @@ bool within(const MemoryAccess &access, const Region &region, LanePointers &out)
   if (access.bytes > region.size)
     return false;
   uint64_t outside = 0;
-  if (access.lanes == all_lanes)
-    outside = uses_avx2() ? place_all_avx2(access, region, out) : place_all_portable(access, region, out);
-  else
-    each_lane(access.lanes, [&](unsigned lane) {
-      const uint64_t offset = access.address[lane] - region.start;
-      outside |= offset | (region.size - access.bytes - offset);
-      out.at[lane] = region.host + offset + lane * region.stride;
-    });
+  each_lane(access.lanes, [&](unsigned lane) {
+    const uint64_t offset = access.address[lane] - region.start;
+    outside |= offset | (region.size - access.bytes - offset);
+    out.at[lane] = region.host + offset + lane * region.stride;
+  });
   return !(outside >> 63);
+}
+
+Region region_of(const Block &block) { return {block.address(), block.size(), block.data(), 0}; }
+
+/// The LDS of the workgroup or the private memories of the lanes.
+Region local_region(const Wave &wave, const MemoryAccess &access) {
+  if (access.space == MemoryAccess::Space::Lds)
+    return {0, wave.group->lds.size(), wave.group->lds.data(), 0};
+  return {0, wave.scratch_size, wave.scratch, wave.scratch_size};
+}
+
+/// An access of all lanes to one region, as most are; false when it is none or has a fault.
+bool locate_at_once(Wave &wave, const MemoryAccess &access, unsigned alignment, LanePointers &out) {
+  if (access.lanes != all_lanes || access.partial)
+    return false;
+  if (access.space != MemoryAccess::Space::Global)
+    return place(access, local_region(wave, access), alignment, out);
+  // The block of the first lane becomes the recent one.
+  return wave.global(access.address[0], access.bytes) &&
+         place(access, region_of(*wave.recent), alignment, out);
 }
 
 bool locate_global(Wave &wave, const MemoryAccess &access, const char *what, LanePointers &out) {
   if (!access.lanes)
     return true;
   const unsigned lowest = static_cast<unsigned>(std::countr_zero(access.lanes));
-  // Usually all lanes hit the block of the lowest one, which becomes the recent one.
   if (!access.partial && wave.global(access.address[lowest], access.bytes) &&
-      within(access, {wave.recent->address(), wave.recent->size(), wave.recent->data(), 0}, out)) [[likely]]
+      within(access, region_of(*wave.recent), out)) [[likely]]
     return true;
   for (uint64_t lanes = access.lanes; lanes; lanes &= lanes - 1) {
     const unsigned lane = static_cast<unsigned>(std::countr_zero(lanes));
@@ -125,8 +158,9 @@ int lane_beyond(const MemoryAccess &access, uint64_t size) {
 
 bool locate_local(Wave &wave, const MemoryAccess &access, const char *what, LanePointers &out) {
   const bool lds = access.space == MemoryAccess::Space::Lds;
-  const uint64_t size = lds ? wave.group->lds.size() : wave.scratch_size;
-  if (within(access, {0, size, lds ? wave.group->lds.data() : wave.scratch, lds ? 0 : size}, out)) [[likely]]
+  const Region region = local_region(wave, access);
+  const uint64_t size = region.size;
+  if (within(access, region, out)) [[likely]]
     return true;
   const int lane = lane_beyond(access, size);
   if (lane < 0)
@@ -225,9 +259,33 @@ void store_words(const Wave &wave, unsigned first, const Access &access, uint64_
   }
 }
 
+/// Loads and stores of less than a word that use whole registers.
+template <class T>
+void load_short(Wave &wave, unsigned first, const Access &access, uint64_t lanes, const LanePointers &from) {
+  uint32_t *to = wave.vgpr[first].word;
+  const uint32_t flip = access.sign_extend ? 1u << (8 * sizeof(T) - 1) : 0;
+  each_lane(lanes, [&](unsigned lane) {
+    T value;
+    std::memcpy(&value, from.at[lane], sizeof value);
+    to[lane] = (value ^ flip) - flip;
+  });
+}
+template <class T>
+void store_short(const Wave &wave, unsigned first, const Access &access, uint64_t lanes,
+                 const LanePointers &to) {
+  const uint32_t *from = wave.vgpr[first].word;
+  const unsigned shift = access.high ? 16 : 0;
+  each_lane(lanes, [&](unsigned lane) {
+    const T value = static_cast<T>(from[lane] >> shift);
+    std::memcpy(to.at[lane], &value, sizeof value);
+  });
+}
+
 } // namespace
 
 bool locate(Wave &wave, const MemoryAccess &access, unsigned alignment, const char *what, LanePointers &out) {
+  if (locate_at_once(wave, access, alignment, out)) [[likely]]
+    return true;
   if (!aligned(wave, access, alignment, what))
     return false;
   return access.space == MemoryAccess::Space::Global ? locate_global(wave, access, what, out)
@@ -235,7 +293,13 @@ bool locate(Wave &wave, const MemoryAccess &access, unsigned alignment, const ch
 }
 
 void load_lanes(Wave &wave, unsigned first, const Access &access, uint64_t lanes, const LanePointers &from) {
+  if (access.half)
+    return each_lane(lanes, [&](unsigned lane) { put_loaded(wave, first, lane, access, from.at[lane]); });
   switch (access.bytes) {
+  case 1:
+    return load_short<uint8_t>(wave, first, access, lanes, from);
+  case 2:
+    return load_short<uint16_t>(wave, first, access, lanes, from);
   case 4:
     return load_words<1>(wave, first, access, lanes, from);
   case 8:
@@ -244,14 +308,16 @@ void load_lanes(Wave &wave, unsigned first, const Access &access, uint64_t lanes
     return load_words<3>(wave, first, access, lanes, from);
   case 16:
     return load_words<4>(wave, first, access, lanes, from);
-  default:
-    each_lane(lanes, [&](unsigned lane) { put_loaded(wave, first, lane, access, from.at[lane]); });
   }
 }
 
 void store_lanes(const Wave &wave, unsigned first, const Access &access, uint64_t lanes,
                  const LanePointers &to) {
   switch (access.bytes) {
+  case 1:
+    return store_short<uint8_t>(wave, first, access, lanes, to);
+  case 2:
+    return store_short<uint16_t>(wave, first, access, lanes, to);
   case 4:
     return store_words<1>(wave, first, access, lanes, to);
   case 8:
@@ -260,8 +326,6 @@ void store_lanes(const Wave &wave, unsigned first, const Access &access, uint64_
     return store_words<3>(wave, first, access, lanes, to);
   case 16:
     return store_words<4>(wave, first, access, lanes, to);
-  default:
-    each_lane(lanes, [&](unsigned lane) { take_stored(wave, first, lane, access, to.at[lane]); });
   }
 }
 

@@ -143,6 +143,10 @@ inline __attribute__((always_inline)) T read_lane(const Operand &operand, unsign
     return std::bit_cast<T>(low);
 }
 
+template <class T> inline __attribute__((always_inline)) T both_halves(uint16_t value) {
+  return {static_cast<decltype(T::low)>(value), static_cast<decltype(T::low)>(value)};
+}
+
 template <bool Default> inline uint32_t half_bits(float value, const HalfMode &mode) {
   if constexpr (Default)
     return float_to_half(value);
@@ -171,6 +175,12 @@ inline __attribute__((always_inline)) void write_lane(uint32_t *low, uint32_t *h
     low[lane] = std::bit_cast<uint32_t>(value);
 }
 
+/// Operations on these work on each half by itself.
+template <class T>
+inline constexpr bool is_packed_integer = std::is_same_v<T, PackedInt> || std::is_same_v<T, PackedUint>;
+/// A half of a word in memory.
+typedef uint16_t HalfWord __attribute__((may_alias));
+
 template <class T> inline constexpr bool is_half = std::is_same_v<T, Half> || std::is_same_v<T, PackedHalf>;
 template <class T> struct MaskOf : std::false_type {};
 template <class T> struct MaskOf<WithMask<T>> : std::true_type {
@@ -197,6 +207,14 @@ template <auto F, class R, class... A> struct VectorHandler<F, R (*)(A...)> {
                                                               uint32_t *high, uint32_t *bits, HalfMode mode,
                                                               std::index_sequence<I...>) {
     Operand local[sizeof...(A) + 1] = {operands[I]...};
+    if constexpr ((is_packed_integer<R> && ... && is_packed_integer<A>)) {
+      const HalfWord *from[] = {reinterpret_cast<const HalfWord *>(local[I].low)...};
+      auto *to = reinterpret_cast<HalfWord *>(low);
+#pragma GCC ivdep
+      for (unsigned half = 0; half < 2 * lane_count; ++half)
+        to[half] = static_cast<uint16_t>(F(both_halves<A>(from[I][half])...).low);
+      return;
+    }
 #pragma GCC ivdep
     for (unsigned lane = 0; lane < lane_count; ++lane) {
       if constexpr (std::is_same_v<R, bool>)

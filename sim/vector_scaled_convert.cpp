@@ -8,12 +8,12 @@
 
 #include "sim/lanes.h"
 #include "sim/operations.h"
+#include "sim/vector_fp4_convert.h"
 
 namespace nereid::sim {
 
 namespace {
 
-enum class Wide : uint8_t { F32, F16, Bf16 };
 enum class Group : uint8_t {
   One,        ///< a single element
   Pair,       ///< two
@@ -248,62 +248,6 @@ void to_wide(Wave &wave, const Instruction &instruction) {
   }
 }
 
-/// The fp4 code of value * factor; comparisons order the ties of nearest-even (the even code wins), NaN is
-/// code 7.
-inline uint32_t fp4_code(float value, float factor) {
-  uint32_t sign = std::bit_cast<uint32_t>(value) >> 31 << 3;
-  float v = std::fabs(value) * factor;
-  uint32_t code = static_cast<uint32_t>(v > 0.25f) + (v >= 0.75f) + (v > 1.25f) + (v >= 1.75f) + (v > 2.5f) +
-                  (v >= 3.5f) + (v > 5.0f);
-  return sign | (v == v ? code : 7u);
-}
-
-/// 2^(127 - byte); NaN for 255.
-inline float inverse_scale(uint32_t byte) {
-  uint32_t exponent = 254 - byte;
-  uint32_t bits = exponent ? exponent << 23 : 0x00400000;
-  return std::bit_cast<float>(byte == 255 ? 0x7FC00000 : bits);
-}
-
-/// Operands and destination of a conversion of two values to a byte of fp4 codes.
-struct PairToFp4 {
-  const uint32_t *a, *b, *scale;
-  uint32_t *to;
-  const uint32_t *mask;
-  unsigned shift; ///< of the byte in the destination
-};
-
-template <Wide W> inline __attribute__((always_inline)) void each_pair_to_fp4(const PairToFp4 &p) {
-  const uint32_t *a = p.a, *b = p.b, *scale = p.scale, *mask = p.mask;
-  uint32_t *to = p.to;
-  const unsigned shift = p.shift;
-  const uint32_t part = 0xFFu << shift;
-#pragma GCC ivdep
-  for (unsigned lane = 0; lane < lane_count; ++lane) {
-    float factor = inverse_scale(exponent_field(scale[lane]));
-    float low = std::bit_cast<float>(W == Wide::F32 ? a[lane] : a[lane] << 16);
-    float high = std::bit_cast<float>(W == Wide::F32 ? b[lane] : a[lane] & 0xFFFF0000);
-    uint32_t byte = (fp4_code(low, factor) | fp4_code(high, factor) << 4) << shift;
-    uint32_t keep = ~(part & mask[lane]);
-    to[lane] = (to[lane] & keep) | (byte & ~keep);
-  }
-}
-template <Wide W> void pair_to_fp4_portable(const PairToFp4 &p) { each_pair_to_fp4<W>(p); }
-template <Wide W> NEREID_SIM_AVX2 void pair_to_fp4_avx2(const PairToFp4 &p) { each_pair_to_fp4<W>(p); }
-
-/// The two conversions that quantisation kernels live on, in a form that vectorises.
-template <Wide W> void pair_to_fp4(Wave &wave, const Instruction &instruction) {
-  OperandBuffers buffers[3];
-  PairToFp4 p;
-  p.a = fetch(wave, instruction, instruction.source[0], buffers[0]).low;
-  p.b = fetch(wave, instruction, instruction.source[1], buffers[1]).low;
-  p.scale = W == Wide::F32 ? fetch(wave, instruction, instruction.source[2], buffers[2]).low : p.b;
-  p.to = wave.vgpr[instruction.destination].word;
-  p.mask = wave.exec_mask.word;
-  p.shift = 8 * (instruction.op_sel >> 2 & 3u);
-  uses_avx2() ? pair_to_fp4_avx2<W>(p) : pair_to_fp4_portable<W>(p);
-}
-
 } // namespace
 
 std::vector<Operation> vector_scaled_convert_operations() {
@@ -312,10 +256,8 @@ std::vector<Operation> vector_scaled_convert_operations() {
     const Conversion &conversion = conversions[k];
     Handler handler = conversion.to_small ? to_small : to_wide;
     bool fast = conversion.to_small && !conversion.stochastic && conversion.small.bits() == 4;
-    if (fast && conversion.wide == Wide::F32)
-      handler = pair_to_fp4<Wide::F32>;
-    if (fast && conversion.wide == Wide::Bf16)
-      handler = pair_to_fp4<Wide::Bf16>;
+    if (fast)
+      handler = pair_to_fp4(conversion.wide);
     bool single = conversion.to_small && conversion.wide == Wide::F32;
     OperandType value = single ? OperandType::Float32 : OperandType::Bits32;
     bool second_is_value = single &&

@@ -7,6 +7,7 @@
 
 #include "sim/mode.h"
 #include "sim/program.h"
+#include "sim/simd.h"
 
 namespace nereid::sim {
 
@@ -18,6 +19,19 @@ constexpr uint32_t undefined_word = 0xFFC0DEAD;
 /// through LDS).
 constexpr uint64_t slice = 4096;
 constexpr uint64_t budget_share = uint64_t{1} << 16;
+
+inline __attribute__((always_inline)) void fill_registers(Lanes *registers, unsigned count) {
+  uint32_t *words = registers->word;
+  for (size_t at = 0; at < size_t{count} * lane_count; ++at)
+    words[at] = undefined_word;
+}
+void make_undefined_portable(Lanes *registers, unsigned count) { fill_registers(registers, count); }
+NEREID_SIM_AVX2 void make_undefined_avx2(Lanes *registers, unsigned count) {
+  fill_registers(registers, count);
+}
+void make_undefined(Lanes *registers, unsigned count) {
+  uses_avx2() ? make_undefined_avx2(registers, count) : make_undefined_portable(registers, count);
+}
 
 } // namespace
 
@@ -110,27 +124,27 @@ void WorkgroupRunner::prepare_wave(Wave &wave) {
   wave.scc = false;
   wave.pc = wave.current = program_.index_at(kernel.first_instruction());
   unsigned arch = std::min(registers_, accumulation_base);
-  std::fill_n(wave.vgpr[0].word, size_t{arch} * lane_count, undefined_word);
+  make_undefined(&wave.vgpr[0], arch);
   if (kernel.agpr_count)
-    std::fill_n(wave.vgpr[accumulation_base].word,
-                size_t{std::min(kernel.agpr_count, accumulation_base)} * lane_count, undefined_word);
+    make_undefined(&wave.vgpr[accumulation_base], std::min(kernel.agpr_count, accumulation_base));
   wave.sgpr.fill(undefined_word);
   prepare_scalars(wave);
   wave.set_mode((kernel.rsrc1 >> 12 & 0xFF) | (kernel.rsrc1 >> 21 & 1) << 8 | (kernel.rsrc1 >> 23 & 1) << 9 |
                 (kernel.rsrc1 >> 26 & 1) << 23);
 
-  uint32_t size = launch.block[0] * launch.block[1] * launch.block[2];
-  uint64_t active = 0;
-  for (unsigned lane = 0; lane < lane_count; ++lane) {
-    uint32_t item = wave.index * lane_count + lane;
-    uint32_t x = item % launch.block[0], y = item / launch.block[0] % launch.block[1],
-             z = item / launch.block[0] / launch.block[1];
-    if (item < size) {
-      wave.vgpr[0].word[lane] = x | y << 10 | z << 20;
-      active |= uint64_t{1} << lane;
+  const uint32_t size = launch.block[0] * launch.block[1] * launch.block[2];
+  const uint32_t first = wave.index * lane_count, count = std::min(lane_count, size - first);
+  uint32_t x = first % launch.block[0], y = first / launch.block[0] % launch.block[1],
+           z = first / launch.block[0] / launch.block[1];
+  for (unsigned lane = 0; lane < count; ++lane) {
+    wave.vgpr[0].word[lane] = x | y << 10 | z << 20;
+    if (++x == launch.block[0]) {
+      x = 0;
+      z += ++y == launch.block[1];
+      y = y == launch.block[1] ? 0 : y;
     }
   }
-  wave.set_exec(active);
+  wave.set_exec(~uint64_t{0} >> (lane_count - count));
 }
 
 void WorkgroupRunner::prepare_scalars(Wave &wave) {

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "sim/simd.h"
 #include "tests/sim/assembler.h"
 #include "tests/sim/lane_table.h"
 
@@ -84,10 +85,18 @@ struct Exhaustive {
 constexpr uint32_t seed_of(uint32_t input) { return input * 2654435761u + 12345; }
 constexpr unsigned scale_of(uint32_t input) { return 127 - 6 + input % 13; }
 
+/// A bf16 near what the high byte of an input scales to the values of fp4, ties and the first values beside
+/// them included.
+uint32_t bf16_near_scale(uint32_t input, unsigned step) {
+  const int magnitude = static_cast<int>(input >> 8 << 7) - 320 + static_cast<int>(input % 128) * 8 +
+                        static_cast<int>((input / 128 + step) % 3) - 1;
+  return static_cast<uint32_t>(std::clamp(magnitude, 0, 0x7FFF)) | (input >> 7 & 1) << 15;
+}
+
 /// v0 the input, v1 the input in the upper half, v2 a float 2^(scale - 127), v3 a seed, v4 the high byte of
-/// the input as a scale, v5 the four bytes low, low + 1, low + 2, low + 3.
+/// the input as a scale, v5 the four bytes low, low + 1, low + 2, low + 3, v6 two bf16 near that scale.
 void expect_all(const std::vector<Exhaustive> &cases) {
-  std::vector<std::vector<uint32_t>> inputs(1024, std::vector<uint32_t>(6 * 64));
+  std::vector<std::vector<uint32_t>> inputs(1024, std::vector<uint32_t>(7 * 64));
   for (uint32_t input = 0; input < 65536; ++input) {
     const auto set = [&](unsigned r, uint32_t value) { inputs[input / 64][r * 64 + input % 64] = value; };
     set(0, input);
@@ -95,6 +104,7 @@ void expect_all(const std::vector<Exhaustive> &cases) {
     set(2, scale_of(input) << 23);
     set(3, seed_of(input));
     set(4, input >> 8 << 23);
+    set(6, bf16_near_scale(input, 0) | bf16_near_scale(input, 1) << 16);
     const uint32_t low = input & 255;
     set(5, low | ((low + 1) & 255) << 8 | ((low + 2) & 255) << 16 | ((low + 3) & 255) << 24);
   }
@@ -183,6 +193,36 @@ TEST(ConvertAll, SixteenBitNumbersToSmallFormatsWithScales) {
                    },
                    Kind::Bits, 0xF0});
   expect_all(cases);
+}
+
+TEST(ConvertAll, PairsToFp4UnderEveryScale) {
+  for (const Simd simd : {Simd::Portable, Simd::Avx2}) {
+    use_simd(simd);
+    std::vector<Exhaustive> cases;
+    for (unsigned byte = 0; byte < 4; ++byte)
+      cases.push_back(
+          {fmt::format("v_cvt_scalef32_pk_fp4_bf16 v16, v6, v4 op_sel:[0,0,{},{}]", byte & 1, byte >> 1),
+           [byte](uint32_t x) {
+             uint32_t result = 0;
+             for (unsigned step = 0; step < 2; ++step) {
+               const uint32_t bits = bf16_near_scale(x, step);
+               const unsigned scale = x >> 8;
+               const double value =
+                   scale == 255 ? NAN : std::ldexp(bf16_value(bits & 0x7FFF), 127 - static_cast<int>(scale));
+               result |= fp4.code(std::copysign(value, bits & 0x8000 ? -1.0 : 1.0), -1) << 4 * step;
+             }
+             return result << 8 * byte;
+           }});
+    // Of all bf16 patterns, in the upper half.
+    cases.push_back({"v_cvt_scalef32_pk_fp4_bf16 v16, v1, v2",
+                     [](uint32_t x) {
+                       const double value = std::ldexp(bf16_value(x), 127 - static_cast<int>(scale_of(x)));
+                       return fp4.code(std::copysign(value, x & 0x8000 ? -1.0 : 1.0), -1) << 4;
+                     },
+                     Kind::Bits, 0xF0});
+    expect_all(cases);
+  }
+  use_simd(default_simd());
 }
 
 TEST(ConvertAll, SmallCodesUnderEveryScale) {
