@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 
 #include <fmt/format.h>
 #include <llvm/BinaryFormat/ELF.h>
@@ -90,18 +91,36 @@ uint32_t word_at(std::span<const std::byte> image, uint64_t at) {
 }
 
 /// The descriptor and the metadata say some things twice.
-Status check_agreement(const KernelMetadata &kernel, uint32_t kernarg_size) {
+Status check_agreement(const KernelMetadata &kernel) {
   const KernelInfo &info = kernel.info;
   const struct {
     const char *what;
     uint32_t descriptor, metadata;
-  } twice[] = {{"arguments", kernarg_size, info.kernarg_size},
-               {"LDS", info.lds_size, kernel.lds_size.value_or(info.lds_size)},
+  } twice[] = {{"LDS", info.lds_size, kernel.lds_size.value_or(info.lds_size)},
                {"scratch memory", info.scratch_size, kernel.scratch_size.value_or(info.scratch_size)}};
   for (const auto &[what, descriptor, metadata] : twice)
     if (descriptor != metadata)
       return bad(fmt::format("kernel '{}': the descriptor says {} bytes of {}, the metadata {}", info.name,
                              descriptor, what, metadata));
+  return {};
+}
+
+/// A descriptor that gives no size of the arguments has 0 there: older ones lack the field, and assembler
+/// text need not set it. Then the block is what the metadata says, or longer when explicit arguments need it.
+Status find_kernarg_size(KernelInfo &info, uint32_t stated) {
+  if (stated && stated != info.kernarg_size)
+    return bad(fmt::format("kernel '{}': the descriptor says {} bytes of arguments, the metadata {}",
+                           info.name, stated, info.kernarg_size));
+  uint64_t needed = info.kernarg_size;
+  for (const KernelArgument &argument : info.arguments) {
+    const uint64_t end = uint64_t{argument.offset} + argument.size;
+    if (end > info.kernarg_size &&
+        (stated || argument.hidden() || end > std::numeric_limits<uint32_t>::max()))
+      return bad(fmt::format("argument '{}' of kernel '{}' lies outside its {} byte argument block",
+                             argument.name, info.name, info.kernarg_size));
+    needed = std::max(needed, end);
+  }
+  info.kernarg_size = static_cast<uint32_t>(needed);
   return {};
 }
 
@@ -111,8 +130,10 @@ Status read_descriptor(KernelMetadata &kernel, std::span<const std::byte> image,
     return bad(fmt::format("the descriptor of kernel '{}' lies outside the image", info.name));
   info.lds_size = word_at(image, at);
   info.scratch_size = word_at(image, at + 4);
-  if (Status agreed = check_agreement(kernel, word_at(image, at + 8)); !agreed)
+  if (Status agreed = check_agreement(kernel); !agreed)
     return agreed;
+  if (Status found = find_kernarg_size(info, word_at(image, at + 8)); !found)
+    return found;
   info.entry = at + (word_at(image, at + 16) | uint64_t{word_at(image, at + 20)} << 32);
   info.rsrc3 = word_at(image, at + 44);
   info.rsrc1 = word_at(image, at + 48);

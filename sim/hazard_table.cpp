@@ -34,10 +34,12 @@ bool is_double_fma(View v) { return v.name == "v_fma_f64" || v.name == "v_fmac_f
 bool is_set_register(View v) { return v.name.starts_with("s_setreg"); }
 bool touches_hardware_register(View v) { return is_set_register(v) || v.name.starts_with("s_getreg"); }
 bool is_scalar_alu(View v) { return v.instruction->category == Category::Salu; }
+/// Among the loads to LDS those of buffers are not: the ISA names only the global and scratch ones.
 bool uses_m0_at_once(View v) {
-  return v.instruction->to_lds || v.name.starts_with("global_load_lds") || v.name.ends_with("addtid_b32") ||
-         v.name.starts_with("s_movrel") || v.name.starts_with("s_sendmsg") ||
-         v.name.starts_with("s_ttracedata") || v.name.starts_with("ds_gws");
+  return v.name.starts_with("global_load_lds") || v.name.starts_with("scratch_load_lds") ||
+         v.name.ends_with("addtid_b32") || v.name.starts_with("s_movrel") ||
+         v.name.starts_with("s_sendmsg") || v.name.starts_with("s_ttracedata") ||
+         v.name.starts_with("ds_gws");
 }
 bool is_store(View v) {
   return v.vector_memory && (v.name.find("_store_") != std::string_view::npos ||

@@ -63,10 +63,6 @@ Result<std::vector<KernelMetadata>> read_metadata(std::string_view note) {
     if (const uint32_t lanes = number(entry, ".wavefront_size", 64); lanes != 64)
       return user_error(fmt::format("kernel '{}' is made for waves of {} lanes; those of gfx950 have 64",
                                     metadata.info.name, lanes));
-    for (const KernelArgument &argument : metadata.info.arguments)
-      if (uint64_t{argument.offset} + argument.size > metadata.info.kernarg_size)
-        return user_error(fmt::format("argument '{}' of kernel '{}' lies outside its {} byte argument block",
-                                      argument.name, metadata.info.name, metadata.info.kernarg_size));
     result.push_back(std::move(metadata));
   }
   return result;

@@ -84,6 +84,21 @@ TEST(BadObject, DescriptorAndMetadataDisagree) {
                  "kernel 'k': the descriptor says 120 bytes of arguments, the metadata 64");
 }
 
+/// The same kernel, whose descriptor gives no size of the arguments, with a number of the metadata replaced.
+std::vector<std::byte> without_kernarg_size(const std::string &key, uint8_t value) {
+  std::vector<std::byte> file = with_metadata(key, value);
+  const uint32_t start[3] = {100, 116, 120};
+  std::memset(file.data() + find_bytes(file, start, sizeof start) + 8, 0, 4);
+  return file;
+}
+
+TEST(BadObject, DescriptorWithoutTheSizeOfArgumentsLeavesItToTheMetadata) {
+  EXPECT_EQ(load(without_kernarg_size(".offset", 0)).kernels().front().kernarg_size, 120u);
+  EXPECT_EQ(load(without_kernarg_size(".kernarg_segment_size", 64)).kernels().front().kernarg_size, 64u);
+  // Its last argument lies at 116 and takes 8 bytes.
+  EXPECT_EQ(load(without_kernarg_size(".offset", 116)).kernels().front().kernarg_size, 124u);
+}
+
 TEST(BadObject, MetadataOfSomethingElse) {
   expect_refusal(with_metadata(".wavefront_size", 32), "kernel 'k' is made for waves of 32 lanes");
   // Argument p takes 8 bytes: at 116 it would end beyond 120.

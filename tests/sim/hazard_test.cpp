@@ -196,7 +196,7 @@ constexpr Case others[] = {
     {"DotSums", "v_dot2_f32_f16 v30, v31, v32, v33", "v_dot2_f32_f16 v30, v31, v32, v30", 0, ""},
     {"DotMultiplies", "v_dot2_f32_f16 v30, v31, v32, v33", "v_dot2_f32_f16 v34, v30, v32, v33", 3, "(v30)"},
     {"DotOverwritten", "v_dot2_f32_f16 v30, v31, v32, v33", "v_mov_b32 v30, 0", 3, "overwrites the result"},
-    {"M0ForLoadToLds", "s_mov_b32 m0, 0", "buffer_load_dword v60, s[8:11], 0 offen lds", 1, "(m0)"},
+    {"M0ForBufferLoadToLds", "s_mov_b32 m0, 0", "buffer_load_dword v60, s[8:11], 0 offen lds", 0, ""},
     {"M0ForGlobalLoadToLds", "s_mov_b32 m0, 0", "global_load_lds_dword v60, s[4:5]", 1, "(m0)"},
     {"M0ForThreadAddress", "s_mov_b32 m0, 0", "ds_read_addtid_b32 v30", 1, "(m0)"},
     {"M0ForALoad", "s_mov_b32 m0, 0", "buffer_load_dword v30, v60, s[8:11], 0 offen", 0, ""},
