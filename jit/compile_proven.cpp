@@ -3,9 +3,6 @@
 #include <fmt/format.h>
 
 #include "jit/wait_proof.h"
-#include "llvm/IR/Constants.h"
-#include "llvm/IR/IntrinsicInst.h"
-#include "llvm/IR/IntrinsicsAMDGPU.h"
 #include "llvm/IR/Module.h"
 
 namespace nereid::jit {
@@ -28,15 +25,6 @@ Result<Promises> promises_of(const llvm::Module &module) {
   return promises;
 }
 
-void wait_for_everything(llvm::Module &module) {
-  for (llvm::Function &function : module)
-    for (llvm::BasicBlock &block : function)
-      for (llvm::Instruction &instruction : block)
-        if (auto *call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
-            call && call->getIntrinsicID() == llvm::Intrinsic::amdgcn_s_waitcnt)
-          call->setArgOperand(0, llvm::ConstantInt::get(call->getArgOperand(0)->getType(), 0));
-}
-
 std::optional<std::string> unproven(const Binary &binary, const Promises &promises) {
   if (promises.empty())
     return std::nullopt;
@@ -54,7 +42,6 @@ std::optional<std::string> unproven(const Binary &binary, const Promises &promis
 
 Result<Binary> compile_proven(const Compiler &compiler, const ModuleMaker &make, JitTimes &times) {
   Promises promises;
-  bool careful = false;
   const ModuleMaker noting = [&](llvm::LLVMContext &context) -> Result<std::unique_ptr<llvm::Module>> {
     Result<std::unique_ptr<llvm::Module>> module = make(context);
     if (!module)
@@ -63,8 +50,6 @@ Result<Binary> compile_proven(const Compiler &compiler, const ModuleMaker &make,
     if (!found)
       return found.error();
     promises = std::move(*found);
-    if (careful)
-      wait_for_everything(**module);
     return module;
   };
   Result<Binary> binary = compiler.compile(noting, times);
@@ -75,10 +60,10 @@ Result<Binary> compile_proven(const Compiler &compiler, const ModuleMaker &make,
     return binary;
   fmt::print(stderr,
              "nereid: warning: a kernel's waits are not proven, it waits for everything instead: {}\n", *why);
-  careful = true;
-  binary = compiler.compile(noting, times);
+  binary = compiler.compile(waiting_for_everything(noting), times);
   if (!binary)
     return binary;
+  binary->waits = Waits::Everything;
   if (std::optional<std::string> still = unproven(*binary, promises))
     return nereid_error("the waits of a staged loop are not proven: " + *still,
                         "Use stages=1, and please report the kernel");

@@ -20,13 +20,15 @@ CompiledKernel::~CompiledKernel() = default;
 
 std::string CompiledKernel::ir() const { return ir::print(*function_); }
 
-Result<std::string> CompiledKernel::llvm_ir() const { return jit::llvm_ir_text(jit::lowered(*function_)); }
+Result<std::string> CompiledKernel::llvm_ir() const {
+  return jit::llvm_ir_text(jit::lowered(*function_, waits()));
+}
 
 Result<std::string> CompiledKernel::isa() const {
   Result<const jit::Compiler *> compiler = jit::chosen_compiler();
   if (!compiler)
     return compiler.error();
-  return (*compiler)->assembly(jit::lowered(*function_));
+  return (*compiler)->assembly(jit::lowered(*function_, waits()));
 }
 
 Result<std::string> CompiledKernel::annotated_isa() const {
@@ -52,6 +54,8 @@ const std::string &CompiledKernel::compiler() const {
   static const std::string none;
   return binary_ ? binary_->compiler : none;
 }
+
+jit::Waits CompiledKernel::waits() const { return binary_ ? binary_->waits : jit::Waits::Counted; }
 
 SourceLine CompiledKernel::source_line(unsigned line) const {
   return line < source_lines_.size() ? source_lines_[line] : SourceLine();

@@ -15,7 +15,8 @@ namespace nereid {
 
 namespace jit {
 struct Binary;
-}
+enum class Waits;
+} // namespace jit
 
 /// A kernel for one config and one specialisation: traced, and compiled unless it was built for the
 /// interpreter alone. Immutable; safe to use from several threads.
@@ -61,6 +62,8 @@ public:
   CacheLevel cache() const { return cache_; }
 
 private:
+  jit::Waits waits() const;
+
   std::shared_ptr<const ir::Function> function_;
   std::string config_;
   std::shared_ptr<const jit::Binary> binary_;

@@ -25,11 +25,18 @@ inline constexpr const char *target_cpu = "gfx950";
 /// The target as comgr and code objects name it.
 inline constexpr const char *target_isa = "amdgcn-amd-amdhsa--gfx950";
 
+/// What the explicit waits of a kernel wait for.
+enum class Waits {
+  Counted,    ///< as lowered: by count
+  Everything, ///< the fallback of a kernel whose counted waits were not proven (wait_proof.h)
+};
+
 /// What a compiler makes of a kernel.
 struct Binary {
   std::vector<uint8_t> code_object;
   Resources resources;
   std::string compiler; ///< Compiler::name() of the one that made it
+  Waits waits = Waits::Counted;
 };
 
 /// Makes the module to compile, in the context that the compiler gives.
@@ -53,7 +60,9 @@ public:
 };
 
 /// The module of a kernel, lowered from its IR.
-ModuleMaker lowered(const ir::Function &function);
+ModuleMaker lowered(const ir::Function &function, Waits waits = Waits::Counted);
+/// What `make` makes, every explicit wait in it waiting for everything.
+ModuleMaker waiting_for_everything(ModuleMaker make);
 /// A kernel's LLVM IR as text.
 Result<std::string> llvm_ir_text(const ModuleMaker &make);
 

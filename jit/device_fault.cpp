@@ -1,5 +1,7 @@
 #include "jit/device_fault.h"
 
+#include <cstring>
+
 #include <fmt/format.h>
 
 namespace nereid::jit {
@@ -16,29 +18,50 @@ std::string assertion_at(const CompiledKernel &kernel, unsigned wanted) {
   return message;
 }
 
+/// The pointer argument that an address is reached from, probably: the last one before it, as kernels add
+/// what is not negative to pointers; a null pointer only where it is the address or there is no other. Empty
+/// when all are behind it.
+std::string argument_of(uint64_t address, const ir::Function &function, std::span<const std::byte> kernarg) {
+  std::optional<size_t> found;
+  uint64_t base = 0;
+  size_t offset = 0;
+  for (size_t i = 0; i < function.arguments.size(); ++i) {
+    const ir::Type &type = function.type(function.arguments[i].value);
+    const size_t bytes = type.pointer || ir::byte_size(type.element) == 8 ? 8 : 4;
+    offset = (offset + bytes - 1) / bytes * bytes;
+    uint64_t value = 0;
+    std::memcpy(&value, kernarg.data() + offset, bytes);
+    offset += bytes;
+    if (type.pointer && value <= address && (!found || value > base)) {
+      found = i;
+      base = value;
+    }
+  }
+  if (!found)
+    return "";
+  if (base == 0)
+    return fmt::format("; argument {} is null", *found);
+  return fmt::format("; argument {} points {} bytes before that address", *found, address - base);
+}
+
 } // namespace
 
-Error describe_fault(const DeviceFault &fault, const CompiledKernel &kernel) {
+Error describe_fault(const DeviceFault &fault, const CompiledKernel &kernel,
+                     std::span<const std::byte> kernarg) {
   const unsigned line = kernel.line_at(fault.address);
   const SourceLine where = kernel.source_line(line);
   std::string place = fmt::format("program ({}, {}, {}), wave {}", fault.workgroup[0], fault.workgroup[1],
                                   fault.workgroup[2], fault.wave);
   if (fault.lane >= 0)
     place += fmt::format(", lane {}", fault.lane);
+  std::string what =
+      fmt::format("{}: {} ({}, '{}' at {:#x})", fault.kind,
+                  fault.text + (fault.memory ? argument_of(*fault.memory, kernel.function(), kernarg) : ""),
+                  place, fault.instruction, fault.address);
   if (fault.trap)
     if (std::string message = assertion_at(kernel, line); !message.empty())
-      return user_error(
-          fmt::format("kernel '{}': device_assert failed: {} ({})", kernel.name(), message, place),
-          "NEREID_INTERPRET=1 runs the kernel on the host and names the element", where);
-  Error error{fault.callers_fault ? Owner::User : Owner::Device,
-              fmt::format("kernel '{}': {}: {} ({}, '{}' at {:#x})", kernel.name(), fault.kind, fault.text,
-                          place, fault.instruction, fault.address),
-              {},
-              where};
-  if (fault.callers_fault)
-    error.remedy =
-        "Check the sizes of the buffers and the kernel's masks; NEREID_INTERPRET=1 names the element";
-  return error;
+      what = fmt::format("device_assert failed: {} ({})", message, place);
+  return {fault.blame.owner, fmt::format("kernel '{}': {}", kernel.name(), what), fault.blame.remedy, where};
 }
 
 } // namespace nereid::jit

@@ -3,7 +3,7 @@
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -22,9 +22,12 @@ namespace {
 
 // magic, SHA-256 of all that follows it, length of the description (8 bytes, little-endian), description
 // (JSON), code object.
-constexpr char magic[8] = {'N', 'E', 'R', 'E', 'I', 'D', '1', '\n'};
+constexpr char magic[8] = {'N', 'E', 'R', 'E', 'I', 'D', '2', '\n'};
 constexpr size_t hash_size = 32;
 constexpr size_t header_size = sizeof(magic) + hash_size + sizeof(uint64_t);
+
+constexpr const char *counted = "counted";
+constexpr const char *everything = "everything";
 
 std::string checksum(llvm::StringRef payload) {
   auto hash = llvm::SHA256::hash(llvm::arrayRefFromStringRef(payload));
@@ -38,6 +41,7 @@ llvm::json::Object describe(std::string_view key, const CachedKernelInfo &info, 
                             {"config", info.config},
                             {"specialization", info.specialization},
                             {"compiler", binary.compiler},
+                            {"waits", binary.waits == Waits::Counted ? counted : everything},
                             {"resources", llvm::json::Object{{"vgpr", r.vgpr},
                                                              {"agpr", r.agpr},
                                                              {"sgpr", r.sgpr},
@@ -88,6 +92,10 @@ std::optional<Binary> parse(llvm::StringRef file, std::string_view key) {
   if (!resources || object->getString("key") != llvm::StringRef(key) ||
       !read_resources(*resources, binary.resources))
     return std::nullopt;
+  const llvm::StringRef waits = object->getString("waits").value_or("");
+  if (waits != counted && waits != everything)
+    return std::nullopt;
+  binary.waits = waits == counted ? Waits::Counted : Waits::Everything;
   binary.compiler = object->getString("compiler").value_or("").str();
   llvm::StringRef code = payload.drop_front(length);
   binary.code_object.assign(code.bytes_begin(), code.bytes_end());
@@ -127,7 +135,10 @@ std::optional<Binary> DiskCache::find(std::string_view key) const {
   auto file = llvm::MemoryBuffer::getFile(path(key), /*IsText=*/false, /*RequiresNullTerminator=*/false);
   if (!file)
     return std::nullopt;
-  return parse((*file)->getBuffer(), key);
+  std::optional<Binary> binary = parse((*file)->getBuffer(), key);
+  if (binary)
+    utimensat(AT_FDCWD, path(key).c_str(), nullptr, 0);
+  return binary;
 }
 
 Status DiskCache::store(std::string_view key, const CachedKernelInfo &info, const Binary &binary) const {
@@ -162,7 +173,18 @@ Status DiskCache::store(std::string_view key, const CachedKernelInfo &info, cons
     unlink(temporary.c_str());
     return error;
   }
+  look_at_size(payload.size());
   return {};
+}
+
+void DiskCache::look_at_size(uint64_t written) const {
+  static std::atomic<uint64_t> since_look = 0;
+  static std::atomic<bool> looked = false;
+  if (since_look.fetch_add(written) + written <= bytes_ / 16 && looked.exchange(true))
+    return;
+  looked = true;
+  since_look = 0;
+  keep_within(directory_, bytes_);
 }
 
 void DiskCache::try_store(std::string_view key, const CachedKernelInfo &info, const Binary &binary) const {

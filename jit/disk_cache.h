@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "jit/cache_bound.h"
 #include "jit/compiler.h"
 
 namespace nereid::jit {
@@ -20,8 +21,10 @@ struct CachedKernelInfo {
 /// share a directory. Private to the user.
 class DiskCache {
 public:
-  /// An empty directory name: no cache.
-  explicit DiskCache(std::string directory) : directory_(std::move(directory)) {}
+  /// An empty directory name: no cache. `bytes`: the kernels' together, from which on those not used for
+  /// longest are removed.
+  explicit DiskCache(std::string directory, uint64_t bytes = cache_bytes_from_environment())
+      : directory_(std::move(directory)), bytes_(bytes) {}
 
   /// Of NEREID_CACHE_DIR ("off" or empty: none), else $XDG_CACHE_HOME/nereid, else ~/.cache/nereid; none when
   /// there is no home either.
@@ -30,9 +33,10 @@ public:
   const std::string &directory() const { return directory_; }
   bool enabled() const { return !directory_.empty(); }
 
-  /// The kernel, if it is there and undamaged.
+  /// The kernel, if it is there and undamaged. It counts as used now.
   std::optional<Binary> find(std::string_view key) const;
-  /// Writes it under a temporary name and renames it.
+  /// Writes it under a temporary name and renames it. Keeps the directory within its size: a process looks at
+  /// its first file, and after each sixteenth of the size that it wrote.
   Status store(std::string_view key, const CachedKernelInfo &info, const Binary &binary) const;
   /// As store; a failure is a warning on stderr, once a process.
   void try_store(std::string_view key, const CachedKernelInfo &info, const Binary &binary) const;
@@ -40,7 +44,10 @@ public:
   std::string path(std::string_view key) const;
 
 private:
+  void look_at_size(uint64_t written) const;
+
   std::string directory_;
+  uint64_t bytes_;
 };
 
 } // namespace nereid::jit

@@ -43,18 +43,46 @@ Result<sim::Checks> checks_of(const SimulatorOptions &options) {
   return sim::Checks::parse(variable ? variable : "none");
 }
 
-Error fault_error(const sim::Fault &fault, const CompiledKernel &kernel) {
+/// Whose fault it is. What a compiled kernel cannot do without an error of Nereid's is Nereid's.
+FaultBlame blame(sim::FaultKind kind) {
+  switch (kind) {
+  case sim::FaultKind::OutOfBounds:
+  case sim::FaultKind::Misaligned:
+    return {Owner::User,
+            "Check the sizes of the buffers and the kernel's masks; NEREID_INTERPRET=1 names the element"};
+  case sim::FaultKind::Undefined:
+    return {Owner::User, "Write the buffer before it is read, or mask the elements that do not exist"};
+  case sim::FaultKind::NanScale:
+    return {Owner::User, "A scale byte is 0xFF: check the scales and what stands behind their last row"};
+  case sim::FaultKind::RaceGlobal:
+    return {Owner::User, "Let one program write a byte that others use, or use atomics"};
+  case sim::FaultKind::Budget:
+    return {Owner::User, "Check the bounds of the kernel's loops"};
+  case sim::FaultKind::Trap:
+    return {Owner::User, "NEREID_INTERPRET=1 runs the kernel on the host and names the element"};
+  case sim::FaultKind::RaceLds:
+  case sim::FaultKind::Wait:
+  case sim::FaultKind::Hazard:
+  case sim::FaultKind::Barrier:
+  case sim::FaultKind::Unsupported:
+    break;
+  }
+  return {Owner::Nereid, "Please report the kernel"};
+}
+
+Error fault_error(const sim::Fault &fault, const LaunchRequest &request) {
   DeviceFault out;
   out.kind = sim::fault_kind_name(fault.kind);
-  out.callers_fault = fault.kind == sim::FaultKind::OutOfBounds || fault.kind == sim::FaultKind::Misaligned;
+  out.blame = blame(fault.kind);
   out.trap = fault.kind == sim::FaultKind::Trap;
   out.text = fault.text;
   out.instruction = fault.instruction;
   out.address = fault.address;
+  out.memory = fault.memory;
   out.workgroup = fault.workgroup;
   out.wave = fault.wave;
   out.lane = fault.lane;
-  return describe_fault(out, kernel);
+  return describe_fault(out, request.compiled, request.kernarg);
 }
 
 } // namespace
@@ -131,7 +159,7 @@ Result<std::optional<InstructionCounts>> SimDevice::launch(StreamState *, const 
   if (!report)
     return report.error();
   if (report->fault)
-    return fault_error(*report->fault, request.compiled);
+    return fault_error(*report->fault, request);
   return std::optional<InstructionCounts>(counts_of(*report));
 }
 

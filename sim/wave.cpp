@@ -104,6 +104,7 @@ void Wave::raise_out_of_bounds(uint64_t address, size_t bytes, int lane, const c
     text += fmt::format(": it starts {} bytes before the {} byte buffer at {:#x}", ahead, above->size(),
                         above->address());
   raise(FaultKind::OutOfBounds, lane, std::move(text));
+  fault->memory = address;
 }
 
 const char *fault_kind_name(FaultKind kind) {

@@ -57,6 +57,7 @@ struct RaisedFault {
   FaultKind kind;
   int lane; ///< -1: the whole wave
   std::string text;
+  std::optional<uint64_t> memory = {}; ///< the address outside every allocation
 };
 
 /// A workgroup's shared state.

@@ -217,6 +217,7 @@ Fault WorkgroupRunner::describe(const Wave &wave, const RaisedFault &raised) con
   fault.wave = wave.index;
   fault.lane = raised.lane;
   fault.text = raised.text;
+  fault.memory = raised.memory;
   return fault;
 }
 

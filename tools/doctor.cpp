@@ -57,6 +57,10 @@ Outcome run() {
   outcome.text = fmt::format("nereid {}\n", version);
   outcome.json["version"] = version;
   add_section(outcome, "compilers", compiler_lines());
+  if (const auto compiler = jit::chosen_compiler(); !compiler) {
+    outcome.text += fmt::format("  no kernel will compile: {}\n", compiler.error().text());
+    outcome.json["compiler_error"] = json_string(compiler.error().text());
+  }
   add_section(outcome, "devices", device_lines());
   const jit::DiskCache cache = jit::DiskCache::from_environment();
   outcome.text += fmt::format("cache\n  {}\n", cache.enabled() ? cache.directory() : "off");

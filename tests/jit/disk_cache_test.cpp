@@ -1,9 +1,13 @@
 #include "jit/disk_cache.h"
 
+#include <chrono>
+#include <filesystem>
 #include <fstream>
+#include <map>
 #include <sys/stat.h>
 #include <thread>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "tests/jit/temporary_directory.h"
@@ -23,6 +27,7 @@ Binary sample() {
     binary.code_object.push_back(static_cast<uint8_t>(i * 7));
   binary.resources = {17, 4, 20, 4096, 0, 2, 8};
   binary.compiler = "a compiler";
+  binary.waits = Waits::Everything;
   return binary;
 }
 
@@ -36,6 +41,7 @@ TEST(DiskCache, GivesBackWhatWasStored) {
   EXPECT_EQ(found->code_object, sample().code_object);
   EXPECT_EQ(found->resources, sample().resources);
   EXPECT_EQ(found->compiler, "a compiler");
+  EXPECT_EQ(found->waits, Waits::Everything);
   EXPECT_FALSE(cache.find(std::string(64, 'b')));
 }
 
@@ -99,6 +105,60 @@ TEST(DiskCache, LeavesNoTemporaryFiles) {
   for (std::thread &thread : threads)
     thread.join();
   EXPECT_EQ(directory.files(), 1u);
+}
+
+std::string key_of(int kernel) { return fmt::format("{:064}", kernel); }
+
+/// Says that a file was last used `hours` ago.
+void set_age(const std::string &path, int hours) {
+  std::filesystem::last_write_time(path,
+                                   std::filesystem::file_time_type::clock::now() - std::chrono::hours(hours));
+}
+
+TEST(DiskCache, RemovesWhatWasNotUsedForLongestWhenItGrowsTooLarge) {
+  TemporaryDirectory directory;
+  const DiskCache large(directory.path(), uint64_t{1} << 30);
+  for (int kernel = 0; kernel < 8; ++kernel) {
+    ASSERT_TRUE(large.store(key_of(kernel), info, sample()));
+    set_age(large.path(key_of(kernel)), 100 - kernel);
+  }
+  ASSERT_TRUE(large.find(key_of(0))) << "the oldest, but used just now";
+  const uint64_t one = std::filesystem::file_size(large.path(key_of(0)));
+
+  const DiskCache small(directory.path(), 8 * one);
+  ASSERT_TRUE(small.store(key_of(8), info, sample()));
+  // Nine are too many for eight: the six that three quarters hold stay.
+  EXPECT_EQ(directory.files(), 6u);
+  for (int kernel : {1, 2, 3})
+    EXPECT_FALSE(small.find(key_of(kernel))) << kernel;
+  for (int kernel : {0, 4, 5, 6, 7, 8})
+    EXPECT_TRUE(small.find(key_of(kernel))) << kernel;
+}
+
+TEST(DiskCache, RemovesOnlyItsOwnFiles) {
+  TemporaryDirectory directory;
+  const auto write = [&](const std::string &name, int age) {
+    std::ofstream(directory.path() + "/" + name) << std::string(10000, 'x');
+    set_age(directory.path() + "/" + name, age);
+  };
+  write("notes.txt", 1000);
+  write("new-abcdef", 2);
+  write("new-ghijkl", 0);
+  const DiskCache cache(directory.path(), 1);
+  ASSERT_TRUE(cache.store(key, info, sample()));
+  EXPECT_TRUE(std::filesystem::exists(directory.path() + "/notes.txt"));
+  EXPECT_FALSE(std::filesystem::exists(directory.path() + "/new-abcdef")) << "left by a writer that ended";
+  EXPECT_TRUE(std::filesystem::exists(directory.path() + "/new-ghijkl")) << "somebody writes it now";
+  EXPECT_FALSE(cache.find(key)) << "larger than the whole cache may be";
+}
+
+TEST(DiskCache, SizeIsWhatTheEnvironmentSays) {
+  const uint64_t usual = uint64_t{1} << 30;
+  for (const auto &[text, bytes] : std::map<std::string, uint64_t>{
+           {"1000", 1000}, {"", usual}, {"0", usual}, {"-5", usual}, {"many", usual}, {"1e9", usual}}) {
+    ScopedEnvironment chosen("NEREID_CACHE_BYTES", text.c_str());
+    EXPECT_EQ(cache_bytes_from_environment(), bytes) << text;
+  }
 }
 
 TEST(DiskCache, ReportsADirectoryThatCannotBe) {

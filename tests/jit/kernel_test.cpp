@@ -212,6 +212,28 @@ TEST_P(Faults, OutOfBoundsIsTheUsersWithTheLine) {
   EXPECT_EQ(z.to_host().value()[255], 1.0f);
 }
 
+TEST(ArgumentFaults, AnAddressOutsideNamesTheArgument) {
+  const Device device = Device::simulator();
+  const Kernel kernel("add", add);
+  const auto x = device.upload(std::vector<float>(1024, 1.0F)).value();
+  const auto small = device.upload(std::vector<float>(1000, 1.0F)).value();
+  const auto z = device.allocate<float>(1024).value();
+  const AddConfig config;
+  const auto message = [&](const auto &...buffers) {
+    const Result<LaunchInfo> run = kernel(device.stream(), {1}, config, buffers..., 1024);
+    EXPECT_FALSE(run);
+    return run ? "" : run.error().message;
+  };
+  EXPECT_NE(message(x, small, z).find("; argument 1 points 4000 bytes before that address"),
+            std::string::npos)
+      << message(x, small, z);
+  EXPECT_NE(message(x, x, small).find("; argument 2 points 4000 bytes before that address"),
+            std::string::npos)
+      << message(x, x, small);
+  EXPECT_NE(message(Buffer<float>(), x, z).find("; argument 0 is null"), std::string::npos)
+      << message(Buffer<float>(), x, z);
+}
+
 TEST_P(Faults, AFailedAssertionSaysItsMessage) {
   const Device device = Device::simulator();
   const Kernel kernel("asserting", asserting);

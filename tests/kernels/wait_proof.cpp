@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <functional>
+#include <sstream>
 
 #include <gtest/gtest.h>
 
@@ -8,6 +9,9 @@
 #include "kernels/catalog.h"
 #include "tests/kernels/backend.h"
 #include "tests/kernels/machine_loop.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/IntrinsicsAMDGPU.h"
+#include "llvm/IR/Module.h"
 
 using namespace nereid;
 using namespace nereid::kernels;
@@ -65,6 +69,61 @@ void expect_unproven(const Code &code, const Change &change, const char *what) {
 }
 
 void remove(std::vector<jit::MachineInstruction> &code, size_t at) { code[at].text = "s_nop 0"; }
+
+/// Loses the explicit waits of the first modules that it is given.
+class LosingCompiler : public jit::Compiler {
+public:
+  explicit LosingCompiler(int losses) : losses_(losses) {}
+
+  std::string name() const override { return jit::embedded_compiler().name(); }
+  const std::string &identity() const override { return jit::embedded_compiler().identity(); }
+  Result<std::string> assembly(const jit::ModuleMaker &make) const override {
+    return jit::embedded_compiler().assembly(make);
+  }
+  Result<jit::Binary> compile(const jit::ModuleMaker &make, JitTimes &times) const override {
+    if (losses_-- <= 0)
+      return jit::embedded_compiler().compile(make, times);
+    const jit::ModuleMaker losing = [&](llvm::LLVMContext &context) {
+      auto module = make(context);
+      if (module)
+        without_waits(**module);
+      return module;
+    };
+    return jit::embedded_compiler().compile(losing, times);
+  }
+
+private:
+  static void without_waits(llvm::Module &module) {
+    std::vector<llvm::Instruction *> waits;
+    for (llvm::Function &function : module)
+      for (llvm::BasicBlock &block : function)
+        for (llvm::Instruction &instruction : block)
+          if (auto *call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
+              call && call->getIntrinsicID() == llvm::Intrinsic::amdgcn_s_waitcnt)
+            waits.push_back(call);
+    for (llvm::Instruction *wait : waits)
+      wait->eraseFromParent();
+  }
+
+  mutable int losses_;
+};
+
+std::shared_ptr<const CompiledKernel> small_kernel() {
+  const LibraryKernel &kernel = **kernel_named("mxfp4_gemm");
+  const ProblemSize size{4096, 4096, 4096};
+  const ConfigValues config{{"block_m", 64}, {"block_n", 128}};
+  return kernel.compile(kernel.complete(config, size).value(), size, test_device()).value();
+}
+
+/// The waits of assembler text, in its order.
+std::vector<std::string> waits_in(const std::string &text) {
+  std::vector<std::string> waits;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);)
+    if (const size_t at = line.find("s_waitcnt"); at != std::string::npos)
+      waits.push_back(line.substr(at, line.find_last_not_of(' ') + 1 - at));
+  return waits;
+}
 
 } // namespace
 
@@ -169,6 +228,44 @@ TEST(WaitProof, WaitsForLessAndMissingBarriersAreFound) {
         return true;
       },
       "a missing barrier");
+}
+
+TEST(WaitProof, AKernelThatIsNotProvenWaitsForEverything) {
+  const std::shared_ptr<const CompiledKernel> counted = small_kernel();
+  JitTimes times;
+  testing::internal::CaptureStderr();
+  const Result<jit::Binary> careful =
+      jit::compile_proven(LosingCompiler(1), jit::lowered(counted->function()), times);
+  const std::string warning = testing::internal::GetCapturedStderr();
+  ASSERT_TRUE(careful) << careful.error().text();
+  EXPECT_NE(warning.find("warning: a kernel's waits are not proven"), std::string::npos) << warning;
+  EXPECT_EQ(careful->waits, jit::Waits::Everything);
+
+  const jit::MachineFunction function = jit::read_functions(careful->code_object).value().at(0);
+  EXPECT_EQ(jit::unproven_wait(function, small_tile().promises.at(0)).value_or(""), "");
+  std::vector<std::string> waits;
+  for (const jit::MachineInstruction &instruction : function.instructions)
+    if (instruction.text.rfind("s_waitcnt", 0) == 0)
+      waits.push_back(instruction.text);
+
+  // What is shown of the kernel is what it runs.
+  const CompiledKernel kernel(std::make_shared<const ir::Function>(counted->function()), counted->config(),
+                              std::make_shared<const jit::Binary>(*careful), "key", times, CacheLevel::None);
+  EXPECT_EQ(waits_in(kernel.isa().value()), waits);
+  EXPECT_NE(waits_in(counted->isa().value()), waits);
+  EXPECT_NE(kernel.llvm_ir().value(), counted->llvm_ir().value());
+}
+
+TEST(WaitProof, AKernelThatCannotBeProvenIsAnErrorOfNereid) {
+  JitTimes times;
+  testing::internal::CaptureStderr();
+  const Result<jit::Binary> binary =
+      jit::compile_proven(LosingCompiler(2), jit::lowered(small_kernel()->function()), times);
+  testing::internal::GetCapturedStderr();
+  ASSERT_FALSE(binary);
+  EXPECT_EQ(binary.error().owner, Owner::Nereid);
+  EXPECT_NE(binary.error().message.find("waits of a staged loop are not proven"), std::string::npos);
+  EXPECT_NE(binary.error().remedy.find("stages=1"), std::string::npos);
 }
 
 TEST(WaitProof, PromisesAreText) {

@@ -94,10 +94,22 @@ TEST(Command, AMissingGpuIsExitCode3) {
       expect_error({"demo", "--device", "hip"}, 3, "environment", "");
 }
 
+TEST(Doctor, SaysThatTheEnvironmentAsksForNoCompiler) {
+  setenv("NEREID_COMPILER", "frobnicate", /*overwrite=*/1);
+  const CommandResult doctor = run_command({"doctor", "--json"});
+  unsetenv("NEREID_COMPILER");
+  EXPECT_EQ(doctor.exit_code, 0);
+  const llvm::json::Object object = doctor.json();
+  const std::string problem = object.getString("compiler_error").value_or("").str();
+  EXPECT_NE(problem.find("unknown compiler 'frobnicate'"), std::string::npos) << problem;
+  EXPECT_NE(problem.find("auto, embedded or comgr"), std::string::npos) << problem;
+}
+
 TEST(Doctor, SaysWhatThereIsAndWhy) {
   const CommandResult result = run_command({"doctor", "--json"});
   EXPECT_EQ(result.exit_code, 0);
   const llvm::json::Object object = result.json();
+  EXPECT_EQ(object.get("compiler_error"), nullptr);
   EXPECT_TRUE(object.getString("version").has_value());
   ASSERT_NE(object.getArray("compilers"), nullptr);
   ASSERT_NE(object.getArray("devices"), nullptr);
