@@ -119,19 +119,17 @@ RegisterSet matrix_operands(View v) {
 }
 
 unsigned words(OperandType type) {
-  return type == OperandType::Bits64 || type == OperandType::Float64 || type == OperandType::PackedFloat32 ||
-                 type == OperandType::LaneBit
+  return type == OperandType::Bits64 || type == OperandType::Float64 || type == OperandType::PackedFloat32
              ? 2
              : 1;
 }
-/// Scalar registers that serve as values of all lanes or select them; carries are forwarded.
+/// Scalar registers that serve as one value for all lanes; carries and selecting masks, a bit a lane, are
+/// forwarded.
 RegisterSet scalar_operands(View v) {
   RegisterSet set;
-  for (const Source &source : v.instruction->source) {
-    const bool carry = source.type == OperandType::LaneBit && !v.name.starts_with("v_cndmask");
-    if (source.kind == Source::Kind::Scalar && !carry)
+  for (const Source &source : v.instruction->source)
+    if (source.kind == Source::Kind::Scalar && source.type != OperandType::LaneBit)
       set.add(RegisterRange{source.index, static_cast<uint8_t>(words(source.type)), false});
-  }
   return set;
 }
 RegisterSet lane_select(View v) {
