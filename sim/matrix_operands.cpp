@@ -107,8 +107,15 @@ template <class Real, Element E>
 NEREID_SIM_AVX2 void read_avx2(const Lanes *registers, unsigned count, OperandValues<Real> &out) {
   read_all<Real, E>(registers, count, out);
 }
+template <class Real, Element E>
+NEREID_SIM_AVX512 void read_avx512(const Lanes *registers, unsigned count, OperandValues<Real> &out) {
+  read_all<Real, E>(registers, count, out);
+}
 template <class Real, Element E> void read(const Lanes *registers, unsigned count, OperandValues<Real> &out) {
-  uses_avx2() ? read_avx2<Real, E>(registers, count, out) : read_portable<Real, E>(registers, count, out);
+  auto *host = uses_avx512() ? read_avx512<Real, E>
+               : uses_avx2() ? read_avx2<Real, E>
+                             : read_portable<Real, E>;
+  host(registers, count, out);
 }
 
 void read_doubles(const Lanes *registers, unsigned count, OperandValues<double> &out) {

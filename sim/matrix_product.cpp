@@ -15,16 +15,14 @@ template <class Real, unsigned Bytes> struct VectorOf {
   static constexpr unsigned lanes = Bytes / sizeof(Real);
 };
 
-constexpr unsigned tile_rows = 4;
-
-/// Four rows and `Vectors` vectors of columns from `row` and `column` on; the sums stay in registers.
-template <class Real, unsigned Bytes, unsigned Vectors>
+/// `Rows` rows and `Vectors` vectors of columns from `row` and `column` on; the sums stay in registers.
+template <class Real, unsigned Bytes, unsigned Rows, unsigned Vectors>
 inline __attribute__((always_inline)) void sum_tile(const ProductSide<Real> &a, const ProductSide<Real> &b,
                                                     unsigned k, unsigned row, unsigned column,
                                                     ProductSums<Real> &sums) {
   using Vector = typename VectorOf<Real, Bytes>::Type;
   constexpr unsigned lanes = VectorOf<Real, Bytes>::lanes;
-  Vector sum[tile_rows][Vectors] = {};
+  Vector sum[Rows][Vectors] = {};
   const uint16_t *a_at = a.at, *b_at = b.at;
   for (unsigned p = 0; p < k; ++p) {
     const Real *from_a = a.values + a_at[p] + row, *from_b = b.values + b_at[p] + column;
@@ -32,14 +30,14 @@ inline __attribute__((always_inline)) void sum_tile(const ProductSide<Real> &a, 
 #pragma GCC unroll 4
     for (unsigned v = 0; v < Vectors; ++v)
       columns[v] = *reinterpret_cast<const Vector *>(from_b + v * lanes);
-#pragma GCC unroll 4
-    for (unsigned r = 0; r < tile_rows; ++r)
+#pragma GCC unroll 8
+    for (unsigned r = 0; r < Rows; ++r)
 #pragma GCC unroll 4
       for (unsigned v = 0; v < Vectors; ++v)
         sum[r][v] += from_a[r] * columns[v];
   }
-#pragma GCC unroll 4
-  for (unsigned r = 0; r < tile_rows; ++r)
+#pragma GCC unroll 8
+  for (unsigned r = 0; r < Rows; ++r)
 #pragma GCC unroll 4
     for (unsigned v = 0; v < Vectors; ++v)
       *reinterpret_cast<Vector *>(sums.value[row + r] + column + v * lanes) = sum[r][v];
@@ -49,14 +47,20 @@ template <class Real, unsigned Bytes>
 inline __attribute__((always_inline)) void sum_tiles(const ProductSide<Real> &a, const ProductSide<Real> &b,
                                                      unsigned k, unsigned rows, unsigned columns,
                                                      ProductSums<Real> &sums) {
-  constexpr unsigned narrow = 4 * sizeof(Real) < Bytes ? 4 * sizeof(Real) : Bytes;
   constexpr unsigned lanes = VectorOf<Real, Bytes>::lanes;
-  for (unsigned row = 0; row < rows; row += tile_rows)
-    if (columns == 4)
-      sum_tile<Real, narrow, 4 * sizeof(Real) / narrow>(a, b, k, row, 0, sums);
-    else
+  if (columns == 4) {
+    constexpr unsigned narrow = 4 * sizeof(Real) < Bytes ? 4 * sizeof(Real) : Bytes;
+    for (unsigned row = 0; row < rows; row += 4)
+      sum_tile<Real, narrow, 4, 4 * sizeof(Real) / narrow>(a, b, k, row, 0, sums);
+  } else if constexpr (2 * lanes > 16) { // eight sums hide the latency of an addition
+    for (unsigned row = 0; row < rows; row += 8)
+      for (unsigned column = 0; column < columns; column += lanes)
+        sum_tile<Real, Bytes, 8, 1>(a, b, k, row, column, sums);
+  } else {
+    for (unsigned row = 0; row < rows; row += 4)
       for (unsigned column = 0; column < columns; column += 2 * lanes)
-        sum_tile<Real, Bytes, 2>(a, b, k, row, column, sums);
+        sum_tile<Real, Bytes, 4, 2>(a, b, k, row, column, sums);
+  }
 }
 
 template <class Real>
@@ -68,6 +72,12 @@ template <class Real>
 NEREID_SIM_AVX2 void sum_avx2(const ProductSide<Real> &a, const ProductSide<Real> &b, unsigned k,
                               unsigned rows, unsigned columns, ProductSums<Real> &sums) {
   sum_tiles<Real, 32>(a, b, k, rows, columns, sums);
+}
+
+template <class Real>
+NEREID_SIM_AVX512 void sum_avx512(const ProductSide<Real> &a, const ProductSide<Real> &b, unsigned k,
+                                  unsigned rows, unsigned columns, ProductSums<Real> &sums) {
+  sum_tiles<Real, 64>(a, b, k, rows, columns, sums);
 }
 
 inline __attribute__((always_inline)) float fused(float a, float b, float c) {
@@ -105,7 +115,8 @@ NEREID_SIM_AVX2 void fuse_avx2(const ProductSide<Real> &a, const ProductSide<Rea
 template <class Real>
 void sum_products(const ProductSide<Real> &a, const ProductSide<Real> &b, unsigned k, unsigned rows,
                   unsigned columns, ProductSums<Real> &sums) {
-  uses_avx2() ? sum_avx2(a, b, k, rows, columns, sums) : sum_portable(a, b, k, rows, columns, sums);
+  auto *host = uses_avx512() ? sum_avx512<Real> : uses_avx2() ? sum_avx2<Real> : sum_portable<Real>;
+  host(a, b, k, rows, columns, sums);
 }
 
 template <class Real>

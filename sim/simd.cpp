@@ -1,5 +1,6 @@
 #include "sim/simd.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <string_view>
 
@@ -7,23 +8,25 @@ namespace nereid::sim {
 
 namespace {
 
-bool host_has_avx2() {
-  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c") &&
-         __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
+Simd best_of_host() {
+  const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+                    __builtin_cpu_supports("f16c") && __builtin_cpu_supports("bmi") &&
+                    __builtin_cpu_supports("bmi2");
+  const bool avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
+                      __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq");
+  return !avx2 ? Simd::Portable : avx512 ? Simd::Avx512 : Simd::Avx2;
 }
 
 } // namespace
 
 Simd default_simd() {
-  const char *asked = std::getenv("NEREID_SIM_SIMD");
-  if (asked && std::string_view(asked) == "portable")
-    return Simd::Portable;
-  return host_has_avx2() ? Simd::Avx2 : Simd::Portable;
+  const char *variable = std::getenv("NEREID_SIM_SIMD");
+  const std::string_view asked = variable ? variable : "";
+  const Simd limit = asked == "portable" ? Simd::Portable : asked == "avx2" ? Simd::Avx2 : Simd::Avx512;
+  return std::min(limit, best_of_host());
 }
 
-void use_simd(Simd simd) {
-  detail::simd_in_use = simd == Simd::Avx2 && host_has_avx2() ? Simd::Avx2 : Simd::Portable;
-}
+void use_simd(Simd simd) { detail::simd_in_use = std::min(simd, best_of_host()); }
 
 namespace detail {
 Simd simd_in_use = default_simd();

@@ -314,10 +314,11 @@ TEST_P(MatrixNumbers, ScaledForms) {
   EXPECT_GT(nans_, 100u);
 }
 
-INSTANTIATE_TEST_SUITE_P(Hosts, MatrixNumbers, testing::Values(Simd::Portable, Simd::Avx2),
-                         [](const auto &simd) {
-                           return simd.param == Simd::Avx2 ? std::string("Avx2") : std::string("Portable");
-                         });
+std::string name_of(const testing::TestParamInfo<Simd> &simd) {
+  return simd.param == Simd::Avx512 ? "Avx512" : simd.param == Simd::Avx2 ? "Avx2" : "Portable";
+}
+INSTANTIATE_TEST_SUITE_P(Hosts, MatrixNumbers, testing::Values(Simd::Portable, Simd::Avx2, Simd::Avx512),
+                         name_of);
 
 } // namespace
 } // namespace nereid::sim::test
