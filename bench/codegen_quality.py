@@ -92,6 +92,7 @@ ROWS = [
     (fused("16x32x256", 8), FUSED),
     (fused("16x32x512", 4), FUSED),
     (fused("32x64x256", 4, "32,2112,7168"), FUSED),
+    (fused("64x128x256", 1, "512,2880,4096"), [("VALU a value", 2.0), ("vmcnt(0) in loop", 0)]),
     (("mxfp4_gemm_fused", tile("16x32x256") + ",split_k=1,waves=4,mfma=16,const_k=1", "16,2880,512"),
      [("instructions, whole kernel", 220)]),
     (("mxfp4_gemm_fused", tile("4x16x256") + ",split_k=1,waves=1,mfma=16,const_k=1", "4,2880,512"),

@@ -102,6 +102,7 @@ private:
   void backward(const ir::Op &op);
   void forward(const ir::Op &op);
   void settle();
+  bool waves_may_share(const LinearLayout &groups) const;
   void decide_quantize(const ir::Op &op);
   void decide_six_bit_quantize(const ir::Op &op);
   LinearLayout write_layout(const ir::Op &op) const;
@@ -212,6 +213,14 @@ std::optional<LinearLayout> Propagation::known(ir::ValueId value) const {
 
 /// The codes lie as they are wanted if each lane holds whole groups there; else as the groups are anyway.
 /// What stores want matters most for the scales: a group's codes are a wide access wherever it lies.
+/// Whether waves that need the same groups quantise a part each and exchange codes: a barrier a round for the
+/// instructions that it saves. A value takes about 1.7 vector instructions (docs/codegen-quality.md), so that
+/// below 64 values a lane a wave is done before the others could have told it.
+bool Propagation::waves_may_share(const LinearLayout &groups) const {
+  constexpr uint32_t values_of_a_barrier = 64;
+  return function_.options.wave_split == ir::WaveSplit::N || groups.registers() > values_of_a_barrier;
+}
+
 void Propagation::decide_quantize(const ir::Op &op) {
   const ir::Shape &x = function_.type(op.operands[0]).shape;
   const ir::Shape &codes = function_.type(op.results[0]).shape;
@@ -228,7 +237,7 @@ void Propagation::decide_quantize(const ir::Op &op) {
   if (!layout)
     layout = for_waves(op, [&](int waves) { return group_layout(x, waves); });
   choice_.quantize_operands[&op] = *layout;
-  if (function_.options.wave_split == ir::WaveSplit::N && !is_dealt(op))
+  if (waves_may_share(*layout) && !is_dealt(op))
     if (std::optional<LinearLayout> parts = parts_of_waves(*layout)) {
       choice_.quantize_operands[&op] = *parts;
       choice_.shared_quantizes.insert(&op);

@@ -64,6 +64,13 @@ std::vector<Budget> budgets() {
        {16, 2112, 7168},
        {"scratch = 0", "loop vmcnt(0) = 0", "loop barriers <= 2", "loop mfma = 16", "loop valu <= 160",
         "loop /cvt_scalef32_pk_fp4_bf16/ = 32", "loop moves = 0"}},
+      // Of more rows each wave quantises a part too: 64 x 256 values are 64 groups of 32 a wave and 64 lanes.
+      {"Fused64x64x256",
+       "mxfp4_gemm_fused",
+       "block_m=64,block_n=64,block_k=256,waves=4,const_k=0",
+       {512, 2880, 4096},
+       {"scratch = 0", "loop vmcnt(0) = 0", "loop mfma = 16", "loop valu <= 232",
+        "loop /cvt_scalef32_pk_fp4_bf16/ = 64", "loop moves = 0"}},
       {"FusedConstantK512",
        "mxfp4_gemm_fused",
        "block_m=16,block_n=32,block_k=256,waves=4,const_k=1",
