@@ -22,6 +22,8 @@ HazardCheck::HazardCheck(const Program &program)
       facts.first_rows |= uint32_t{rows[row].first(view)} << row;
       facts.second_rows |= uint32_t{rows[row].second(view)} << row;
     }
+    facts.passes = static_cast<uint8_t>(view.wide_matrix ? view.passes : 0);
+    facts.packed_float = view.name.starts_with("v_pk_") && view.name.ends_with("_f32");
     if (view.name == "s_nop")
       facts.states = static_cast<uint8_t>((instruction.immediate & 15) + 1);
   }
@@ -62,6 +64,24 @@ void HazardCheck::before(Wave &wave, const Instruction &) {
   state.next = index + 1;
 }
 
+unsigned HazardCheck::states_since(const State &state, uint32_t back, const Facts &now) const {
+  // Packed f32 arithmetic shares the pipe of matrix operations: it starts 12 cycles after the last is over.
+  constexpr unsigned before_packed = 3;
+  unsigned time = 0, pipe_is_free = 0;
+  for (; back; --back) {
+    const Facts &facts = recent(state, back);
+    if (facts.passes) {
+      time = std::max(time, pipe_is_free);
+      pipe_is_free = time + facts.passes;
+    } else if (facts.packed_float && pipe_is_free)
+      time = std::max(time, pipe_is_free + before_packed);
+    time += facts.states;
+  }
+  if (now.packed_float && pipe_is_free)
+    time = std::max(time, pipe_is_free + before_packed);
+  return time - 1;
+}
+
 void HazardCheck::examine(Wave &wave, const State &state) {
   const auto rows = hazards();
   const HazardView second(program_[wave.current], program_.effects(wave.current));
@@ -85,12 +105,13 @@ void HazardCheck::examine(Wave &wave, const State &state) {
         }
         const bool meet = !hazard.first_registers || !common.empty();
         const unsigned needed = meet ? hazard.states(first, second) : 0;
-        if (between < needed)
+        const unsigned passed = between < needed ? states_since(state, back, facts_[wave.current]) : needed;
+        if (passed < needed)
           return wave.raise(
               FaultKind::Hazard, -1,
               fmt::format("this {}{}: '{}' at {:#x} is {} wait states before, {} are needed", hazard.text,
                           common.empty() ? "" : " (" + register_name(common.first()) + ")",
-                          program_.text(program_[index]), program_[index].address, between, needed));
+                          program_.text(program_[index]), program_[index].address, passed, needed));
       }
       between += facts.states;
     }

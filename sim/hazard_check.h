@@ -24,7 +24,9 @@ private:
   struct Facts {
     uint32_t first_rows = 0;
     uint32_t second_rows = 0;
-    uint8_t states = 1; ///< wait states that it makes
+    uint8_t states = 1;        ///< wait states that it makes
+    uint8_t passes = 0;        ///< of a matrix operation but those on f32 and f64
+    bool packed_float = false; ///< v_pk_*_f32
   };
   static constexpr unsigned kept = 32;
   static constexpr uint64_t unknown = ~uint64_t{0};
@@ -41,6 +43,11 @@ private:
 
   uint64_t history(const State &state) const;
   void examine(Wave &wave, const State &state);
+  const Facts &recent(const State &state, uint32_t back) const {
+    return facts_[state.recent[(state.executed - back) % kept]];
+  }
+  /// The wait states between the instruction `back` places before and `now`, as they pass in time.
+  unsigned states_since(const State &state, uint32_t back, const Facts &now) const;
 
   const Program &program_;
   std::vector<Facts> facts_;

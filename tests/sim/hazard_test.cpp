@@ -229,6 +229,29 @@ TEST(HazardHistory, CountsAnyInstructionAsOneState) {
   EXPECT_TRUE(execute(nops + "s_nop 0\nv_mov_b32 v30, v0").fault);
 }
 
+TEST(HazardHistory, CountsTheTimeThatAMatrixOperationWaitsForThePipe) {
+  // Another one of 4 passes lies between: 3 states of waiting, its own, and 4 more make the 8 that are asked.
+  const std::string both = BF16_16 "\nv_mfma_f32_16x16x32_bf16 v[64:67], v[12:15], v[16:19], v[64:67]\n";
+  EXPECT_FALSE(execute(both + wait_states(4) + "v_mov_b32 v30, v0").fault);
+  const Report report = execute(both + wait_states(3) + "v_mov_b32 v30, v0");
+  ASSERT_TRUE(report.fault);
+  EXPECT_NE(report.fault->text.find("is 7 wait states before, 8 are needed"), std::string::npos)
+      << report.fault->text;
+}
+
+TEST(HazardHistory, CountsTheTimeThatPackedFloatsWaitForAMatrixOperation) {
+  // 4 passes and 3 states, then two others: 8 states lie between the result and its reader.
+  const std::string other = "v_pk_mul_f32 v[30:31], v[32:33], v[34:35]\n";
+  EXPECT_FALSE(execute(BF16_16 "\n" + other + other + "v_pk_mul_f32 v[36:37], v[0:1], v[34:35]").fault);
+  EXPECT_FALSE(execute(BF16_16 "\n" + other + other + "v_mov_b32 v30, v0").fault);
+  const Report report = execute(BF16_16 "\n" + other + "v_pk_mul_f32 v[36:37], v[0:1], v[34:35]");
+  ASSERT_TRUE(report.fault);
+  EXPECT_NE(report.fault->text.find("is 7 wait states before, 8 are needed"), std::string::npos)
+      << report.fault->text;
+  // Without a matrix operation they wait for nothing.
+  EXPECT_TRUE(execute("v_readfirstlane_b32 s20, v60\n" + other + "v_mov_b32 v30, s20").fault);
+}
+
 TEST(HazardHistory, GoesThroughJumps) {
   const std::string far(wait_states(16) + wait_states(3));
   // The writer stands at the end of the loop, the reader at its beginning.
