@@ -128,7 +128,12 @@ bool ShadowWatch::unmarked(const MemoryAccess &access, unsigned plane) {
   if (!block || block->definedness().anything_undefined())
     return false;
   const uint64_t start = block->address(), last = block->size() - 1;
-  uint64_t outside = 0;
+  uint64_t outside = 0; // its top bit is set when an address is outside
+  for (uint64_t address : access.address)
+    outside |= (address - start) | (last - (address - start));
+  if (!(outside >> 63))
+    return true;
+  outside = 0; // of the lanes that count
   for (unsigned lane = 0; lane < lane_count; ++lane)
     outside |= access.address[lane] - start > last ? access.lanes & uint64_t{1} << lane : 0;
   return outside == 0;

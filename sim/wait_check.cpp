@@ -39,7 +39,7 @@ void WaitCheck::begin(Workgroup &, std::span<const std::unique_ptr<Wave>> waves)
 void WaitCheck::before(Wave &wave, const Instruction &instruction) {
   const Facts &facts = facts_[wave.current];
   State &state = states_[wave.index];
-  if (facts.touched.overlaps(state.registers)) {
+  if (!state.operations.empty() && facts.touched.overlaps(state.registers)) {
     examine(wave, state, instruction);
     if (wave.fault)
       return;

@@ -21,8 +21,6 @@ public:
   virtual void before(Wave &, const Instruction &) {}
   /// While a memory instruction runs: its addresses are valid, nothing has moved yet.
   virtual void access(Wave &, const Instruction &, const MemoryAccess &) {}
-  /// After an instruction that raised no fault.
-  virtual void after(Wave &, const Instruction &) {}
   /// All waves of the workgroup have met at a barrier and go on.
   virtual void barrier(Workgroup &) {}
   /// All waves of the workgroup have ended.

@@ -23,9 +23,6 @@ public:
   void access(Wave &wave, const Instruction &instruction, const MemoryAccess &access) override {
     each(wave, [&](Watch &watch) { watch.access(wave, instruction, access); });
   }
-  void after(Wave &wave, const Instruction &instruction) override {
-    each(wave, [&](Watch &watch) { watch.after(wave, instruction); });
-  }
   void barrier(Workgroup &group) override {
     for (auto &watch : watches_)
       watch->barrier(group);

@@ -199,9 +199,6 @@ template <bool Watched> uint64_t WorkgroupRunner::execute(Wave &wave, uint64_t l
       instruction.run(wave, instruction);
     else
       run_in_mode(wave, instruction);
-    if constexpr (Watched)
-      if (!wave.fault)
-        watch_->after(wave, instruction);
   }
   return done;
 }

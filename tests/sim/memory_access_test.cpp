@@ -19,7 +19,6 @@ struct Recorder : Watch {
   void access(Wave &, const Instruction &, const MemoryAccess &access) override {
     accesses.push_back(access);
   }
-  void after(Wave &, const Instruction &) override {}
   void barrier(Workgroup &) override {}
   void end(Workgroup &) override {}
 };
