@@ -26,6 +26,8 @@ HazardCheck::HazardCheck(const Program &program)
     facts.packed_float = view.name.starts_with("v_pk_") && view.name.ends_with("_f32");
     if (view.name == "s_nop")
       facts.states = static_cast<uint8_t>((instruction.immediate & 15) + 1);
+    else if (view.name.starts_with("v_permlane") && view.name.ends_with("_swap_b32"))
+      facts.states = 2;
   }
 }
 
@@ -67,6 +69,7 @@ void HazardCheck::before(Wave &wave, const Instruction &) {
 unsigned HazardCheck::states_since(const State &state, uint32_t back, const Facts &now) const {
   // Packed f32 arithmetic shares the pipe of matrix operations: it starts 12 cycles after the last is over.
   constexpr unsigned before_packed = 3;
+  const unsigned first = recent(state, back).states;
   unsigned time = 0, pipe_is_free = 0;
   for (; back; --back) {
     const Facts &facts = recent(state, back);
@@ -79,7 +82,7 @@ unsigned HazardCheck::states_since(const State &state, uint32_t back, const Fact
   }
   if (now.packed_float && pipe_is_free)
     time = std::max(time, pipe_is_free + before_packed);
-  return time - 1;
+  return time - first;
 }
 
 void HazardCheck::examine(Wave &wave, const State &state) {

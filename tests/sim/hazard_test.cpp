@@ -229,6 +229,13 @@ TEST(HazardHistory, CountsAnyInstructionAsOneState) {
   EXPECT_TRUE(execute(nops + "s_nop 0\nv_mov_b32 v30, v0").fault);
 }
 
+TEST(HazardHistory, CountsASwapOfLanesAsTwoStates) {
+  const std::string first = "v_permlane32_swap_b32 v30, v31\n", read = "v_permlane16_swap_b32 v30, v34";
+  EXPECT_FALSE(execute(first + "v_permlane32_swap_b32 v32, v33\n" + read).fault);
+  EXPECT_TRUE(execute(first + "v_mov_b32 v32, 0\n" + read).fault);
+  EXPECT_TRUE(execute(first + read).fault);
+}
+
 TEST(HazardHistory, CountsTheTimeThatAMatrixOperationWaitsForThePipe) {
   // Another one of 4 passes lies between: 3 states of waiting, its own, and 4 more make the 8 that are asked.
   const std::string both = BF16_16 "\nv_mfma_f32_16x16x32_bf16 v[64:67], v[12:15], v[16:19], v[64:67]\n";
