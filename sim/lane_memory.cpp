@@ -2,7 +2,7 @@
 
 #include <bit>
 #include <cstring>
-#include <emmintrin.h>
+#include <immintrin.h>
 
 #include <fmt/format.h>
 
@@ -212,9 +212,46 @@ void transpose(__m128i (&v)[4]) {
   v[3] = _mm_unpackhi_epi64(b, d);
 }
 
+/// The same for two times four lanes.
+NEREID_SIM_AVX2 inline void transpose_avx2(__m256i (&v)[4]) {
+  const __m256i a = _mm256_unpacklo_epi32(v[0], v[1]), b = _mm256_unpackhi_epi32(v[0], v[1]);
+  const __m256i c = _mm256_unpacklo_epi32(v[2], v[3]), d = _mm256_unpackhi_epi32(v[2], v[3]);
+  v[0] = _mm256_unpacklo_epi64(a, c);
+  v[1] = _mm256_unpackhi_epi64(a, c);
+  v[2] = _mm256_unpacklo_epi64(b, d);
+  v[3] = _mm256_unpackhi_epi64(b, d);
+}
+
+/// Four words of all lanes.
+NEREID_SIM_AVX2 void load_fours_avx2(Lanes *registers, const LanePointers &from) {
+  for (unsigned lane = 0; lane < lane_count; lane += 8) {
+    __m256i v[4];
+    for (unsigned k = 0; k < 4; ++k)
+      v[k] = _mm256_loadu2_m128i(reinterpret_cast<const __m128i *>(from.at[lane + 4 + k]),
+                                 reinterpret_cast<const __m128i *>(from.at[lane + k]));
+    transpose_avx2(v);
+    for (unsigned k = 0; k < 4; ++k)
+      _mm256_store_si256(reinterpret_cast<__m256i *>(registers[k].word + lane), v[k]);
+  }
+}
+NEREID_SIM_AVX2 void store_fours_avx2(const Lanes *registers, const LanePointers &to) {
+  for (unsigned lane = 0; lane < lane_count; lane += 8) {
+    __m256i v[4];
+    for (unsigned k = 0; k < 4; ++k)
+      v[k] = _mm256_load_si256(reinterpret_cast<const __m256i *>(registers[k].word + lane));
+    transpose_avx2(v);
+    for (unsigned k = 0; k < 4; ++k) // in the order of the lanes: the highest one wins
+      _mm_storeu_si128(reinterpret_cast<__m128i *>(to.at[lane + k]), _mm256_castsi256_si128(v[k]));
+    for (unsigned k = 0; k < 4; ++k)
+      _mm_storeu_si128(reinterpret_cast<__m128i *>(to.at[lane + 4 + k]), _mm256_extracti128_si256(v[k], 1));
+  }
+}
+
 template <unsigned Words>
 void load_words(Wave &wave, unsigned first, const Access &access, uint64_t lanes, const LanePointers &from) {
   constexpr std::integral_constant<unsigned, Words> words;
+  if (Words == 4 && lanes == all_lanes && uses_avx2())
+    return load_fours_avx2(&wave.vgpr[first], from);
   for (unsigned lane = 0; lane < lane_count; lane += 4) {
     const uint64_t four = lanes >> lane & 15;
     if (four != 15) {
@@ -239,6 +276,8 @@ template <unsigned Words>
 void store_words(const Wave &wave, unsigned first, const Access &access, uint64_t lanes,
                  const LanePointers &to) {
   constexpr std::integral_constant<unsigned, Words> words;
+  if (Words == 4 && lanes == all_lanes && uses_avx2())
+    return store_fours_avx2(&wave.vgpr[first], to);
   for (unsigned lane = 0; lane < lane_count; lane += 4) {
     const uint64_t four = lanes >> lane & 15;
     if (four != 15) {

@@ -8,9 +8,6 @@ namespace nereid::sim {
 
 namespace {
 
-bool is_wide(OperandType type) {
-  return type == OperandType::Bits64 || type == OperandType::Float64 || type == OperandType::PackedFloat32;
-}
 bool is_16_bit(OperandType type) { return type == OperandType::Bits16 || type == OperandType::Float16; }
 
 /// The lane that a DPP control makes `lane` read, or nothing when there is none.

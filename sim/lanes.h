@@ -59,6 +59,10 @@ inline void broadcast(Lanes &lanes, uint32_t value) {
     lanes.word[lane] = value;
 }
 
+inline bool is_wide(OperandType type) {
+  return type == OperandType::Bits64 || type == OperandType::Float64 || type == OperandType::PackedFloat32;
+}
+
 inline Operand fetch(Wave &wave, const Instruction &instruction, const Source &source,
                      OperandBuffers &buffers) {
   if (source.modified) [[unlikely]]
@@ -67,6 +71,12 @@ inline Operand fetch(Wave &wave, const Instruction &instruction, const Source &s
     return {wave.vgpr[source.index].word, wave.vgpr[source.index + 1].word};
   if (source.kind == Source::Kind::Constant)
     return {source.lanes, source.lanes + lane_count};
+  if (source.kind == Source::Kind::Scalar && source.type != OperandType::LaneBit) {
+    broadcast(buffers.low, wave.sgpr[source.index & 127]);
+    if (is_wide(source.type))
+      broadcast(buffers.high, wave.sgpr[(source.index & 127) + 1]);
+    return {buffers.low.word, buffers.high.word};
+  }
   return fetch_modified(wave, instruction, source, buffers);
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "sim/lanes.h"
 #include "sim/logic.h"
 #include "sim/shadow_watch.h"
 
@@ -12,9 +13,6 @@ namespace {
 
 constexpr uint32_t low_half = 0xFFFF, high_half = 0xFFFF0000, all_bits = ~uint32_t{0};
 
-bool is_wide(OperandType type) {
-  return type == OperandType::Bits64 || type == OperandType::Float64 || type == OperandType::PackedFloat32;
-}
 bool is_half_pair(OperandType type) {
   return type == OperandType::PackedBits16 || type == OperandType::PackedFloat16;
 }

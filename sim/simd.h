@@ -5,8 +5,8 @@
 namespace nereid::sim {
 
 /// What instructions of the host the lanes are computed with. Results are the same to the bit, except that of
-/// two NaN operands either may be handed on. Avx512 is for matrix products; other lanes are computed as with
-/// Avx2.
+/// two NaN operands either may be handed on. Avx512 is for matrix products and conversions to fp4; other
+/// lanes are computed as with Avx2.
 enum class Simd : uint8_t { Portable, Avx2, Avx512 };
 
 /// The best that the host has, or what the environment variable NEREID_SIM_SIMD ("portable", "avx2",
@@ -28,5 +28,5 @@ inline bool uses_avx512() { return detail::simd_in_use == Simd::Avx512; }
 #define NEREID_SIM_AVX2 __attribute__((target("avx2,fma,f16c,bmi,bmi2")))
 /// The same for AVX-512.
 #define NEREID_SIM_AVX512                                                                                    \
-  __attribute__((target("avx2,fma,f16c,bmi,bmi2,avx512f,avx512vl,avx512bw,avx512dq,prefer-vector-width="     \
-                        "512")))
+  __attribute__((target("avx2,fma,f16c,bmi,bmi2,avx512f,avx512vl,avx512bw,avx512dq,"                         \
+                        "prefer-vector-width=512")))

@@ -132,6 +132,50 @@ NEREID_SIM_AVX2 void convert_patterns(const PairToFp4 &p) {
   }
 }
 
+/// Both in one pass with AVX-512: false, and nothing done, when the scales do not permit it.
+NEREID_SIM_AVX512 bool convert_patterns_avx512(const PairToFp4 &p) {
+  alignas(64) static constexpr uint16_t code_of_step[32] = {0, 1, 1, 1, 1, 1, 1, 2, 2, 2, 3, 3, 4, 4, 5, 5,
+                                                            6, 6, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7};
+  constexpr int last_step = 18;
+  constexpr unsigned parts = lane_count / 16;
+  const __m512i codes_of_steps = _mm512_load_si512(code_of_step);
+  const __m512i upper_halves = _mm512_set4_epi32(0x0F0E0F0E, 0x0B0A0B0A, 0x07060706, 0x03020302);
+  __m512i bytes[parts];
+  __mmask32 bad_scales = 0;
+  for (unsigned k = 0; k < parts; ++k) {
+    const __m512i values = _mm512_loadu_si512(p.a + 16 * k), scales = _mm512_loadu_si512(p.scale + 16 * k);
+    const __m512i exponents =
+        _mm512_and_si512(_mm512_shuffle_epi8(scales, upper_halves), _mm512_set1_epi16(0x7F80));
+    bad_scales |= _mm512_cmpgt_epu16_mask(_mm512_sub_epi16(exponents, _mm512_set1_epi16(4 << 7)),
+                                          _mm512_set1_epi16(250 << 7));
+    const __m512i magnitudes = _mm512_and_si512(values, _mm512_set1_epi16(0x7FFF));
+    // One more than steps_above_quarter, so that what is below the quarter is step 0.
+    const __m512i quotient = _mm512_sub_epi16(magnitudes, exponents);
+    const __m512i goes_up = _mm512_and_si512(_mm512_srli_epi16(quotient, 6), _mm512_set1_epi16(1));
+    const __m512i above = _mm512_add_epi16(_mm512_add_epi16(quotient, _mm512_set1_epi16(287)), goes_up);
+    const __m512i steps = _mm512_max_epi16(
+        _mm512_min_epi16(_mm512_srai_epi16(above, 5), _mm512_set1_epi16(last_step)), _mm512_setzero_si512());
+    const __mmask32 infinite = _mm512_cmpgt_epi16_mask(magnitudes, _mm512_set1_epi16(0x7F7F));
+    const __m512i codes = _mm512_permutexvar_epi16(
+        _mm512_mask_mov_epi16(steps, infinite, _mm512_set1_epi16(last_step)), codes_of_steps);
+    const __m512i signs = _mm512_and_si512(_mm512_srli_epi16(values, 12), _mm512_set1_epi16(8));
+    // Neighbouring codes become a byte: low + 16 * high.
+    bytes[k] = _mm512_madd_epi16(_mm512_or_si512(codes, signs), _mm512_set1_epi32(0x00100001));
+  }
+  if (bad_scales)
+    return false;
+  const __m512i part = _mm512_set1_epi32(static_cast<int>(0xFFu << p.shift));
+  for (unsigned k = 0; k < parts; ++k) {
+    const __m512i change = _mm512_and_si512(part, _mm512_loadu_si512(p.mask + 16 * k));
+    const __m512i placed =
+        _mm512_maskz_sllv_epi32(0xFFFF, bytes[k], _mm512_set1_epi32(static_cast<int>(p.shift)));
+    constexpr int select = 0xCA; // of the second and the third operand by bits of the first
+    _mm512_storeu_si512(p.to + 16 * k,
+                        _mm512_ternarylogic_epi32(change, placed, _mm512_loadu_si512(p.to + 16 * k), select));
+  }
+  return true;
+}
+
 template <Wide W> void run(Wave &wave, const Instruction &instruction) {
   OperandBuffers buffers[3];
   PairToFp4 p;
@@ -143,7 +187,9 @@ template <Wide W> void run(Wave &wave, const Instruction &instruction) {
   p.shift = 8 * (instruction.op_sel >> 2 & 3u);
   if (!uses_avx2())
     convert_portable<W>(p);
-  else if (W == Wide::Bf16 && patterns_suffice(p))
+  else if (W == Wide::Bf16 && uses_avx512() && convert_patterns_avx512(p))
+    return;
+  else if (W == Wide::Bf16 && !uses_avx512() && patterns_suffice(p))
     convert_patterns(p);
   else
     convert_avx2<W>(p);

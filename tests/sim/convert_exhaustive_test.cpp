@@ -196,7 +196,7 @@ TEST(ConvertAll, SixteenBitNumbersToSmallFormatsWithScales) {
 }
 
 TEST(ConvertAll, PairsToFp4UnderEveryScale) {
-  for (const Simd simd : {Simd::Portable, Simd::Avx2}) {
+  for (const Simd simd : {Simd::Portable, Simd::Avx2, Simd::Avx512}) {
     use_simd(simd);
     std::vector<Exhaustive> cases;
     for (unsigned byte = 0; byte < 4; ++byte)

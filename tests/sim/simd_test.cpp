@@ -99,7 +99,7 @@ TEST_F(EachSimd, ScaledProductsAreTheSame) {
 }
 
 TEST_F(EachSimd, BoundsAreTheSame) {
-  for (Simd simd : {Simd::Portable, Simd::Avx2}) {
+  for (Simd simd : {Simd::Portable, Simd::Avx2, Simd::Avx512}) {
     use_simd(simd);
     Memory memory;
     const uint64_t buffer = *memory.allocate(1024);
