@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cassert>
 #include <optional>
 #include <utility>
 #include <variant>
@@ -9,7 +8,15 @@
 
 namespace nereid {
 
-/// A value or the error that prevented it.
+namespace detail {
+/// Prints the error's text and ends the process.
+[[noreturn]] void value_of_error(const Error &error);
+/// Says that there is no error to look at and ends the process.
+[[noreturn]] void error_of_success();
+} // namespace detail
+
+/// A value or the error that prevented it. value(), * and -> of an error print its text to stderr and abort;
+/// so does error() of a success.
 template <class T> class [[nodiscard]] Result {
 public:
   Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}
@@ -19,16 +26,16 @@ public:
   explicit operator bool() const { return ok(); }
 
   T &value() & {
-    assert(ok());
-    return std::get<0>(state_);
+    require_value();
+    return *std::get_if<0>(&state_);
   }
   const T &value() const & {
-    assert(ok());
-    return std::get<0>(state_);
+    require_value();
+    return *std::get_if<0>(&state_);
   }
   T &&value() && {
-    assert(ok());
-    return std::get<0>(std::move(state_));
+    require_value();
+    return std::move(*std::get_if<0>(&state_));
   }
   T &operator*() & { return value(); }
   const T &operator*() const & { return value(); }
@@ -37,15 +44,21 @@ public:
   const T *operator->() const { return &value(); }
 
   const Error &error() const {
-    assert(!ok());
-    return std::get<1>(state_);
+    if (ok())
+      detail::error_of_success();
+    return *std::get_if<1>(&state_);
   }
 
 private:
+  void require_value() const {
+    if (const Error *error = std::get_if<1>(&state_))
+      detail::value_of_error(*error);
+  }
+
   std::variant<T, Error> state_;
 };
 
-/// Success, or the error that prevented it.
+/// Success, or the error that prevented it. value() of an error prints its text to stderr and aborts.
 template <> class [[nodiscard]] Result<void> {
 public:
   Result() = default;
@@ -53,8 +66,13 @@ public:
 
   bool ok() const { return !error_.has_value(); }
   explicit operator bool() const { return ok(); }
+  void value() const {
+    if (error_)
+      detail::value_of_error(*error_);
+  }
   const Error &error() const {
-    assert(!ok());
+    if (ok())
+      detail::error_of_success();
     return *error_;
   }
 

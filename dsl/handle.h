@@ -30,7 +30,10 @@ public:
   /// Sizes of the dimensions; empty for a scalar.
   Shape shape() const { return type().shape; }
   unsigned rank() const { return type().rank(); }
-  int64_t size(unsigned axis) const { return shape().at(axis); }
+  /// The size of a dimension; a negative axis counts from the end, one that there is not is an error.
+  int64_t size(int axis, std::source_location where = std::source_location::current()) const {
+    return detail::at(where).size(id(), axis);
+  }
   /// Its id for an operation to be made now; checks that it belongs to the current trace.
   ir::ValueId id() const;
   /// The same, with the place of an error.
@@ -38,6 +41,25 @@ public:
     detail::at(where);
     return id();
   }
+
+  // Named in the error of an update: it is Var that has these.
+#define NEREID_UPDATE(symbol)                                                                                \
+  template <class Operand> Use_Var_for_a_value_that_changes &operator symbol(const Operand &) = delete;
+  NEREID_UPDATE(+=)
+  NEREID_UPDATE(-=)
+  NEREID_UPDATE(*=)
+  NEREID_UPDATE(/=)
+  NEREID_UPDATE(%=)
+  NEREID_UPDATE(&=)
+  NEREID_UPDATE(|=)
+  NEREID_UPDATE(^=)
+  NEREID_UPDATE(<<=)
+  NEREID_UPDATE(>>=)
+#undef NEREID_UPDATE
+  Use_Var_for_a_value_that_changes &operator++() = delete;
+  Use_Var_for_a_value_that_changes &operator--() = delete;
+  Use_Var_for_a_value_that_changes &operator++(int) = delete;
+  Use_Var_for_a_value_that_changes &operator--(int) = delete;
 
 protected:
   explicit Value(ir::ValueId id) : trace_(detail::tracer().serial()), id_(id) {}

@@ -63,6 +63,9 @@ public:
   ir::Type type() const { return state_.type(); }
   Shape shape() const { return type().shape; }
   unsigned rank() const { return type().rank(); }
+  int64_t size(int axis, std::source_location where = std::source_location::current()) const {
+    return detail::at(where).size(state_.value(), axis);
+  }
   template <ElementType U> Tile<U> to(std::source_location where = std::source_location::current()) const {
     return get().template to<U>(where);
   }
@@ -121,6 +124,9 @@ public:
   ir::Type type() const { return state_.type(); }
   Shape shape() const { return type().shape; }
   unsigned rank() const { return type().rank(); }
+  int64_t size(int axis, std::source_location where = std::source_location::current()) const {
+    return detail::at(where).size(state_.value(), axis);
+  }
 
   // By non-const reference, so that nothing but a Var converts to it: all else is an operand with its place.
   Var &operator=(Var &other) {

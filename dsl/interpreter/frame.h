@@ -19,6 +19,7 @@ struct Launch {
   const ir::Function &function;
   const HostMemory &memory;
   std::array<uint32_t, 3> grid;
+  std::span<const uint64_t> arguments; ///< the bits of each
   std::function<void(std::string_view)> print;
   std::vector<bool> reaches_address; ///< by value: an i32 whose overflow is looked for
 };

@@ -135,7 +135,11 @@ Status interpret(const ir::Function &function, const std::array<uint32_t, 3> &gr
     bits.push_back(arguments[i].bits);
   }
   const auto to_stderr = [](std::string_view line) { fmt::print(stderr, "{}\n", line); };
-  const Launch launch{function, memory, grid, options.print ? options.print : to_stderr,
+  const Launch launch{function,
+                      memory,
+                      grid,
+                      bits,
+                      options.print ? options.print : to_stderr,
                       interpreter::values_that_reach_addresses(function)};
   const unsigned wanted =
       options.threads != 0 ? options.threads : std::max(1u, std::thread::hardware_concurrency());

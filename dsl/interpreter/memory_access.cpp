@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "dsl/interpreter/argument_text.h"
 #include "dsl/interpreter/numbers.h"
 #include "dsl/interpreter/operations.h"
 #include "dsl/interpreter/poison.h"
@@ -39,24 +40,33 @@ template <class F> auto with_memory(Element element, F f) {
   });
 }
 
+/// Where an access outside of every allocation went, seen from the nearest; empty when that is far away.
+std::string beside(const HostAllocation *nearest, uint64_t address) {
+  if (nearest == nullptr)
+    return "; there is none";
+  const uint64_t end = nearest->address + nearest->size;
+  const uint64_t distance = address < nearest->address ? nearest->address - address
+                            : address >= end           ? address - end
+                                                       : 0;
+  if (distance > largest_miss)
+    return "";
+  const std::string place = address < nearest->address ? fmt::format("{} bytes before the start", distance)
+                            : address >= end           ? fmt::format("{} bytes past the end", distance)
+                                                       : "across the end";
+  return fmt::format(": {} of the nearest, allocation{} at {:#x} of {} bytes", place,
+                     nearest->name.empty() ? "" : " '" + nearest->name + "'", nearest->address,
+                     nearest->size);
+}
+
 Error out_of_bounds(const Frame &frame, const ir::Op &op, size_t index, uint64_t address, unsigned size) {
   const std::string element = Frame::element(frame.in_type(op, 0), index);
-  const std::string access =
-      fmt::format("{}{}{} bytes at {:#x}", element, element.empty() ? "" : ": ", size, address);
   const HostAllocation *nearest = frame.launch.memory.nearest(address);
-  if (nearest == nullptr)
-    return frame.error(op, access + " are in no allocation; there is none",
-                       "Register the buffers of the kernel");
-  const uint64_t end = nearest->address + nearest->size;
-  const std::string name = nearest->name.empty() ? "allocation" : "allocation '" + nearest->name + "'";
-  const std::string distance = address < nearest->address
-                                   ? fmt::format("{} bytes before the start", nearest->address - address)
-                               : address >= end ? fmt::format("{} bytes past the end", address - end)
-                                                : fmt::format("across the end");
   return frame.error(op,
-                     fmt::format("{} are in no allocation: {} of the nearest, {} at {:#x} of {} bytes",
-                                 access, distance, name, nearest->address, nearest->size),
-                     "Check the offsets, or mask the elements that do not exist");
+                     fmt::format("{}{}{} bytes at {:#x} are in no allocation{}{}", element,
+                                 element.empty() ? "" : ": ", size, address, beside(nearest, address),
+                                 argument_near(address, frame.launch.function, frame.launch.arguments)),
+                     nearest == nullptr ? "Register the buffers of the kernel"
+                                        : "Check the offsets, or mask the elements that do not exist");
 }
 
 /// The host's bytes of one access, or null: outside of every allocation or not aligned.
@@ -76,8 +86,9 @@ Error access_error(Frame &frame, const ir::Op &op, size_t index, uint64_t addres
   if (found == nullptr || !found->holds(address, size))
     return out_of_bounds(frame, op, index, address, size);
   return frame.error(op,
-                     fmt::format("{} address {:#x} is no multiple of {} bytes",
-                                 Frame::element(frame.in_type(op, 0), index), address, size),
+                     fmt::format("{} address {:#x} is no multiple of {} bytes{}",
+                                 Frame::element(frame.in_type(op, 0), index), address, size,
+                                 argument_near(address, frame.launch.function, frame.launch.arguments)),
                      "Align the buffer and its offsets to the element");
 }
 

@@ -54,6 +54,8 @@ public:
   ValueId broadcast(ValueId value, const Shape &shape);
   /// The shape that two shapes broadcast to; `what` names the operation in the error.
   Shape common_shape(std::string_view what, const Shape &a, const Shape &b) const;
+  /// The size of a dimension; axis counts from the end when negative.
+  int64_t size(ValueId value, int axis) const;
   ValueId expand_dims(ValueId value, int axis);
   ValueId reshape(ValueId value, const Shape &shape);
   ValueId permute(ValueId value, const std::vector<int64_t> &order);

@@ -33,6 +33,10 @@ size_t Builder::checked_axis(std::string_view what, ValueId value, int axis) con
   return static_cast<size_t>(index);
 }
 
+int64_t Builder::size(ValueId value, int axis) const {
+  return type(value).shape[checked_axis("size", value, axis)];
+}
+
 void Builder::check_shape(std::string_view what, const Shape &shape) const {
   int64_t count = 1;
   for (int64_t size : shape) {

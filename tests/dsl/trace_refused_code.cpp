@@ -14,6 +14,12 @@ void kernel(Ptr<const f32> in, Ptr<f32> out, Int n) {
   store(out + i, x, i < n && i > 3);
 #elif defined(REFUSE_ASSIGNMENT)
   x = x + 1;
+#elif defined(REFUSE_UPDATE)
+  x += 1;
+#elif defined(REFUSE_INCREMENT)
+  i++;
+#elif defined(REFUSE_POINTER_UPDATE)
+  out += i;
 #elif defined(REFUSE_READ_ONLY)
   store(in + i, x);
 #elif defined(REFUSE_MIXED_ELEMENTS)

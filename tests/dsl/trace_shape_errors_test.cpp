@@ -48,6 +48,10 @@ TEST(TraceShapeErrors, Reshape) {
 }
 
 TEST(TraceShapeErrors, AxesAndOrders) {
+  EXPECT_REFUSED("size: axis 2 does not exist in shape [4, 8]", "from -2 to 1", in.x({4, 8}).size(2));
+  EXPECT_REFUSED("size: axis -3 does not exist in shape [4, 8]", "from -2 to 1", in.x({4, 8}).size(-3));
+  EXPECT_REFUSED("size: axis 0 does not exist in shape []", "no axes", in.s.size(0));
+  EXPECT_REFUSED("size: axis 1 does not exist in shape [4]", "from -1 to 0", Var(in.x({4})).size(1));
   EXPECT_REFUSED("reduce_sum: axis 2 does not exist in shape [4, 8]", "from -2 to 1", sum(in.x({4, 8}), 2));
   EXPECT_REFUSED("reduce_max: axis 0 does not exist in shape []", "no axes", reduce_max(in.s, 0));
   EXPECT_REFUSED("argmax: axis -3 does not exist", "from -2 to 1", argmax(in.x({4, 8}), -3));
