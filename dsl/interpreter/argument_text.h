@@ -9,7 +9,7 @@
 namespace nereid {
 
 /// Farther from every allocation than this an address is no wrong offset, but no address at all.
-inline constexpr uint64_t largest_miss = uint64_t{1} << 40;
+inline constexpr uint64_t largest_miss = uint64_t{1} << 43;
 
 /// For the message about an address that cannot be accessed: the pointer argument that it is reached from,
 /// probably. That is the last one before it, as kernels add what is not negative to pointers; one behind it
