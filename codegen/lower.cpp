@@ -10,6 +10,7 @@
 #include "codegen/layout_error.h"
 #include "codegen/lowering.h"
 #include "codegen/operand_layout.h"
+#include "codegen/register_fit.h"
 #include "codegen/staged_loop.h"
 #include "codegen/target_attributes.h"
 
@@ -288,6 +289,8 @@ static Result<std::unique_ptr<llvm::Module>> lower_with(const FunctionIndex &ind
   Result<LayoutChoice> layouts = choose_layouts(index, axes, dealt);
   if (!layouts)
     return layouts.error();
+  if (Status fits = check_registers(index, *layouts); !fits)
+    return fits.error();
   auto module = std::make_unique<llvm::Module>(function.name, context);
   set_target(*module);
   Lowering lowering(index, axes, *layouts, ranges, *module);
