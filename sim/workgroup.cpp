@@ -15,9 +15,9 @@ namespace {
 
 /// Registers and LDS start with this: code that reads what it never wrote shows.
 constexpr uint32_t undefined_word = 0xFFC0DEAD;
-/// Instructions that a wave may execute before another one gets its turn (waves may wait for each other
-/// through LDS).
-constexpr uint64_t slice = 4096;
+/// Instructions that a wave may execute before another one gets its turn. Few, as hardware runs the waves of
+/// a workgroup side by side: some kernels count on a load to LDS taking longer than the reads of other waves.
+constexpr uint64_t slice = 8;
 constexpr uint64_t budget_share = uint64_t{1} << 16;
 
 inline __attribute__((always_inline)) void fill_registers(Lanes *registers, unsigned count) {

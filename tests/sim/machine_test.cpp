@@ -1,3 +1,4 @@
+#include <array>
 #include <cstring>
 #include <numeric>
 
@@ -122,6 +123,29 @@ TEST(Machine, WavesMeetAtBarriers) {
   EXPECT_EQ(report.counts.barrier, 16u);
   EXPECT_EQ(report.counts.lds, 32u);
   EXPECT_EQ(report.waves, 16u);
+}
+
+TEST(Machine, WavesOfAWorkgroupGoSideBySide) {
+  // Nothing but time keeps a wave from overwriting what the other one is about to read.
+  KernelOptions options;
+  options.lds_size = 4096;
+  std::string body = load_buffer;
+  body += "v_lshlrev_b32 v1, 2, v0\nv_mov_b32 v2, 7\nds_write_b32 v1, v2\ns_waitcnt lgkmcnt(0)\ns_barrier\n"
+          "v_xor_b32 v3, 0x100, v1\nds_read_b32 v4, v3\ns_waitcnt lgkmcnt(0)\n";
+  for (unsigned k = 0; k < 16; ++k)
+    body += "s_nop 0\n";
+  body += "v_mov_b32 v2, 9\nds_write_b32 v1, v2\nglobal_store_dword v1, v4, s[4:5]";
+  TestRun run(body, options);
+  run.launch.block = {128, 1, 1};
+  Memory memory;
+  const uint64_t buffer = *memory.allocate(512);
+  run.argument(buffer);
+  const Report report = run(memory);
+  ASSERT_FALSE(report.fault) << report.fault->error().text();
+  std::array<uint32_t, 128> result{};
+  ASSERT_TRUE(memory.read(buffer, result.data(), sizeof result).ok());
+  for (uint32_t value : result)
+    EXPECT_EQ(value, 7u);
 }
 
 TEST(Machine, ABarrierThatSomeWavesSkipIsAFault) {

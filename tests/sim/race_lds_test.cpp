@@ -44,8 +44,8 @@ TEST_P(LdsRaces, AreFoundAtTheSecondAccess) {
 }
 
 constexpr Case cases[] = {
-    {"NoBarrier", "ds_write_b32 v1, v0\ns_waitcnt lgkmcnt(0)\nds_read_b32 v4, v3", "ds_write_b32 v1, v0",
-     "this writes LDS byte 0x100, which 'ds_read_b32 v4, v3'"},
+    {"NoBarrier", "ds_write_b32 v1, v0\ns_waitcnt lgkmcnt(0)\nds_read_b32 v4, v3", "ds_read_b32 v4, v3",
+     "this reads LDS byte 0x100, which 'ds_write_b32 v1, v0'", 0},
     {"Barrier", "ds_write_b32 v1, v0\ns_waitcnt lgkmcnt(0)\ns_barrier\nds_read_b32 v4, v3", nullptr, ""},
     {"WriteNotWaitedFor", "ds_write_b32 v1, v0\ns_barrier\nds_read_b32 v4, v3", "ds_read_b32 v4, v3",
      "wave 1 writes: its wave did not wait for it (lgkmcnt) before the barrier", 0},
@@ -59,7 +59,7 @@ constexpr Case cases[] = {
      "ds_read_b32 v4, v3\nds_read_b32 v4, v3 offset:512",
      "ds_read_b32 v4, v3 offset:512", "which 'ds_write_b32 v1, v0 offset:512'", 0},
     {"ReadWhileOverwritten", "ds_read_b32 v4, v3\ns_waitcnt lgkmcnt(0)\nds_write_b32 v1, v0",
-     "ds_read_b32 v4, v3", "this reads LDS byte 0x0, which 'ds_write_b32 v1, v0'"},
+     "ds_write_b32 v1, v0", "this writes LDS byte 0x0, which 'ds_read_b32 v4, v3'", 0},
     {"ReadNotWaitedFor", "ds_read_b32 v4, v3\ns_barrier\nds_write_b32 v1, v0", "ds_write_b32 v1, v0",
      "which 'ds_read_b32 v4, v3'", 0},
     {"ReadWaitedFor", "ds_read_b32 v4, v3\ns_waitcnt lgkmcnt(0)\ns_barrier\nds_write_b32 v1, v0", nullptr,
