@@ -41,7 +41,8 @@ template <class Line> NEREID_SIM_AVX2 uint64_t find_avx2(const Line &line, uint6
 
 void BufferAddressing::find(uint64_t active, bool by_dword, MemoryAccess &out) const {
   static constexpr uint32_t zeros[lane_count] = {};
-  const bool is_line = !descriptor_.add_thread && (descriptor_.stride == 0 || !index_);
+  const bool is_line =
+      !descriptor_.add_thread && !descriptor_.swizzled && (descriptor_.stride == 0 || !index_);
   if (is_line && out.bytes <= descriptor_.records) {
     const Line line{offset_ ? offset_ : zeros, static_cast<uint32_t>(instruction_.immediate), base(),
                     scalar_offset_, descriptor_.records - uint64_t{out.bytes}};

@@ -9,14 +9,26 @@ struct BufferDescriptor {
   uint64_t base;
   uint32_t stride;
   uint32_t records;
+  bool swizzled;
+  unsigned index_stride; ///< of swizzled buffers: how many elements lie interleaved
   bool add_thread;
 
   BufferDescriptor(const Wave &wave, unsigned first)
       : base(wave.sgpr[first] | uint64_t{wave.sgpr[first + 1] & 0xFFFF} << 32),
         stride(wave.sgpr[first + 1] >> 16 & 0x3FFF), records(wave.sgpr[first + 2]),
+        swizzled(wave.sgpr[first + 1] >> 31), index_stride(8u << (wave.sgpr[first + 3] >> 21 & 3)),
         add_thread(wave.sgpr[first + 3] >> 23 & 1) {
     if (base >> 47) // 48 bits, sign-extended
       base |= uint64_t{0xFFFF} << 48;
+  }
+
+  /// Where a byte of an element lies from the base. Swizzled, `index_stride` elements lie interleaved by
+  /// dwords.
+  uint64_t place(uint64_t index, uint32_t offset) const {
+    if (!swizzled) [[likely]]
+      return index * stride + offset;
+    const uint64_t rows = index / index_stride * stride + offset / 4 * 4;
+    return rows * index_stride + index % index_stride * 4 + offset % 4;
   }
 };
 
@@ -47,8 +59,7 @@ public:
     if (descriptor_.add_thread)
       index += lane;
     bool structured = descriptor_.stride != 0 && index_;
-    uint64_t start = uint64_t{offset} + scalar_offset_ + index * descriptor_.stride;
-    return {start, !structured || index < descriptor_.records};
+    return {descriptor_.place(index, offset) + scalar_offset_, !structured || index < descriptor_.records};
   }
 
   /// Whether [offset, offset + bytes) is in range.

@@ -75,6 +75,9 @@ namespace {
 class Observation : public Watch {
 public:
   explicit Observation(const Observer &observer) : observer_(observer) {}
+  std::unique_ptr<Watch> fork(LaunchState &copy) const override {
+    return std::make_unique<Observation>(copy.launch->observer);
+  }
   void before(Wave &wave, const Instruction &instruction) override { observer_(wave, instruction); }
 
 private:

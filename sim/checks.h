@@ -27,7 +27,6 @@ struct Checks {
   static Checks all() { return {true, true, false, true, true, true}; }
   /// The words of the kinds that a run with these checks looks for.
   std::vector<std::string> kinds() const;
-  bool any() const { return undefined || race_lds || race_global || wait || hazard || nan_scale; }
   /// Turns on the check for a kind of that name ("undefined"); false when there is no such kind. The kinds
   /// that are always looked for change nothing.
   bool enable(std::string_view kind);

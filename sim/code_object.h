@@ -1,8 +1,10 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -36,6 +38,7 @@ struct KernelInfo {
   uint32_t sgpr_spills = 0;
   uint32_t vgpr_spills = 0;
   uint32_t max_workgroup_size = 1024;
+  std::optional<std::array<uint32_t, 3>> required_block; ///< .reqd_workgroup_size
 
   uint64_t entry = 0; ///< address in the code object
   uint32_t rsrc1 = 0, rsrc2 = 0, rsrc3 = 0;

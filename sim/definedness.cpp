@@ -1,12 +1,13 @@
 #include "sim/definedness.h"
 
-#include <algorithm>
 #include <cstdint>
 #include <cstring>
-#include <vector>
 
 #include <sys/mman.h>
 #include <unistd.h>
+
+#include "sim/filled_pages.h"
+#include "sim/touched_pages.h"
 
 namespace nereid::sim {
 
@@ -19,52 +20,24 @@ std::byte *map_zeros(size_t size) {
   return data == MAP_FAILED ? nullptr : static_cast<std::byte *>(data);
 }
 
-/// Replaces whole pages of a mapping by zero pages; false when the host refuses.
-bool zero_pages(std::byte *at, size_t size) {
-  return ::mmap(at, size, PROT_READ | PROT_WRITE, anonymous | MAP_FIXED, -1, 0) != MAP_FAILED;
-}
-
-/// A file of ones, from which any number of pages can be mapped without touching them.
-class Ones {
-public:
-  static constexpr size_t piece = size_t{16} << 20;
-
-  /// Maps private pages of ones over [at, at + size); false when the host refuses.
-  bool map_over(std::byte *at, size_t size) {
-    if (!grow(std::min(size, piece)))
-      return false;
-    for (size_t done = 0; done < size; done += piece)
-      if (::mmap(at + done, std::min(piece, size - done), PROT_READ | PROT_WRITE,
-                 MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE, file_, 0) == MAP_FAILED)
-        return false;
-    return true;
-  }
-
-private:
-  bool grow(size_t size) {
-    std::lock_guard lock(mutex_);
-    if (file_ < 0)
-      file_ = ::memfd_create("undefined", MFD_CLOEXEC);
-    size = (size + chunk - 1) / chunk * chunk;
-    const std::vector<unsigned char> ones(size > filled_ && file_ >= 0 ? chunk : 0, 0xFF);
-    while (filled_ < size && file_ >= 0) {
-      if (::pwrite(file_, ones.data(), chunk, static_cast<off_t>(filled_)) != static_cast<ssize_t>(chunk))
-        return false;
-      filled_ += chunk;
-    }
-    return file_ >= 0;
-  }
-
-  static constexpr size_t chunk = size_t{1} << 20;
-  std::mutex mutex_;
-  int file_ = -1;
-  size_t filled_ = 0;
-};
-
 /// Below this size ones are written, above they are mapped.
 constexpr size_t small = size_t{256} << 10;
 /// From this size on zeros are mapped rather than written.
 constexpr size_t large = size_t{1} << 20;
+
+/// A mapping whose bits are all set or all clear; null when the host refuses.
+std::byte *map_bits(size_t size, bool set) {
+  std::byte *bits = map_zeros(size);
+  if (!bits || !set)
+    return bits;
+  if (size <= small)
+    std::memset(bits, 0xFF, size);
+  else if (!map_filled(bits, size, std::byte{0xFF})) {
+    ::munmap(bits, size);
+    return nullptr;
+  }
+  return bits;
+}
 
 } // namespace
 
@@ -79,15 +52,9 @@ std::byte *Definedness::bits() {
   std::lock_guard lock(mutex_);
   if (std::byte *found = bits_.load())
     return found;
-  static Ones ones;
-  std::byte *bits = map_zeros(size_);
   const bool undefined = state_.load() == State::Undefined;
-  if (bits && undefined && size_ <= small)
-    std::memset(bits, 0xFF, size_);
-  if (bits && undefined && size_ > small && !ones.map_over(bits, size_)) {
-    ::munmap(bits, size_);
-    bits = nullptr;
-  }
+  std::byte *bits = map_bits(size_, undefined);
+  began_undefined_ = undefined;
   if (undefined)
     state_ = bits ? State::Mixed : State::Defined;
   bits_ = bits;
@@ -107,7 +74,9 @@ void Definedness::define(size_t offset, size_t bytes) {
     const uintptr_t page = static_cast<uintptr_t>(::sysconf(_SC_PAGESIZE)), mask = ~(page - 1);
     std::byte *first = reinterpret_cast<std::byte *>((reinterpret_cast<uintptr_t>(from) + page - 1) & mask);
     std::byte *last = reinterpret_cast<std::byte *>(reinterpret_cast<uintptr_t>(to) & mask);
-    if (zero_pages(first, static_cast<size_t>(last - first))) {
+    if (map_filled(first, static_cast<size_t>(last - first), std::byte{0})) {
+      std::lock_guard lock(mutex_);
+      cleared_.push_back({static_cast<size_t>(first - start), static_cast<size_t>(last - first)});
       std::memset(from, 0, static_cast<size_t>(first - from));
       std::memset(last, 0, static_cast<size_t>(to - last));
       return;
@@ -120,9 +89,30 @@ void Definedness::define_all() {
   if (!anything_undefined())
     return;
   std::lock_guard lock(mutex_);
-  if (std::byte *bits = bits_.load(); bits && !zero_pages(bits, size_))
+  if (std::byte *bits = bits_.load(); bits && !map_filled(bits, size_, std::byte{0}))
     std::memset(bits, 0, size_);
+  cleared_.assign(1, {0, size_});
   state_ = State::Defined;
+}
+
+bool Definedness::copy(const Definedness &other, const TouchedPages &pages) {
+  std::lock_guard lock(other.mutex_);
+  const State state = other.state_.load();
+  state_ = state;
+  const std::byte *from = other.bits_.load();
+  if (state != State::Mixed || !from)
+    return true;
+  std::byte *to = map_bits(size_, other.began_undefined_);
+  if (!to)
+    return false;
+  bits_ = to;
+  began_undefined_ = other.began_undefined_;
+  cleared_ = other.cleared_;
+  for (const Range &range : cleared_)
+    if (!map_filled(to + range.offset, range.size, std::byte{0}))
+      std::memset(to + range.offset, 0, range.size);
+  pages.copy(from, to, size_);
+  return true;
 }
 
 } // namespace nereid::sim

@@ -3,8 +3,11 @@
 #include <atomic>
 #include <cstddef>
 #include <mutex>
+#include <vector>
 
 namespace nereid::sim {
+
+class TouchedPages;
 
 /// Which bits of a block of memory nothing has written. Costs nothing while all or none of them are
 /// undefined; then one bit for each bit, in pages that are mapped when they are touched. All members may be
@@ -22,6 +25,9 @@ public:
   bool untouched() const { return state_.load(std::memory_order_acquire) == State::Undefined; }
   void define(size_t offset, size_t bytes);
   void define_all();
+  /// Becomes, for a block that is new, what another one of the same size is. False when the host has no
+  /// memory for it. Not while the other changes.
+  bool copy(const Definedness &other, const TouchedPages &pages);
   /// The block's undefined bits, set where undefined. Who sets some calls `mark` first. Null when the host
   /// has no memory for them: then all counts as defined.
   std::byte *bits();
@@ -33,7 +39,12 @@ private:
   const size_t size_;
   std::atomic<State> state_{State::Undefined};
   std::atomic<std::byte *> bits_{nullptr}; ///< stays mapped once it is
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
+  struct Range {
+    size_t offset, size;
+  };
+  bool began_undefined_ = true; ///< what `bits_` held when it was mapped
+  std::vector<Range> cleared_;  ///< parts of it that were mapped anew, without any bit
 };
 
 } // namespace nereid::sim

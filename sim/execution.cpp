@@ -100,8 +100,6 @@ std::string Execution::text() const { return content_->code.program().text(instr
 SourceLine Execution::line() const { return content_->code.line(instruction().address); }
 
 Result<Execution> Execution::fork() const {
-  if (content_->launch.checks.any())
-    return user_error("an execution with checks cannot be forked", "start it without checks");
   auto memory = content_->memory->fork();
   if (!memory)
     return memory.error();
@@ -109,7 +107,8 @@ Result<Execution> Execution::fork() const {
   copy->own_memory = std::move(*memory);
   copy->memory = copy->own_memory.get();
   copy->state = content_->state->on_copy(copy->code, *copy->memory, copy->launch);
-  copy->watch = make_watch(*copy->state);
+  if (content_->watch)
+    copy->watch = content_->watch->fork(*copy->state);
   copy->runner = std::make_unique<WorkgroupRunner>(*copy->state, *content_->runner, copy->watch.get());
   copy->fault = content_->fault;
   copy->group = content_->group;

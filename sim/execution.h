@@ -59,8 +59,8 @@ public:
   SourceLine line() const;
 
   /// An independent execution at the same point, with its own copy of the memory (touched pages are copied).
-  /// The launch's observer, if any, sees both. Errors: a launch with checks cannot be forked, and the host
-  /// may refuse memory.
+  /// Checks go on in both with what they know. The launch's observer, if any, sees both. Errors: the host may
+  /// refuse memory.
   Result<Execution> fork() const;
 
 private:

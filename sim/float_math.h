@@ -92,6 +92,22 @@ template <class T> T round_half_even(T value) {
   return std::copysign(result, value);
 }
 
+/// The float nearest to a double, or the odd neighbour where it is not exact: rounding on to f16 or bf16, in
+/// any direction, gives what rounding the double once would.
+inline float odd_float(double value) {
+  const float nearest = static_cast<float>(value);
+  const double back = static_cast<double>(nearest);
+  const bool exact = back == value || !(std::fabs(back) < std::numeric_limits<double>::infinity());
+  const uint32_t bits = std::bit_cast<uint32_t>(nearest), away = std::fabs(back) > std::fabs(value);
+  return std::bit_cast<float>(exact ? bits : (bits - away) | 1);
+}
+
+/// a * b + c of halves, to be rounded to f16: product and, where rounding could tell, sum are exact in
+/// double.
+inline float fused_halves(float a, float b, float c) {
+  return odd_float(static_cast<double>(a) * static_cast<double>(b) + static_cast<double>(c));
+}
+
 /// sin(2 pi t) and cos(2 pi t), exact at quarter turns.
 struct QuarterTurn {
   unsigned quarter;

@@ -52,13 +52,16 @@ void GlobalRaceCheck::before(Wave &wave, const Instruction &instruction) {
     order.invalidate();
 }
 
+std::unique_ptr<Watch> GlobalRaceCheck::fork(LaunchState &) const {
+  auto twin = std::make_unique<GlobalRaceCheck>(*this);
+  twin->page_ = nullptr;
+  return twin;
+}
+
 GlobalRaceCheck::Page &GlobalRaceCheck::page(uint64_t address) {
   const uint64_t number = address / Page::size;
   if (!page_ || number != page_number_) {
-    auto &found = pages_[number];
-    if (!found)
-      found = std::make_unique<Page>();
-    page_ = found.get();
+    page_ = &pages_[number];
     page_number_ = number;
   }
   return *page_;

@@ -20,6 +20,8 @@ class GlobalRaceCheck : public Watch {
 public:
   explicit GlobalRaceCheck(const Program &program);
 
+  std::unique_ptr<Watch> fork(LaunchState &copy) const override;
+
   void begin(Workgroup &group, std::span<const std::unique_ptr<Wave>> waves) override;
   void before(Wave &wave, const Instruction &instruction) override;
   void access(Wave &wave, const Instruction &instruction, const MemoryAccess &access) override;
@@ -75,7 +77,7 @@ private:
   uint64_t workgroup_ = 0;
   uint64_t number_ = 0; ///< of the operation that runs
   std::vector<Stamp> stamps_;
-  std::unordered_map<uint64_t, std::unique_ptr<Page>> pages_;
+  std::unordered_map<uint64_t, Page> pages_;
   Page *page_ = nullptr; ///< that was used last
   uint64_t page_number_ = 0;
   std::unordered_map<uint64_t, Location> locations_;            ///< by address

@@ -16,6 +16,8 @@ class HazardCheck : public Watch {
 public:
   explicit HazardCheck(const Program &program);
 
+  std::unique_ptr<Watch> fork(LaunchState &) const override { return std::make_unique<HazardCheck>(*this); }
+
   void begin(Workgroup &group, std::span<const std::unique_ptr<Wave>> waves) override;
   void before(Wave &wave, const Instruction &instruction) override;
 
@@ -49,7 +51,7 @@ private:
   /// The wait states between the instruction `back` places before and `now`, as they pass in time.
   unsigned states_since(const State &state, uint32_t back, const Facts &now) const;
 
-  const Program &program_;
+  const Program &program_; ///< also that of a copy of the launch
   std::vector<Facts> facts_;
   std::vector<uint64_t> examined_; ///< the history with which an instruction was found to be right
   std::vector<State> states_;

@@ -120,8 +120,10 @@ struct HalfMode {
   unsigned rounding;
   bool flush_inputs;
   bool flush_outputs;
+  bool overflow_is_finite; ///< FP16_OVFL: a finite result too large for f16 becomes the largest number
   explicit HalfMode(uint32_t mode)
-      : rounding(mode >> 2 & 3), flush_inputs(!(mode & 0x40)), flush_outputs(!(mode & 0x80)) {}
+      : rounding(mode >> 2 & 3), flush_inputs(!(mode & 0x40)), flush_outputs(!(mode & 0x80)),
+        overflow_is_finite(mode & Wave::half_overflow) {}
 };
 
 template <class T, bool Default>
@@ -160,7 +162,8 @@ template <class T> inline __attribute__((always_inline)) T both_halves(uint16_t 
 template <bool Default> inline uint32_t half_bits(float value, const HalfMode &mode) {
   if constexpr (Default)
     return float_to_half(value);
-  return double_to_half(flush_half(value, mode.flush_outputs), mode.rounding);
+  const uint32_t bits = double_to_half(flush_half(value, mode.flush_outputs), mode.rounding);
+  return mode.overflow_is_finite && std::isfinite(value) && (bits & 0x7FFF) == 0x7C00 ? bits - 1 : bits;
 }
 
 template <class T, bool Default>

@@ -11,6 +11,8 @@
 #include <llvm/Support/MemoryBuffer.h>
 #include <llvm/Support/Path.h>
 
+#include "sim/json_text.h"
+
 namespace nereid::sim {
 namespace {
 
@@ -308,9 +310,9 @@ const BufferEntry *LaunchFile::buffer(std::string_view name) const {
 }
 
 Result<LaunchFile> parse_launch_file(std::string_view text, const std::string &directory) {
-  llvm::Expected<Value> value = llvm::json::parse(llvm::StringRef(text.data(), text.size()));
+  auto value = parse_json(text);
   if (!value)
-    return user_error("launch file: is not JSON: " + llvm::toString(value.takeError()));
+    return user_error("launch file: " + value.error().message);
   Reader reader(directory);
   reader.launch(*value);
   if (reader.error)

@@ -40,6 +40,11 @@ Status check(const KernelInfo &kernel, const Launch &launch) {
     return user_error(fmt::format("launch of '{}': a block of {}x{}x{} work-items is larger than {}",
                                   kernel.name, launch.block[0], launch.block[1], launch.block[2],
                                   std::min(largest_block, kernel.max_workgroup_size)));
+  if (kernel.required_block && *kernel.required_block != launch.block)
+    return user_error(
+        fmt::format("launch of '{}': a block of {}x{}x{} work-items, the kernel is made for {}x{}x{}",
+                    kernel.name, launch.block[0], launch.block[1], launch.block[2],
+                    (*kernel.required_block)[0], (*kernel.required_block)[1], (*kernel.required_block)[2]));
   if (uint64_t{kernel.lds_size} + launch.dynamic_lds > largest_lds)
     return user_error(fmt::format("launch of '{}': {} bytes of LDS and {} dynamic ones are more than {}",
                                   kernel.name, kernel.lds_size, launch.dynamic_lds, largest_lds));

@@ -17,6 +17,8 @@ class LdsRaceCheck : public Watch {
 public:
   explicit LdsRaceCheck(const Program &program);
 
+  std::unique_ptr<Watch> fork(LaunchState &) const override { return std::make_unique<LdsRaceCheck>(*this); }
+
   void begin(Workgroup &group, std::span<const std::unique_ptr<Wave>> waves) override;
   void before(Wave &wave, const Instruction &instruction) override;
   void access(Wave &wave, const Instruction &instruction, const MemoryAccess &access) override;
@@ -59,7 +61,7 @@ private:
   /// The last access of another wave that touches the byte and must be in order with `record`.
   const Record *find_other(const Record &record, uint32_t byte, const State &other) const;
 
-  const Program &program_;
+  const Program &program_;         ///< also that of a copy of the launch
   std::vector<Counting> counting_; ///< of each instruction
   std::vector<bool> waits_;
   std::vector<State> states_;     ///< of the waves

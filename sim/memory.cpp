@@ -8,6 +8,8 @@
 #include <fmt/format.h>
 #include <sys/mman.h>
 
+#include "sim/filled_pages.h"
+
 namespace nereid::sim {
 
 namespace {
@@ -17,6 +19,9 @@ constexpr uint64_t last_address = uint64_t{1} << 47;
 constexpr uint64_t guard = uint64_t{1} << 32;
 
 uint64_t align_up(uint64_t value, uint64_t align) { return (value + align - 1) & ~(align - 1); }
+
+/// There are no mappings of nothing.
+size_t mapped(size_t size) { return std::max<size_t>(size, 1); }
 
 /// The first gap that takes `size` bytes with a guard on both sides, from the lowest address on.
 uint64_t first_fit(const Memory::Blocks &blocks, size_t size, size_t align) {
@@ -32,8 +37,8 @@ uint64_t first_fit(const Memory::Blocks &blocks, size_t size, size_t align) {
 } // namespace
 
 std::shared_ptr<Block> Block::map(uint64_t address, size_t size) {
-  void *data =
-      ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void *data = ::mmap(nullptr, mapped(size), PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (data == MAP_FAILED)
     return nullptr;
   return std::shared_ptr<Block>(new Block(address, size, static_cast<std::byte *>(data), true));
@@ -44,9 +49,16 @@ std::shared_ptr<const Block> Block::undefined_bits() const {
   return bits ? std::shared_ptr<const Block>(new Block(address_, size_, bits, false)) : nullptr;
 }
 
+bool Block::fill(std::byte value) const {
+  if (!map_filled(data_, size_, value))
+    return false;
+  background_ = value;
+  return true;
+}
+
 Block::~Block() {
   if (owned_)
-    ::munmap(data_, size_);
+    ::munmap(data_, mapped(size_));
 }
 
 const Block *Memory::View::before(uint64_t address) const {
@@ -71,7 +83,6 @@ Result<uint64_t> Memory::allocate(size_t size, size_t align) {
   if (!std::has_single_bit(align) || align > (size_t{1} << 30))
     return user_error(
         fmt::format("alignment {} of a simulator buffer is not a power of two up to 2^30", align));
-  size = std::max<size_t>(size, 1);
   align = std::max<size_t>(align, 256); // device and host addresses agree in their low bits
   std::unique_lock lock(mutex_);
   if (size > capacity_ - used_)
@@ -164,8 +175,11 @@ Status Memory::fill(uint64_t address, std::byte value, size_t bytes) {
     return block.error();
   const size_t offset = address - (*block)->address();
   Definedness &definedness = (*block)->definedness();
-  // New pages are zero: a fill with 0 need not touch them.
-  if (value != std::byte{0} || !definedness.untouched())
+  // New pages are zero: a fill with 0 need not touch them, nor need one of a whole large block.
+  constexpr size_t large = size_t{1} << 20;
+  const bool filled = (value == std::byte{0} && definedness.untouched()) ||
+                      (bytes == (*block)->size() && bytes >= large && (*block)->fill(value));
+  if (!filled)
     std::memset((*block)->data() + offset, static_cast<int>(value), bytes);
   definedness.define(offset, bytes);
   return {};

@@ -27,6 +27,10 @@ public:
   size_t size() const { return size_; }
   std::byte *data() const { return data_; }
   Definedness &definedness() const { return definedness_; }
+  /// What all bytes were made before anything touched them.
+  std::byte background() const { return background_; }
+  /// Makes all bytes have that value without touching them; false when the host refuses.
+  bool fill(std::byte value) const;
   bool holds(uint64_t address, size_t bytes) const {
     return address >= address_ && address - address_ <= size_ && bytes <= size_ - (address - address_);
   }
@@ -38,6 +42,7 @@ private:
   size_t size_;
   std::byte *data_;
   bool owned_;
+  mutable std::byte background_{0};
   mutable Definedness definedness_;
 };
 
@@ -68,7 +73,7 @@ public:
   /// Capacity in bytes; the default is that of a MI355X (288 GB).
   explicit Memory(uint64_t capacity = uint64_t{288} << 30);
 
-  /// Reserves `size` bytes of undefined content (size 0 is one byte) at a multiple of `align`, a power of
+  /// Reserves `size` bytes of undefined content, perhaps none, at a multiple of `align`, a power of
   /// two. Blocks lie at least 4 GiB apart, so that a wrong offset hits nothing. Errors: out of memory, bad
   /// alignment.
   Result<uint64_t> allocate(size_t size, size_t align = 256);
@@ -80,8 +85,8 @@ public:
   View view() const;
   /// From now on all content counts as defined: somebody may have written it without telling.
   void define_all();
-  /// An independent memory with the same buffers at the same addresses. Costs what was touched of them. All
-  /// content of the copy counts as defined. Not while a launch writes.
+  /// An independent memory with the same buffers at the same addresses, as defined as here. Costs what was
+  /// touched of them. Not while a launch writes.
   Result<std::unique_ptr<Memory>> fork() const;
 
 private:

@@ -37,6 +37,12 @@ KernelMetadata kernel(const PackedValue &map) {
   info.sgpr_spills = number(map, ".sgpr_spill_count");
   info.vgpr_spills = number(map, ".vgpr_spill_count");
   info.max_workgroup_size = number(map, ".max_flat_workgroup_size", 1024);
+  if (const PackedValue *required = map.find(".reqd_workgroup_size");
+      required && required->elements.size() == 3) {
+    info.required_block.emplace();
+    for (size_t axis = 0; axis < 3; ++axis)
+      (*info.required_block)[axis] = static_cast<uint32_t>(required->elements[axis].integer);
+  }
   if (const PackedValue *dynamic = map.find(".uses_dynamic_stack"))
     info.dynamic_stack = dynamic->kind == PackedValue::Kind::Boolean && dynamic->integer;
   if (const PackedValue *arguments = map.find(".args"))
@@ -52,6 +58,9 @@ Result<std::vector<KernelMetadata>> read_metadata(std::string_view note) {
   const std::optional<PackedValue> document = read_message_pack(note);
   if (!document)
     return user_error("the code object's metadata is not valid MessagePack");
+  if (const std::string target = text(*document, "amdhsa.target");
+      !target.empty() && (target + ":").find("--gfx950:") == target.npos)
+    return user_error(fmt::format("the code object's metadata is for '{}', not for gfx950", target));
   const PackedValue *kernels = document->find("amdhsa.kernels");
   if (!kernels || kernels->kind != PackedValue::Kind::Array)
     return user_error("the code object's metadata lists no kernels (amdhsa.kernels)");

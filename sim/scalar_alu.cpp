@@ -176,8 +176,8 @@ void rows_arithmetic(std::vector<Operation> &rows) {
           }>("s_sub_i32"),
           scalar<[](bool &scc, int32_t a, int32_t b) { return scc = a < b, std::min(a, b); }>("s_min_i32"),
           scalar<[](bool &scc, uint32_t a, uint32_t b) { return scc = a < b, std::min(a, b); }>("s_min_u32"),
-          scalar<[](bool &scc, int32_t a, int32_t b) { return scc = (a > b), std::max(a, b); }>("s_max_i32"),
-          scalar<[](bool &scc, uint32_t a, uint32_t b) { return scc = (a > b), std::max(a, b); }>(
+          scalar<[](bool &scc, int32_t a, int32_t b) { return scc = (a >= b), std::max(a, b); }>("s_max_i32"),
+          scalar<[](bool &scc, uint32_t a, uint32_t b) { return scc = (a >= b), std::max(a, b); }>(
               "s_max_u32"),
           scalar<[](bool &, uint32_t a, uint32_t b) { return a * b; }>("s_mul_i32"),
           scalar<[](bool &, uint32_t a, uint32_t b) {

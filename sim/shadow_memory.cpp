@@ -66,6 +66,30 @@ template <class F> void each_part(const MemoryAccess &access, unsigned lane, F f
 
 } // namespace
 
+/// The memory of plane `number` for one wave.
+void ShadowWatch::give_memory(Wave &plane, unsigned number, size_t scratch_offset) {
+  plane.group = &groups_[number];
+  plane.scratch = scratch_[number].data() + scratch_offset;
+  plane.memory = &global_bits_;
+  plane.recent = nullptr;
+}
+
+std::unique_ptr<Watch> ShadowWatch::fork(LaunchState &copy) const {
+  auto twin = std::make_unique<ShadowWatch>(copy, undefined_, nan_scale_);
+  twin->groups_ = groups_;
+  twin->scratch_ = scratch_;
+  twin->memory_used_ = memory_used_;
+  twin->has_global_bits_ = has_global_bits_;
+  if (has_global_bits_)
+    twin->global_bits_ = copy.memory.undefined_bits();
+  for (const auto &wave : waves_) {
+    ShadowWave &shadow = *twin->waves_.emplace_back(std::make_unique<ShadowWave>(*wave));
+    for (unsigned p = 0; p < plane_count; ++p)
+      twin->give_memory(shadow.plane[p], p, static_cast<size_t>(wave->plane[p].scratch - scratch_[p].data()));
+  }
+  return twin;
+}
+
 void ShadowWatch::begin_memory(Workgroup &group, std::span<const std::unique_ptr<Wave>> waves) {
   for (unsigned p = 0; p < plane_count; ++p) {
     groups_[p].lds.resize(group.lds.size());
@@ -78,11 +102,8 @@ void ShadowWatch::begin_memory(Workgroup &group, std::span<const std::unique_ptr
     memory_used_[p] = ones;
     for (const auto &wave : waves) {
       Wave &plane = waves_[wave->index]->plane[p];
-      plane.group = &groups_[p];
       plane.scratch_size = wave->scratch_size;
-      plane.scratch = scratch_[p].data() + (wave->scratch - waves.front()->scratch);
-      plane.memory = &global_bits_;
-      plane.recent = nullptr;
+      give_memory(plane, p, static_cast<size_t>(wave->scratch - waves.front()->scratch));
     }
   }
 }

@@ -17,6 +17,8 @@ class ShadowWatch : public Watch {
 public:
   ShadowWatch(LaunchState &state, bool undefined, bool nan_scale);
 
+  std::unique_ptr<Watch> fork(LaunchState &copy) const override;
+
   void begin(Workgroup &group, std::span<const std::unique_ptr<Wave>> waves) override;
   void before(Wave &wave, const Instruction &instruction) override;
   void access(Wave &wave, const Instruction &instruction, const MemoryAccess &access) override;
@@ -65,6 +67,7 @@ private:
   bool has_nan_scale(const Step &step) const;
 
   // Memory.
+  void give_memory(Wave &plane, unsigned number, size_t scratch_offset);
   void begin_memory(Workgroup &group, std::span<const std::unique_ptr<Wave>> waves);
   void load(const Step &step, const MemoryAccess &access);
   void store(const Step &step, const MemoryAccess &access);

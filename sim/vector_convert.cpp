@@ -70,7 +70,7 @@ void rows_integer(std::vector<Operation> &rows) {
           vector_operation<to_integer<uint32_t, double>>("v_cvt_u32_f64", ignore_mode),
           vector_operation<[](Half a) { return to_integer<int16_t>(a.value); }>("v_cvt_i16_f16"),
           vector_operation<[](Half a) { return to_integer<uint16_t>(a.value); }>("v_cvt_u16_f16"),
-          vector_operation<[](float a) { return to_integer<int32_t>(std::floor(double{a} + 0.5)); }>(
+          vector_operation<[](float a) { return to_integer<int32_t>(std::floor(a + 0.5f)); }>(
               "v_cvt_rpi_i32_f32", ignore_mode),
           vector_operation<[](float a) { return to_integer<int32_t>(std::floor(a)); }>("v_cvt_flr_i32_f32",
                                                                                        ignore_mode),
@@ -137,7 +137,7 @@ void replace_part(Wave &wave, const Instruction &instruction, unsigned shift, ui
   OperandBuffers buffers[2];
   const uint32_t *a = fetch(wave, instruction, instruction.source[0], buffers[0]).low;
   const uint32_t *b = fetch(wave, instruction, instruction.source[1], buffers[1]).low;
-  bool saturate = wave.mode >> 23 & 1;
+  const bool saturate = wave.mode & Wave::half_overflow;
   Lanes result;
   for (unsigned lane = 0; lane < lane_count; ++lane) {
     uint32_t old = wave.vgpr[instruction.destination].word[lane];

@@ -14,24 +14,13 @@ namespace {
 constexpr unsigned preserve = Operation::PreservesHigh;
 constexpr unsigned accumulate = Operation::Accumulates;
 
-/// A product of halves is exact in double, and so is its sum with a third half wherever rounding could tell.
-float fused(float a, float b, float c) { return static_cast<float>(static_cast<double>(a) * b + c); }
-Half fused_half(Half a, Half b, Half c) { return {fused(a.value, b.value, c.value)}; }
+Half fused_half(Half a, Half b, Half c) { return {fused_halves(a.value, b.value, c.value)}; }
 /// The mad forms round the product as well.
 Half multiply_then_add(Half a, Half b, Half c) {
   return {half_to_float(float_to_half(a.value * b.value)) + c.value};
 }
 
-/// Rounding through float is harmless except next to a tie of f16; an odd last bit keeps those apart.
-Half rounded_once(double value) {
-  float nearest = static_cast<float>(value);
-  if (static_cast<double>(nearest) != value && std::isfinite(nearest)) {
-    uint32_t bits = std::bit_cast<uint32_t>(nearest);
-    bool above = std::fabs(static_cast<double>(nearest)) > std::fabs(value);
-    nearest = std::bit_cast<float>((above ? bits - 1 : bits) | 1);
-  }
-  return {nearest};
-}
+Half rounded_once(double value) { return {odd_float(value)}; }
 
 template <bool Ieee> Half minimum(Half a, Half b) { return {quiet_min<float, Ieee>(a.value, b.value)}; }
 template <bool Ieee> Half maximum(Half a, Half b) { return {quiet_max<float, Ieee>(a.value, b.value)}; }

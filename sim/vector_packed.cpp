@@ -26,8 +26,6 @@ template <auto F, class P, class... Rest> P both(P a, Rest... rest) {
   return {static_cast<T>(F(a.low, rest.low...)), static_cast<T>(F(a.high, rest.high...))};
 }
 
-float fused(float a, float b, float c) { return static_cast<float>(static_cast<double>(a) * b + c); }
-
 void rows_integer(std::vector<Operation> &rows) {
   using i16 = int16_t;
   using u16 = uint16_t;
@@ -103,9 +101,9 @@ void rows_half(std::vector<Operation> &rows) {
                          [](PH a, PH b) { return both<quiet_min<float, false>>(a, b); }>("v_pk_min_f16"),
           ieee_operation<[](PH a, PH b) { return both<quiet_max<float>>(a, b); },
                          [](PH a, PH b) { return both<quiet_max<float, false>>(a, b); }>("v_pk_max_f16"),
-          vector_operation<[](PH a, PH b, PH c) { return both<fused>(a, b, c); }>("v_pk_fma_f16"),
-          vector_operation<[](PH a, PH b, PH c) { return both<fused>(a, b, c); }>("v_pk_fmac_f16",
-                                                                                  Operation::Accumulates),
+          vector_operation<[](PH a, PH b, PH c) { return both<fused_halves>(a, b, c); }>("v_pk_fma_f16"),
+          vector_operation<[](PH a, PH b, PH c) { return both<fused_halves>(a, b, c); }>(
+              "v_pk_fmac_f16", Operation::Accumulates),
           vector_operation<[](PH a, PH b, PH c) {
             return both<propagating_min<float>>(both<propagating_min<float>>(a, b), c);
           }>("v_pk_minimum3_f16"),

@@ -166,7 +166,7 @@ void to_small(Wave &wave, const Instruction &instruction) {
                      conversion.group == Group::TwoSixteen || conversion.stochastic;
   Words a(wave, instruction, 0), b(wave, instruction, 1), scale(wave, instruction, two_sources ? 2 : 1);
   unsigned width = conversion.small.bits(), count = element_count(conversion.group);
-  bool saturate = wave.mode >> 23 & 1;
+  const bool saturate = wave.mode & Wave::half_overflow;
   std::array<Lanes, 6> results;
   for (unsigned lane = 0; lane < lane_count; ++lane) {
     double factor = 1.0 / e8m0_value(exponent_field(scale(0, lane)));

@@ -17,6 +17,8 @@ class WaitCheck : public Watch {
 public:
   explicit WaitCheck(const Program &program);
 
+  std::unique_ptr<Watch> fork(LaunchState &) const override { return std::make_unique<WaitCheck>(*this); }
+
   void begin(Workgroup &group, std::span<const std::unique_ptr<Wave>> waves) override;
   void before(Wave &wave, const Instruction &instruction) override;
   void access(Wave &wave, const Instruction &instruction, const MemoryAccess &access) override;
@@ -51,7 +53,7 @@ private:
   void retire(State &state);
   void examine(Wave &wave, const State &state, const Instruction &instruction);
 
-  const Program &program_;
+  const Program &program_; ///< also that of a copy of the launch
   std::vector<Facts> facts_;
   std::vector<State> states_;
 };

@@ -13,6 +13,13 @@ public:
   void add(std::unique_ptr<Watch> watch) { watches_.push_back(std::move(watch)); }
   bool empty() const { return watches_.empty(); }
 
+  std::unique_ptr<Watch> fork(LaunchState &copy) const override {
+    auto list = std::make_unique<WatchList>();
+    for (const auto &watch : watches_)
+      list->add(watch->fork(copy));
+    return list;
+  }
+
   void begin(Workgroup &group, std::span<const std::unique_ptr<Wave>> waves) override {
     for (auto &watch : watches_)
       watch->begin(group, waves);

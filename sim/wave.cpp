@@ -30,7 +30,8 @@ void Wave::update_exec_mask() {
 
 void Wave::set_mode(uint32_t value) {
   mode = value;
-  default_float = (value & 0xFF) == 0xF0;
+  constexpr uint32_t float_fields = 0xFF | Wave::half_overflow;
+  default_float = (value & float_fields) == 0xF0;
   ordinary = default_float && !(value >> 27 & 3);
 }
 

@@ -76,6 +76,7 @@ struct Wave {
   VectorRegisters vgpr;
   std::array<uint32_t, 132> sgpr{}; ///< 128 and a margin for pairs that start at the last one
   bool scc = false;
+  static constexpr uint32_t half_overflow = 1u << 23; ///< of `mode`: fp16_ovfl
   uint32_t mode = 0; ///< as s_getreg reads it: rounding 3:0, denormals 7:4, dx10_clamp 8, ieee 9, fp16_ovfl
                      ///< 23, indexing of vector registers 27, vskip 28, depth of the fork stack 31:29
   uint32_t pc = 0;   ///< index of the next instruction

@@ -136,8 +136,11 @@ void WorkgroupRunner::prepare_wave(Wave &wave) {
   const uint32_t first = wave.index * lane_count, count = std::min(lane_count, size - first);
   uint32_t x = first % launch.block[0], y = first / launch.block[0] % launch.block[1],
            z = first / launch.block[0] / launch.block[1];
+  // The descriptor says how many coordinates of the work-item are wanted; the others read as 0.
+  const unsigned coordinates = (kernel.rsrc2 >> 11 & 3) + 1;
+  const uint32_t wanted = coordinates >= 3 ? ~0u : (1u << 10 * coordinates) - 1;
   for (unsigned lane = 0; lane < count; ++lane) {
-    wave.vgpr[0].word[lane] = x | y << 10 | z << 20;
+    wave.vgpr[0].word[lane] = (x | y << 10 | z << 20) & wanted;
     if (++x == launch.block[0]) {
       x = 0;
       z += ++y == launch.block[1];

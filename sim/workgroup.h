@@ -30,8 +30,7 @@ class WorkgroupRunner {
 public:
   /// `watch` may be null; it sees every instruction of the workgroups that this object runs.
   WorkgroupRunner(LaunchState &state, Watch *watch);
-  /// A runner at the same point of the same workgroup, on a copy of the launch. The watch may only be one
-  /// that needs not know what was before.
+  /// A runner at the same point of the same workgroup, on a copy of the launch and with a copy of the watch.
   WorkgroupRunner(LaunchState &copy, const WorkgroupRunner &other, Watch *watch);
   WorkgroupRunner(const WorkgroupRunner &) = delete;
   WorkgroupRunner &operator=(const WorkgroupRunner &) = delete;

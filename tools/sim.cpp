@@ -110,7 +110,8 @@ void add_sim(CLI::App &app, Invocation &invocation) {
   run->footer(run_footer);
   run->add_option("LAUNCH", options->path, "The launch file (JSON)")->required();
   run->add_option("--budget", options->budget, "Wave instructions after which the run ends with a fault")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->check(CLI::NonNegativeNumber);
   add_command(*group, invocation, "coverage", "List the gfx950 instructions and which the simulator executes",
               show_coverage);
 }

@@ -168,6 +168,24 @@ TEST_F(Access, StructuredBuffersCountElements) {
     ASSERT_EQ(result[lane], lane < 4 ? word_at(8 * lane + 4) : 0) << lane;
 }
 
+TEST_F(Access, SwizzledBuffersInterleaveElementsByDwords) {
+  // Stride 8, 64 elements: of each group the first dwords lie together, then the second ones.
+  for (unsigned code = 0; code < 4; ++code) {
+    const unsigned group = 8u << code;
+    auto result =
+        words(fmt::format("s_or_b32 s9, s9, 0x80080000\ns_mov_b32 s10, 64\ns_or_b32 s11, s11, {:#x}\n"
+                          "s_movk_i32 s20, 8\nv_and_b32 v3, 31, v0\n"
+                          "buffer_load_dword v2, v3, s[8:11], s20 idxen offset:4",
+                          code << 21) +
+              store_v2);
+    for (unsigned lane = 0; lane < 64; ++lane) {
+      const unsigned index = lane % 32;
+      ASSERT_EQ(result[lane], word_at(8 + index / group * group * 8 + group * 4 + index % group * 4))
+          << group << " " << lane;
+    }
+  }
+}
+
 TEST_F(Access, ADescriptorBeyondTheBufferDoesNotHideTheFault) {
   Report report =
       execute("s_movk_i32 s10, 0x7fff\nv_lshlrev_b32 v1, 5, v0\nbuffer_load_dword v2, v1, s[8:11], 0 offen");

@@ -109,6 +109,8 @@ TEST(BadObject, MetadataOfSomethingElse) {
   expect_refusal(with_text("amdhsa.kernels", "amdhsa.colonel"), "lists no kernels");
   expect_refusal(with_text(".symbol", ".symbox"), "has no name or symbol");
   expect_refusal(with_text("AMDGPU", "AMDGPX"), "it has no AMDGPU metadata note");
+  expect_refusal(with_text("amdhsa--gfx950", "amdhsa--gfx942"),
+                 "metadata is for 'amdgcn-amd-amdhsa--gfx942', not for gfx950");
 }
 
 /// A code object whose note segment says that alignment.

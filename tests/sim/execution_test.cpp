@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "sim/execution.h"
@@ -143,16 +144,116 @@ TEST_F(Stepping, FaultsStayWhereTheyHappened) {
   EXPECT_EQ(execution.report().counts.total, 3u);
 }
 
-TEST_F(Stepping, BadLaunchesAndForksWithChecksAreErrors) {
+TEST_F(Stepping, BadLaunchesAreErrors) {
   run.launch.grid = {0, 1, 1};
   EXPECT_FALSE(Execution::start(run.code, memory, run.launch));
-  run.launch.grid = {1, 1, 1};
-  run.launch.checks.wait = true;
-  Execution execution = start();
-  const auto fork = execution.fork();
-  ASSERT_FALSE(fork);
-  EXPECT_EQ(fork.error().owner, Owner::User);
-  EXPECT_EQ(execution.run(), State::Done);
+}
+
+/// A program and, for the place of {}, what it lacks when it has the fault. At entry s[4:5] is a defined
+/// buffer, s[6:7] one that nothing wrote; v1 = 4 * lane.
+struct CheckedProgram {
+  const char *name;
+  FaultKind kind;
+  bool Checks::*check;
+  const char *body;
+  const char *lacking;
+};
+void PrintTo(const CheckedProgram &program, std::ostream *out) { *out << program.name; }
+class ForkWithChecks : public testing::TestWithParam<CheckedProgram> {};
+
+TEST_P(ForkWithChecks, EndsAsItsOriginalFromEveryPoint) {
+  for (const bool planted : {true, false}) {
+    KernelOptions options;
+    options.lds_size = 1024;
+    TestRun run(std::string("s_load_dwordx4 s[4:7], s[0:1], 0x0\nv_lshlrev_b32 v1, 2, v0\n"
+                            "s_waitcnt lgkmcnt(0)\n") +
+                    fmt::format(fmt::runtime(GetParam().body), planted ? "" : GetParam().lacking),
+                options);
+    Memory memory;
+    const uint64_t defined = *memory.allocate(4096), raw = *memory.allocate(4096);
+    ASSERT_TRUE(memory.fill(defined, std::byte{0}, 4096).ok());
+    run.argument(defined).argument(raw);
+    run.launch.block = {128, 1, 1};
+    run.launch.grid = {2, 1, 1};
+    run.launch.checks.*GetParam().check = true;
+    Execution original = std::move(*Execution::start(run.code, memory, run.launch));
+    std::vector<Execution> forks;
+    do
+      forks.push_back(std::move(*original.fork()));
+    while (original.step() == State::Running);
+    EXPECT_EQ(original.state(), planted ? State::Faulted : State::Done);
+    for (Execution &fork : forks) {
+      ASSERT_EQ(fork.run(), original.state());
+      if (!original.fault())
+        continue;
+      ASSERT_EQ(fork.fault()->kind, GetParam().kind) << fork.fault()->error().text();
+      ASSERT_EQ(fork.fault()->error().text(), original.fault()->error().text());
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Kinds, ForkWithChecks,
+    testing::Values(
+        CheckedProgram{"Wait", FaultKind::Wait, &Checks::wait,
+                       "global_load_dword v2, v1, s[4:5]\ns_nop 0\n{}\nv_mov_b32 v3, v2",
+                       "s_waitcnt vmcnt(0)"},
+        CheckedProgram{"Registers", FaultKind::Undefined, &Checks::undefined,
+                       "{}\nv_add_u32 v3, v2, v1\ns_nop 0\nglobal_store_dword v1, v3, s[4:5]",
+                       "v_mov_b32 v2, 0"},
+        CheckedProgram{"GlobalMemory", FaultKind::Undefined, &Checks::undefined,
+                       "v_mov_b32 v2, 0\n{}\ns_waitcnt vmcnt(0)\nglobal_load_dword v3, v1, s[6:7]\n"
+                       "s_waitcnt vmcnt(0)\nv_add_u32 v3, 1, v3\nglobal_store_dword v1, v3, s[4:5]",
+                       "global_store_dword v1, v2, s[6:7]"},
+        CheckedProgram{"CopiesInLds", FaultKind::Undefined, &Checks::undefined,
+                       "v_mov_b32 v2, v9\n{}\nds_write_b32 v1, v2\ns_waitcnt lgkmcnt(0)\nds_read_b32 v3, v1\n"
+                       "s_waitcnt lgkmcnt(0)\nv_add_u32 v3, 1, v3\nglobal_store_dword v1, v3, s[4:5]",
+                       "v_mov_b32 v2, 0"},
+        CheckedProgram{"LdsRace", FaultKind::RaceLds, &Checks::race_lds,
+                       "v_xor_b32 v2, 0x100, v1\nds_write_b32 v1, v0\ns_waitcnt lgkmcnt(0)\n{}\n"
+                       "ds_read_b32 v3, v2\ns_waitcnt lgkmcnt(0)",
+                       "s_barrier"},
+        CheckedProgram{"Hazard", FaultKind::Hazard, &Checks::hazard,
+                       "v_readfirstlane_b32 s20, v0\ns_nop 0\n{}\nv_mov_b32 v2, s20", "s_nop 0"},
+        CheckedProgram{"GlobalRace", FaultKind::RaceGlobal, &Checks::race_global,
+                       "s_lshl_b32 s20, s2, 9\nv_mov_b32 v2, v1\n{}\nglobal_store_dword v2, v0, s[4:5]",
+                       "v_add_u32 v2, s20, v1"}),
+    [](const auto &info) { return info.param.name; });
+
+/// Large enough for pages that are mapped rather than written, both of content and of undefined bits.
+TEST(MemoryFork, CopiesWhatIsFilledAndWhatIsUndefined) {
+  constexpr size_t size = size_t{8} << 20;
+  Memory memory;
+  const uint64_t filled = *memory.allocate(size), raw = *memory.allocate(size), part = *memory.allocate(size);
+  ASSERT_TRUE(memory.fill(filled, std::byte{7}, size).ok());
+  ASSERT_TRUE(memory.fill(part, std::byte{9}, size / 2).ok());
+  const uint32_t word = 5;
+  ASSERT_TRUE(memory.write(filled + size / 2, &word, 4).ok());
+  auto copy = memory.fork();
+  ASSERT_TRUE(copy) << copy.error().text();
+  auto byte = [&](uint64_t at) {
+    std::byte result{};
+    EXPECT_TRUE((*copy)->read(at, &result, 1).ok());
+    return static_cast<unsigned>(result);
+  };
+  EXPECT_EQ(byte(filled), 7u);
+  EXPECT_EQ(byte(filled + size - 1), 7u);
+  EXPECT_EQ(byte(filled + size / 2), 5u);
+  EXPECT_EQ(byte(filled + size / 2 + 4), 7u);
+  EXPECT_EQ(byte(part + size / 2 - 1), 9u);
+  EXPECT_EQ(byte(part + size / 2), 0u);
+  const Memory::View view = (*copy)->view();
+  EXPECT_FALSE(view.find(filled, size)->definedness().anything_undefined());
+  EXPECT_TRUE(view.find(raw, size)->definedness().untouched());
+  const std::byte *bits = view.find(part, size)->definedness().bits();
+  EXPECT_EQ(bits[0], std::byte{0});
+  EXPECT_EQ(bits[size / 2 - 1], std::byte{0});
+  EXPECT_EQ(bits[size / 2], std::byte{0xFF});
+  EXPECT_EQ(bits[size - 1], std::byte{0xFF});
+  // What happens to one of them stays there.
+  ASSERT_TRUE(memory.fill(part, std::byte{1}, size).ok());
+  EXPECT_EQ(byte(part), 9u);
+  EXPECT_EQ(bits[size - 1], std::byte{0xFF});
 }
 
 TEST(MemoryFork, CopiesWhatWasTouchedOfALargeBuffer) {

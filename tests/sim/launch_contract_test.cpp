@@ -64,6 +64,22 @@ protected:
 
 constexpr const char *one_wave = R"("grid": [1, 1, 1], "block": [64, 1, 1])";
 
+TEST_F(LaunchContract, AKernelMadeForOneBlockTakesNoOther) {
+  const std::string members = R"("buffers": {"out": {"size": 256}}, "values": [{"buffer": "out"}])";
+  EXPECT_STREQ(run("of_one_shape", R"("grid": [1, 1, 1], "block": [32, 2, 1])", members).status(), "ok");
+  const LaunchAnswer other = run("of_one_shape", R"("grid": [1, 1, 1], "block": [64, 1, 1])", members);
+  EXPECT_STREQ(other.status(), "error");
+  EXPECT_NE(message(other).find("made for 32x2x1"), std::string::npos) << message(other);
+}
+
+TEST_F(LaunchContract, CoordinatesThatTheKernelDoesNotAskForAreZero) {
+  const LaunchAnswer answer = run("first_coordinate", R"("grid": [2, 1, 1], "block": [8, 4, 3])",
+                                  R"("buffers": {"out": {"size": 32, "fill": 0}},
+                                     "values": [{"buffer": "out"}], "outputs": {"out": "../out.bin"})");
+  ASSERT_STREQ(answer.status(), "ok") << message(answer);
+  EXPECT_EQ(read<uint32_t>("out.bin"), std::vector<uint32_t>(8, 24));
+}
+
 TEST_F(LaunchContract, HiddenArgumentsComeFromTheMetadata) {
   const LaunchAnswer answer = run("hidden_values", R"("grid": [5, 3, 2], "block": [16, 4, 2])",
                                   R"("buffers": {"out": {"size": 112}},

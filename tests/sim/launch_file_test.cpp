@@ -204,6 +204,14 @@ TEST_F(LaunchFileTest, EndlessLoopsEndWithTheBudget) {
 TEST_F(LaunchFileTest, RefusesMalformedFiles) {
   put_code("s_nop 0");
   expect_refusal("{", "is not JSON");
+  expect_refusal(std::string(100'000, '['), "is nested deeper than 64");
+  std::string objects;
+  for (unsigned k = 0; k < 100'000; ++k)
+    objects += R"({"a":)";
+  expect_refusal(objects, "is nested deeper than 64");
+  expect_refusal(R"({"grid": [1, 1, 1], "grid" : [2, 1, 1]})", "has the key 'grid' twice");
+  expect_refusal(R"({"buffers": {"a": {"size": 1}, "b": {"size": 1}, "a": {"size": 2}}})",
+                 "has the key 'a' twice");
   expect_refusal("[]", "is not a JSON object");
   expect_refusal("{}", "code_object: is missing");
   expect_refusal(R"({"code_object": "k.hsaco", "block": [1, 1, 1]})", "grid: is missing");

@@ -14,13 +14,10 @@ using Kind = MemoryAccess::Kind;
 /// Keeps the accesses of a run.
 struct Recorder : Watch {
   std::vector<MemoryAccess> accesses;
-  void begin(Workgroup &, std::span<const std::unique_ptr<Wave>>) override {}
-  void before(Wave &, const Instruction &) override {}
   void access(Wave &, const Instruction &, const MemoryAccess &access) override {
     accesses.push_back(access);
   }
-  void barrier(Workgroup &) override {}
-  void end(Workgroup &) override {}
+  std::unique_ptr<Watch> fork(LaunchState &) const override { return std::make_unique<Recorder>(*this); }
 };
 
 class Shown : public testing::Test {

@@ -132,6 +132,33 @@ TEST(Memory, KnowsWhatNobodyWrote) {
   }
 }
 
+TEST(Memory, ABufferOfNothingHoldsNothing) {
+  Memory memory;
+  const uint64_t address = *memory.allocate(0), next = *memory.allocate(1);
+  EXPECT_NE(address, next);
+  std::byte byte{};
+  EXPECT_TRUE(memory.read(address, &byte, 0).ok());
+  EXPECT_FALSE(memory.read(address, &byte, 1).ok());
+  EXPECT_EQ(memory.view().find(address, 1), nullptr);
+  EXPECT_TRUE(memory.fork().ok());
+  EXPECT_TRUE(memory.free(address).ok());
+}
+
+TEST(Memory, AFillOfALargeBufferTouchesNoPages) {
+  Memory memory;
+  constexpr size_t size = size_t{64} << 30;
+  const uint64_t address = *memory.allocate(size);
+  ASSERT_TRUE(memory.fill(address, std::byte{7}, size).ok());
+  std::byte byte{};
+  for (const size_t at : {size_t{0}, size / 2, size - 1}) {
+    ASSERT_TRUE(memory.read(address + at, &byte, 1).ok());
+    EXPECT_EQ(byte, std::byte{7}) << at;
+  }
+  ASSERT_TRUE(memory.fill(address, std::byte{0}, size).ok());
+  ASSERT_TRUE(memory.read(address + size / 2, &byte, 1).ok());
+  EXPECT_EQ(byte, std::byte{0});
+}
+
 TEST(Memory, AWholeWriteDefinesABuffer) {
   Memory memory;
   const uint64_t address = *memory.allocate(64);

@@ -205,7 +205,7 @@ TEST(Scalar, EveryArithmeticAndExecForm) {
        [](uint64_t a, uint64_t b) { return ScalarResult{std::min(low(a), low(b)), low(a) < low(b)}; }},
       {"s_max_i32 s20, s24, s26",
        [](uint64_t a, uint64_t b) {
-         return ScalarResult{low(sign(a) > sign(b) ? a : b), sign(a) > sign(b)};
+         return ScalarResult{low(sign(a) > sign(b) ? a : b), sign(a) >= sign(b)};
        }},
       {"s_absdiff_i32 s20, s24, s26",
        [](uint64_t a, uint64_t b) {

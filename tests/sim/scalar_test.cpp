@@ -38,7 +38,7 @@ TEST(Scalar, Arithmetic) {
       {"s_min_i32 s20, s24, s26",
        [](uint64_t a, uint64_t b) { return ScalarResult{sign(a) < sign(b) ? a : b, sign(a) < sign(b)}; }},
       {"s_max_u32 s20, s24, s26",
-       [](uint64_t a, uint64_t b) { return ScalarResult{low(a) > low(b) ? a : b, low(a) > low(b)}; }},
+       [](uint64_t a, uint64_t b) { return ScalarResult{low(a) > low(b) ? a : b, low(a) >= low(b)}; }},
       {"s_lshl2_add_u32 s20, s24, s26",
        [](uint64_t a, uint64_t b) {
          uint64_t s = (uint64_t{low(a)} << 2) + low(b);

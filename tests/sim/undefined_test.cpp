@@ -96,6 +96,8 @@ TEST_F(Undefined, IsReportedWhereItSteers) {
       {"global_load_dword v3, v1, s[4:5]"},
       {"s_mov_b64 exec, 0x30\nglobal_store_dword v2, v0, s[8:9]", "global_store_dword", 4},
       {"s_mov_b64 exec, 0x30\nv_mov_b32 v2, 0\nglobal_store_dword v2, v0, s[8:9]"},
+      {"s_mov_b64 exec, 0x30\nglobal_load_dword v3, v1, s[20:21]", "global_load_dword"},
+      {"s_mov_b64 exec, 0\nglobal_load_dword v3, v1, s[20:21]"},
       {"s_load_dword s20, s[22:23], 0x0", "s_load_dword"},
       {"s_load_dword s20, s[4:5], s22", "s_load_dword"},
       {"ds_read_b32 v3, v2", "ds_read_b32", 0},

@@ -283,6 +283,48 @@ TEST(VectorHalf, Arithmetic) {
       half_inputs());
 }
 
+/// The nearest float to 1 + 2^-11 + 2^-24 is a tie of f16: rounding twice would lose the last bit.
+TEST(VectorHalf, MultiplyAddRoundsOnce) {
+  std::array<LaneInputs, 64> inputs{};
+  for (LaneInputs &lane : inputs)
+    lane = {0x42004200, 0x35563556, 0x00010001, 0x80018001,
+            0,          0,          0,          0x00010001}; // 3, 683/2048, 2^-24, -2^-24
+  auto always = [](uint64_t bits) { return [bits](In) { return bits; }; };
+  expect_lanes({{"v_fma_f16 %, v0, v1, v2", always(0x00013C01)},
+                {"v_fma_f16 %, v0, v1, v3", always(0x00013C00)},
+                {"v_fma_legacy_f16 %, v0, v1, v2", always(0x3C01)},
+                {"v_mad_legacy_f16 %, v0, v1, v2", always(0x3C00)},
+                {"v_pk_fma_f16 %, v0, v1, v2", always(0x3C013C01)},
+                {"v_pk_fma_f16 %, v0, v1, v3", always(0x3C003C00)},
+                {"v_pk_fmac_f16 %, v0, v1", always(0x3C013C01)}},
+               inputs);
+}
+
+TEST(VectorHalf, ThePackedFormWithoutSelectionTakesBothHalves) {
+  std::array<LaneInputs, 64> inputs{};
+  for (LaneInputs &lane : inputs)
+    lane = {0x40003C00, 0x42003C00, 0, 0, 0, 0, 0, 0x3C000000}; // (1, 2), (1, 3), (0, 1)
+  expect_lanes({{"v_pk_fmac_f16_e64 %, v0, v1", [](In) { return uint64_t{0x47003C00}; }}}, inputs);
+}
+
+TEST(VectorHalf, OverflowModeKeepsFiniteResultsFinite) {
+  std::array<LaneInputs, 64> inputs{};
+  for (LaneInputs &lane : inputs)
+    lane = {0xFBFF7BFF, 0x7BFF7BFF, 0x7C007C00, bits_of(1e6f), bits_of(-1e6f), bits_of(INFINITY), 0, 0};
+  auto always = [](uint64_t bits) { return [bits](In) { return bits; }; };
+  const std::string overflow = "s_setreg_imm32_b32 hwreg(HW_REG_MODE, 23, 1), ";
+  expect_lanes({{"v_mul_f16 %, v0, v1", always(0x7BFF)},
+                {"v_pk_add_f16 %, v0, v1 op_sel_hi:[0,1]", always(0x7BFF7BFF)},
+                {"v_pk_mul_f16 %, v0, v1", always(0xFBFF7BFF)},
+                {"v_pk_mul_f16 %, v2, v1", always(0x7C007C00)},
+                {"v_cvt_f16_f32 %, v3", always(0x7BFF)},
+                {"v_cvt_f16_f32 %, v4", always(0xFBFF)},
+                {"v_cvt_f16_f32 %, v5", always(0x7C00)}},
+               inputs, overflow + "1");
+  expect_lanes({{"v_mul_f16 %, v0, v1", always(0x7C00)}, {"v_cvt_f16_f32 %, v4", always(0xFC00)}}, inputs,
+               overflow + "0");
+}
+
 TEST(VectorHalf, PackedAndMixed) {
   std::array<LaneInputs, 64> inputs = half_inputs();
   for (auto &lane : inputs) // finite only: NaN payloads are not compared

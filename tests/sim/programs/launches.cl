@@ -37,3 +37,12 @@ kernel void last_word(global uint *out, ulong words) {
 }
 
 kernel void copy(global const uint *in, global uint *out) { out[item_x()] = in[item_x()]; }
+
+__attribute__((reqd_work_group_size(32, 2, 1))) kernel void of_one_shape(global uint *out) {
+  out[32 * item_y() + item_x()] = item_x();
+}
+
+// Takes the whole of the register with the work-item's coordinates for x, as it uses no other one.
+kernel void first_coordinate(global uint *out) {
+  __scoped_atomic_fetch_add(&out[item_x()], 1u, __ATOMIC_RELAXED, __MEMORY_SCOPE_DEVICE);
+}
