@@ -156,8 +156,8 @@ Status fill_memory(LaunchState &state) {
     std::memcpy(state.kernarg.data() + argument.offset, &value,
                 std::min<size_t>(argument.size, sizeof value));
   }
-  // Scalar loads fetch whole pieces of up to 64 bytes.
-  auto kernarg = buffers.add(state.kernarg, (state.kernarg.size() + 127) / 64 * 64);
+  // The segment is aligned to 16 bytes, and so is its end: wide loads may take what is left of that.
+  auto kernarg = buffers.add(state.kernarg, (state.kernarg.size() + 15) / 16 * 16);
   if (!kernarg)
     return kernarg.error();
   state.kernarg_address = *kernarg;

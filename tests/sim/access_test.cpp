@@ -168,6 +168,19 @@ TEST_F(Access, StructuredBuffersCountElements) {
     ASSERT_EQ(result[lane], lane < 4 ? word_at(8 * lane + 4) : 0) << lane;
 }
 
+TEST_F(Access, ArgumentsEndWithTheirBlock) {
+  KernelOptions options;
+  options.kernarg_size = 36;
+  const Report inside = execute("s_load_dwordx4 s[12:15], s[0:1], 0x20\ns_waitcnt lgkmcnt(0)", options);
+  EXPECT_FALSE(inside.fault) << inside.fault->error().text();
+  for (const char *beyond : {"s_load_dword s12, s[0:1], 0x30", "s_load_dwordx8 s[12:19], s[0:1], 0x20",
+                             "v_mov_b32 v2, 0\nglobal_load_dword v3, v2, s[0:1] offset:48"}) {
+    const Report report = execute(beyond, options);
+    ASSERT_TRUE(report.fault) << beyond;
+    EXPECT_EQ(report.fault->kind, FaultKind::OutOfBounds) << beyond;
+  }
+}
+
 TEST_F(Access, SwizzledBuffersInterleaveElementsByDwords) {
   // Stride 8, 64 elements: of each group the first dwords lie together, then the second ones.
   for (unsigned code = 0; code < 4; ++code) {
