@@ -15,11 +15,20 @@ struct Scaled {
   int exponent;
 };
 
-Scaled in_last_places(double magnitude, int smallest_normal, unsigned mantissa_bits) {
-  int exponent = magnitude == 0 ? smallest_normal : std::ilogb(magnitude);
-  exponent = std::max(exponent, smallest_normal) - static_cast<int>(mantissa_bits);
-  return {std::ldexp(magnitude, -exponent), exponent};
+/// 2^exponent, of a normal double.
+double power_of_two(int exponent) {
+  return std::bit_cast<double>(static_cast<uint64_t>(exponent + 1023) << 52);
 }
+
+/// `magnitude` is finite and the smallest normal number of the format well above a double's.
+Scaled in_last_places(double magnitude, int smallest_normal, unsigned mantissa_bits) {
+  int exponent = static_cast<int>(std::bit_cast<uint64_t>(magnitude) >> 52) - 1023;
+  exponent = std::max(exponent, smallest_normal) - static_cast<int>(mantissa_bits);
+  return {magnitude * power_of_two(-exponent), exponent};
+}
+
+/// The whole part of a number of units: at most twice the codes of an exponent.
+uint32_t whole_part(double units) { return static_cast<uint32_t>(units); }
 
 uint32_t largest_code(const SmallFormat &format) {
   uint32_t all = (1u << (format.exponent_bits + format.mantissa_bits)) - 1;
@@ -28,9 +37,8 @@ uint32_t largest_code(const SmallFormat &format) {
   return format.has_nan ? all - 1 : all;
 }
 
-/// The code of `units` whole units of 2^exponent; units may have grown to the next power of two by rounding.
-uint32_t finite_code(const SmallFormat &format, double units, int exponent) {
-  uint32_t whole = static_cast<uint32_t>(units);
+/// The code of `whole` units of 2^exponent; they may have grown to the next power of two by rounding.
+uint32_t finite_code(const SmallFormat &format, uint32_t whole, int exponent) {
   int biased = exponent + static_cast<int>(format.mantissa_bits) + format.bias;
   uint32_t one = 1u << format.mantissa_bits;
   // A denormal has the exponent of the smallest normal and no hidden bit; carries move into the exponent
@@ -51,10 +59,7 @@ uint32_t to_small(const SmallFormat &format, double value, bool saturate, Round 
   if (std::isinf(value))
     return sign | overflow;
   Scaled scaled = in_last_places(std::fabs(value), 1 - format.bias, format.mantissa_bits);
-  double units = round(scaled.units);
-  if (units >= std::ldexp(1.0, 30))
-    return sign | overflow;
-  uint32_t code = finite_code(format, units, scaled.exponent);
+  const uint32_t code = finite_code(format, round(scaled.units), scaled.exponent);
   return sign | (code > largest ? overflow : code);
 }
 
@@ -67,14 +72,14 @@ uint32_t double_to_half(double value, unsigned rounding) {
   if (std::isinf(value))
     return sign | 0x7C00;
   Scaled scaled = in_last_places(std::fabs(value), -14, 10);
-  double below = std::floor(scaled.units);
-  double rest = scaled.units - below;
-  bool away = rounding == 0   ? rest > 0.5 || (rest == 0.5 && std::fmod(below, 2.0) == 1.0)
+  const uint32_t below = whole_part(scaled.units);
+  const double rest = scaled.units - below;
+  bool away = rounding == 0   ? rest > 0.5 || (rest == 0.5 && below % 2 == 1)
               : rounding == 1 ? rest > 0 && !sign
               : rounding == 2 ? rest > 0 && sign
                               : false;
-  double units = below + (away ? 1 : 0);
-  if (std::ldexp(units, scaled.exponent) > 65504) {
+  const uint32_t units = below + (away ? 1 : 0);
+  if (units * power_of_two(scaled.exponent) > 65504) {
     bool infinite = rounding == 0 || (rounding == 1 && !sign) || (rounding == 2 && sign);
     return sign | (infinite ? 0x7C00 : 0x7BFF);
   }
@@ -96,29 +101,28 @@ float small_to_float(const SmallFormat &format, uint32_t code) {
     uint32_t whole = exponent ? mantissa + (1u << format.mantissa_bits) : mantissa;
     int place =
         (exponent ? static_cast<int>(exponent) : 1) - format.bias - static_cast<int>(format.mantissa_bits);
-    result = std::ldexp(static_cast<float>(whole), place);
+    result = static_cast<float>(whole * power_of_two(place));
   }
   return negative ? -result : result;
 }
 
 uint32_t float_to_small(const SmallFormat &format, double value, bool saturate) {
   return to_small(format, value, saturate, [](double units) {
-    double below = std::floor(units);
-    double rest = units - below;
-    bool odd = std::fmod(below, 2.0) == 1.0;
-    return below + (rest > 0.5 || (rest == 0.5 && odd) ? 1 : 0);
+    const uint32_t below = whole_part(units);
+    const double rest = units - below;
+    return below + (rest > 0.5 || (rest == 0.5 && below % 2 == 1) ? 1 : 0);
   });
 }
 
 uint32_t float_to_small_stochastic(const SmallFormat &format, double value, bool saturate, uint32_t random) {
   return to_small(format, value, saturate, [random](double units) {
-    return std::floor(units + std::ldexp(static_cast<double>(random), -32));
+    return whole_part(units + static_cast<double>(random) * 0x1p-32);
   });
 }
 
 double e8m0_value(uint32_t exponent) {
   return exponent == 255 ? std::numeric_limits<double>::quiet_NaN()
-                         : std::ldexp(1.0, static_cast<int>(exponent) - 127);
+                         : power_of_two(static_cast<int>(exponent) - 127);
 }
 
 } // namespace nereid::sim
