@@ -332,9 +332,10 @@ LinearLayout Propagation::write_layout(const ir::Op &op) const {
 }
 
 Status Propagation::check_waves() const {
-  if (!std::has_single_bit(static_cast<unsigned>(function_.options.waves)))
-    return nereid_error(fmt::format("{} waves do not compile yet", function_.options.waves),
-                        "use 1, 2, 4, 8 or 16 waves");
+  const auto waves = static_cast<unsigned>(function_.options.waves);
+  if (!std::has_single_bit(waves))
+    return user_error(fmt::format("kernel {}: {} waves are no power of two", function_.name, waves),
+                      fmt::format("Use {} or {} waves", std::bit_floor(waves), std::bit_ceil(waves)));
   return {};
 }
 

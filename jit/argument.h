@@ -24,6 +24,13 @@ template <class T> struct DeviceMemoryOf<DevicePointer<T>> {
   static ArgumentValue value(const DevicePointer<T> &p) { return {ArgumentValue::Kind::Pointer, p.address}; }
 };
 
+/// Whether a kernel's Ptr<T> takes host memory of elements Given: T itself, plain bytes, or for the 16-bit
+/// floats and truth values, which have no type of their own on most hosts, the integers that hold their bits.
+template <class Given, class T>
+concept MemoryFor = std::same_as<Given, T> || std::same_as<Given, std::byte> ||
+                    (std::same_as<Given, uint16_t> && (std::same_as<T, bf16> || std::same_as<T, f16>)) ||
+                    (std::same_as<Given, uint8_t> && std::same_as<T, i1>);
+
 /// What a parameter of a kernel takes from the host, and its bits.
 template <class P> struct ParameterArgument;
 
@@ -33,7 +40,7 @@ template <class T> struct ParameterArgument<Ptr<T>> {
         requires { typename DeviceMemoryOf<A>::Element; },
         "this parameter is a Ptr<T>: its argument is a Buffer<T> or a DevicePointer<T>");
     using Given = std::remove_const_t<typename DeviceMemoryOf<A>::Element>;
-    static_assert(std::same_as<Given, std::remove_const_t<T>> || std::same_as<Given, std::byte>,
+    static_assert(MemoryFor<Given, std::remove_const_t<T>>,
                   "the argument's memory holds elements of another type than the parameter Ptr<T> points to");
     return DeviceMemoryOf<A>::value(argument);
   }

@@ -26,6 +26,9 @@ struct SimulatorOptions {
   /// What the simulator looks for while kernels run: "all", "none", or kinds separated by commas
   /// (docs/simulator.md). Empty: what NEREID_SIM_CHECKS says, else none. A bad word is the error of launches.
   std::string checks;
+  /// Wave instructions of all waves after which a launch ends with an error. 0: what NEREID_SIM_BUDGET says,
+  /// else 2^32. A bad number there is the error of launches.
+  uint64_t budget = 0;
 };
 
 class Device;

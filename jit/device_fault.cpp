@@ -1,8 +1,11 @@
 #include "jit/device_fault.h"
 
 #include <cstring>
+#include <vector>
 
 #include <fmt/format.h>
+
+#include "dsl/interpreter/argument_text.h"
 
 namespace nereid::jit {
 namespace {
@@ -18,30 +21,20 @@ std::string assertion_at(const CompiledKernel &kernel, unsigned wanted) {
   return message;
 }
 
-/// The pointer argument that an address is reached from, probably: the last one before it, as kernels add
-/// what is not negative to pointers; a null pointer only where it is the address or there is no other. Empty
-/// when all are behind it.
-std::string argument_of(uint64_t address, const ir::Function &function, std::span<const std::byte> kernarg) {
-  std::optional<size_t> found;
-  uint64_t base = 0;
+/// The bits of each argument of a launch.
+std::vector<uint64_t> arguments_of(const ir::Function &function, std::span<const std::byte> kernarg) {
+  std::vector<uint64_t> arguments;
   size_t offset = 0;
-  for (size_t i = 0; i < function.arguments.size(); ++i) {
-    const ir::Type &type = function.type(function.arguments[i].value);
+  for (const ir::Argument &argument : function.arguments) {
+    const ir::Type &type = function.type(argument.value);
     const size_t bytes = type.pointer || ir::byte_size(type.element) == 8 ? 8 : 4;
     offset = (offset + bytes - 1) / bytes * bytes;
     uint64_t value = 0;
     std::memcpy(&value, kernarg.data() + offset, bytes);
+    arguments.push_back(value);
     offset += bytes;
-    if (type.pointer && value <= address && (!found || value > base)) {
-      found = i;
-      base = value;
-    }
   }
-  if (!found)
-    return "";
-  if (base == 0)
-    return fmt::format("; argument {} is null", *found);
-  return fmt::format("; argument {} points {} bytes before that address", *found, address - base);
+  return arguments;
 }
 
 } // namespace
@@ -54,10 +47,11 @@ Error describe_fault(const DeviceFault &fault, const CompiledKernel &kernel,
                                   fault.workgroup[2], fault.wave);
   if (fault.lane >= 0)
     place += fmt::format(", lane {}", fault.lane);
+  std::string text = fault.text;
+  if (fault.memory)
+    text += argument_near(*fault.memory, kernel.function(), arguments_of(kernel.function(), kernarg));
   std::string what =
-      fmt::format("{}: {} ({}, '{}' at {:#x})", fault.kind,
-                  fault.text + (fault.memory ? argument_of(*fault.memory, kernel.function(), kernarg) : ""),
-                  place, fault.instruction, fault.address);
+      fmt::format("{}: {} ({}, '{}' at {:#x})", fault.kind, text, place, fault.instruction, fault.address);
   if (fault.trap)
     if (std::string message = assertion_at(kernel, line); !message.empty())
       what = fmt::format("device_assert failed: {} ({})", message, place);

@@ -25,14 +25,14 @@ struct DeviceFault {
   std::string text;
   std::string instruction;
   uint64_t address = 0;           ///< of the instruction, in the code object
-  std::optional<uint64_t> memory; ///< where the access outside of all buffers went
+  std::optional<uint64_t> memory; ///< the address that cannot be accessed
   std::array<uint32_t, 3> workgroup{};
   unsigned wave = 0;
   int lane = -1; ///< -1: no single lane
 };
 
 /// The fault as an error at the kernel's source line; of a device_assert with its message, of an access
-/// outside of all buffers with the argument that points there. kernarg: the launch's arguments, in order,
+/// that cannot be made with the argument that points there. kernarg: the launch's arguments, in order,
 /// each at a multiple of its size.
 Error describe_fault(const DeviceFault &fault, const CompiledKernel &kernel,
                      std::span<const std::byte> kernarg);

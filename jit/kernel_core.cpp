@@ -109,9 +109,8 @@ private:
 
 Status check(Grid grid, std::span<const ArgumentValue> arguments, const DeviceInterface &device,
              const std::string &kernel) {
-  if (!grid.count())
-    return user_error(fmt::format("kernel '{}': the grid is {} x {} x {}: it has no programs", kernel, grid.x,
-                                  grid.y, grid.z));
+  if (Status valid = grid.check(); !valid)
+    return user_error(fmt::format("kernel '{}': {}", kernel, valid.error().message), valid.error().remedy);
   for (size_t i = 0; i < arguments.size(); ++i)
     if (arguments[i].device && arguments[i].device != &device)
       return user_error(
@@ -220,6 +219,11 @@ Result<LaunchInfo> KernelCore::launch(const LaunchOptions &options, const Stream
     ready = *built;
   }
   info.compiled = ready->compiled;
+  if (uint64_t{grid.x} * ready->compiled->block() > UINT32_MAX)
+    return user_error(fmt::format("kernel '{}': {} programs of {} work-items in x are more than 2^32 - 1 "
+                                  "work-items",
+                                  name_, grid.x, ready->compiled->block()),
+                      "Spread the programs over x and y, or use fewer waves");
 
   Stopwatch watch;
   if (interpret) {

@@ -6,19 +6,25 @@
 #include <optional>
 #include <string_view>
 
+#include "base/result.h"
 #include "jit/resources.h"
 
 namespace nereid {
 
 class CompiledKernel;
 
-/// Programs of a launch in x, y and z.
+/// Programs of a launch in x, y and z: at most 2^31 - 1 in x and 2^16 - 1 in y and z, as HIP has it.
 struct Grid {
+  static constexpr uint32_t most_x = (uint32_t{1} << 31) - 1;
+  static constexpr uint32_t most_y_or_z = (uint32_t{1} << 16) - 1;
+
   uint32_t x = 1;
   uint32_t y = 1;
   uint32_t z = 1;
 
   uint64_t count() const { return uint64_t{x} * y * z; }
+  /// Error (User) when no launch can have this grid.
+  Status check() const;
   bool operator==(const Grid &) const = default;
 };
 

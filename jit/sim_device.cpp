@@ -1,7 +1,9 @@
 #include "jit/sim_device.h"
 
+#include <charconv>
 #include <chrono>
 #include <cstdlib>
+#include <cstring>
 
 #include "jit/compiled_kernel.h"
 #include "jit/device_fault.h"
@@ -43,11 +45,31 @@ Result<sim::Checks> checks_of(const SimulatorOptions &options) {
   return sim::Checks::parse(variable ? variable : "none");
 }
 
+/// Minutes of simulation.
+constexpr uint64_t usual_budget = uint64_t{1} << 32;
+
+Result<uint64_t> budget_of(const SimulatorOptions &options) {
+  if (options.budget)
+    return options.budget;
+  const char *variable = std::getenv("NEREID_SIM_BUDGET");
+  if (!variable || !*variable)
+    return usual_budget;
+  uint64_t value = 0;
+  const char *end = variable + std::strlen(variable);
+  const auto [stop, status] = std::from_chars(variable, end, value);
+  if (status != std::errc() || stop != end || value == 0)
+    return user_error("NEREID_SIM_BUDGET is '" + std::string(variable) + "'",
+                      "It is a number of wave instructions, at least 1");
+  return value;
+}
+
 /// Whose fault it is. What a compiled kernel cannot do without an error of Nereid's is Nereid's.
 FaultBlame blame(sim::FaultKind kind) {
   switch (kind) {
-  case sim::FaultKind::OutOfBounds:
   case sim::FaultKind::Misaligned:
+    return {Owner::User,
+            "Align the pointers that the kernel is given, and what it adds to them, to the element"};
+  case sim::FaultKind::OutOfBounds:
     return {Owner::User,
             "Check the sizes of the buffers and the kernel's masks; NEREID_INTERPRET=1 names the element"};
   case sim::FaultKind::Undefined:
@@ -57,7 +79,10 @@ FaultBlame blame(sim::FaultKind kind) {
   case sim::FaultKind::RaceGlobal:
     return {Owner::User, "Let one program write a byte that others use, or use atomics"};
   case sim::FaultKind::Budget:
-    return {Owner::User, "Check the bounds of the kernel's loops"};
+    return {
+        Owner::User,
+        "Check the bounds of the kernel's loops; NEREID_SIM_BUDGET or SimulatorOptions::budget allows more "
+        "instructions"};
   case sim::FaultKind::Trap:
     return {Owner::User, "NEREID_INTERPRET=1 runs the kernel on the host and names the element"};
   case sim::FaultKind::RaceLds:
@@ -88,7 +113,7 @@ Error fault_error(const sim::Fault &fault, const LaunchRequest &request) {
 } // namespace
 
 SimDevice::SimDevice(const SimulatorOptions &options)
-    : options_(options), checks_(checks_of(options)), memory_(options.memory) {}
+    : options_(options), checks_(checks_of(options)), budget_(budget_of(options)), memory_(options.memory) {}
 
 Result<uint64_t> SimDevice::allocate(size_t bytes) {
   Result<uint64_t> address = memory_.allocate(bytes);
@@ -149,8 +174,11 @@ Result<std::shared_ptr<const LoadedKernel>> SimDevice::load(const CompiledKernel
 Result<std::optional<InstructionCounts>> SimDevice::launch(StreamState *, const LaunchRequest &request) {
   if (!checks_)
     return checks_.error();
+  if (!budget_)
+    return budget_.error();
   sim::Launch launch;
   launch.checks = *checks_;
+  launch.instruction_budget = *budget_;
   launch.grid = {request.grid.x, request.grid.y, request.grid.z};
   launch.block = {request.block, 1, 1};
   launch.kernarg.assign(request.kernarg.begin(), request.kernarg.end());

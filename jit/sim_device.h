@@ -36,6 +36,7 @@ public:
 private:
   SimulatorOptions options_;
   Result<sim::Checks> checks_;
+  Result<uint64_t> budget_;
   sim::Memory memory_;
   std::mutex mutex_;
   std::map<uint64_t, size_t> sizes_; ///< of what is allocated, by address

@@ -85,6 +85,24 @@ Compiled compile_gemm(const ConfigValues &values, const Size &size, const Device
   return stores_bf16(values) ? with(to_bf16, some_pointer<bf16>()) : with(to_f32, some_pointer<f32>());
 }
 
+Compiled compile_batched(const ConfigValues &values, const Size &size, const Device &device) {
+  static const Kernel kernel("mxfp4_batched_gemm", mxfp4_batched_gemm);
+  const ProblemSize known = size.value_or(ProblemSize{});
+  return compile(kernel, batched_config(values, size), size, device,
+                 {"a", "b", "b_scales", "out", "m", "n", "k"}, some_pointer<bf16>(), some_pointer<u8>(),
+                 some_pointer<u8>(), some_pointer<bf16>(), narrow(known.m), narrow(known.n), narrow(known.k));
+}
+
+Compiled compile_grouped(const ConfigValues &values, const Size &size, const Device &device) {
+  static const Kernel kernel("mxfp4_grouped_gemm", mxfp4_grouped_gemm);
+  const ProblemSize known = size.value_or(ProblemSize{});
+  constexpr int32_t any_number = 3; // of experts: nothing is known of it
+  return compile(kernel, grouped_config(values, size), size, device,
+                 {"a", "ends", "b", "b_scales", "out", "experts", "n", "k"}, some_pointer<bf16>(),
+                 some_pointer<i32>(), some_pointer<u8>(), some_pointer<u8>(), some_pointer<bf16>(),
+                 any_number, narrow(known.n), narrow(known.k));
+}
+
 Compiled compile_reduce(const ConfigValues &values, const Size &size, const Device &device) {
   static const Kernel kernel("splitk_reduce", splitk_reduce);
   const ProblemSize known = size.value_or(ProblemSize{});
@@ -105,6 +123,10 @@ const std::vector<LibraryKernel> &library_kernels() {
       {"mxfp4_gemm", "D = alpha A B + beta C of quantised A and shuffled MXFP4 B", gemm_keys(),
        [](const ConfigValues &given, const Size &size) { return complete_gemm(false, given, size); },
        compile_gemm, true},
+      {"mxfp4_batched_gemm", "several products of bf16 A, quantised on the way, with shuffled MXFP4 B",
+       batched_keys(), complete_batched, compile_batched, true},
+      {"mxfp4_grouped_gemm", "rows of bf16 A, sorted by expert, times the shuffled MXFP4 B of each expert",
+       grouped_keys(), complete_grouped, compile_grouped, true},
       {"splitk_reduce", "the sum of a K split's f32 slices as bf16", reduce_keys(), complete_reduce,
        compile_reduce, true},
   };

@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <tuple>
 
 #include <fmt/format.h>
+
+#include "jit/launch.h"
 
 namespace nereid::kernels {
 namespace {
@@ -100,6 +103,20 @@ GemmPath automatic_path(const ProblemSize &shape) {
   return shape.m <= 32 ? GemmPath::Atomic : GemmPath::Staged;
 }
 
+/// Blocks of rows go into y or z of a grid.
+Status check_rows(std::string_view kernel, const ConfigValues &config,
+                  const std::optional<ProblemSize> &shape) {
+  const int block_m = *config.get("block_m");
+  if (!shape || blocks(shape->m, block_m) <= Grid::most_y_or_z)
+    return {};
+  const auto least = static_cast<uint64_t>(blocks(shape->m, Grid::most_y_or_z));
+  return user_error(
+      fmt::format("{}: M={} in blocks of block_m={} are {} programs, a grid has at most {} in y "
+                  "and z",
+                  kernel, shape->m, block_m, blocks(shape->m, block_m), Grid::most_y_or_z),
+      fmt::format("use block_m={}", std::bit_ceil(least)));
+}
+
 /// The path that Auto takes when the config says how to reduce.
 GemmPath path_for(GemmPath chosen, const ConfigValues &given) {
   if (chosen == GemmPath::Staged)
@@ -119,8 +136,9 @@ GemmPath path_for(GemmPath chosen, const ConfigValues &given) {
   return chosen;
 }
 
-Error contradiction(GemmPath path, std::string_view entry) {
-  return user_error(fmt::format("--config {} contradicts --path {}", entry, name_of(path)),
+Error contradiction(GemmPath path, std::string_view key, const ConfigValues &given) {
+  return user_error(fmt::format("--config {} contradicts --path {}",
+                                ConfigValues{{std::string(key), *given.get(key)}}.text(), name_of(path)),
                     "drop one of the two");
 }
 
@@ -139,6 +157,21 @@ const std::vector<std::string_view> &gemm_keys() {
   return keys;
 }
 
+const std::vector<std::string_view> &batched_keys() {
+  static const std::vector<std::string_view> keys = {
+      "block_m", "block_n", "block_k", "waves", "stages", "mfma", "waves_per_eu", "const_k", "wave_split"};
+  return keys;
+}
+
+const std::vector<std::string_view> &grouped_keys() {
+  static const std::vector<std::string_view> keys = [] {
+    std::vector<std::string_view> all = batched_keys();
+    all.push_back("experts");
+    return all;
+  }();
+  return keys;
+}
+
 const std::vector<std::string_view> &reduce_keys() {
   static const std::vector<std::string_view> keys = {"block_m", "block_n", "split_k",     "waves",
                                                      "stages",  "mfma",    "waves_per_eu"};
@@ -150,6 +183,8 @@ Result<ConfigValues> complete_quant(const ConfigValues &given, const std::option
     return status.error();
   ConfigValues config = given;
   set_missing(config, "block_m", shape && shape->m <= 16 ? 16 : 32);
+  if (Status status = check_rows("mxfp4_quant", config, shape); !status)
+    return status.error();
   set_missing(config, "block_k", 256);
   // A wave quantises 8192 values at a time.
   set_missing(config, "waves", std::clamp(*config.get("block_m") * *config.get("block_k") / 8192, 1, 4));
@@ -166,11 +201,9 @@ Result<ConfigValues> complete_quant(const ConfigValues &given, const std::option
   return config;
 }
 
-Result<ConfigValues> complete_gemm(bool fused, const ConfigValues &given,
-                                   const std::optional<ProblemSize> &shape) {
-  const std::string_view kernel = fused ? "mxfp4_gemm_fused" : "mxfp4_gemm";
-  if (Status status = given.only(kernel, gemm_keys()); !status)
-    return status.error();
+/// All keys of a product: what is given, checked, and the library's choice for the rest.
+static Result<ConfigValues> complete_product(std::string_view kernel, bool fused, const ConfigValues &given,
+                                             const std::optional<ProblemSize> &shape) {
   ConfigValues config = given;
   const int64_t m = shape ? shape->m : 16;
   const int most_rows = fused ? 32 : 64;
@@ -183,6 +216,8 @@ Result<ConfigValues> complete_gemm(bool fused, const ConfigValues &given,
   }
   set_missing(config, "block_m", block_m);
   block_m = *config.get("block_m");
+  if (Status status = check_rows(kernel, config, shape); !status)
+    return status.error();
   set_missing(config, "split_k", 1);
   const bool is_split = *config.get("split_k") > 1;
   set_missing(config, "block_n", fused ? (block_m <= 16 && !is_split ? 32 : 64) : 128);
@@ -216,11 +251,48 @@ Result<ConfigValues> complete_gemm(bool fused, const ConfigValues &given,
   return config;
 }
 
+/// The same for the keys that the kernel has.
+static Result<ConfigValues> complete_product(std::string_view kernel, bool fused,
+                                             const std::vector<std::string_view> &keys,
+                                             const ConfigValues &given,
+                                             const std::optional<ProblemSize> &shape) {
+  if (Status status = given.only(kernel, keys); !status)
+    return status.error();
+  const Result<ConfigValues> product = complete_product(kernel, fused, given, shape);
+  if (!product)
+    return product.error();
+  ConfigValues config;
+  for (std::string_view key : keys)
+    config.set(key, *product->get(key));
+  return config;
+}
+
+Result<ConfigValues> complete_gemm(bool fused, const ConfigValues &given,
+                                   const std::optional<ProblemSize> &shape) {
+  return complete_product(fused ? "mxfp4_gemm_fused" : "mxfp4_gemm", fused, gemm_keys(), given, shape);
+}
+
+Result<ConfigValues> complete_batched(const ConfigValues &given, const std::optional<ProblemSize> &shape) {
+  return complete_product("mxfp4_batched_gemm", /*fused=*/true, batched_keys(), given, shape);
+}
+
+Result<ConfigValues> complete_grouped(const ConfigValues &given, const std::optional<ProblemSize> &shape) {
+  ConfigValues config = given;
+  set_missing(config, "experts", 8);
+  std::optional<ProblemSize> of_expert = shape;
+  if (shape)
+    of_expert->m = blocks(shape->m, *config.get("experts"));
+  return complete_product("mxfp4_grouped_gemm", /*fused=*/true, grouped_keys(), config, of_expert);
+}
+
 Result<ConfigValues> complete_reduce(const ConfigValues &given, const std::optional<ProblemSize> &shape) {
   if (Status status = given.only("splitk_reduce", reduce_keys()); !status)
     return status.error();
   ConfigValues config = given;
-  set_missing(config, "block_m", shape && shape->m < 16 ? 4 : 16);
+  const bool tall = shape && blocks(shape->m, 16) > Grid::most_y_or_z;
+  set_missing(config, "block_m", shape && shape->m < 16 ? 4 : tall ? 32 : 16);
+  if (Status status = check_rows("splitk_reduce", config, shape); !status)
+    return status.error();
   set_missing(config, "block_n", 128);
   set_missing(config, "split_k", 8);
   set_missing(config, "waves", 4);
@@ -254,7 +326,7 @@ Status check_shape(const ProblemSize &shape, bool has_n) {
   if (shape.n % 16 != 0)
     return user_error(fmt::format("N = {} is not a multiple of 16", shape.n),
                       "pad B with zero rows to the next multiple of 16");
-  // Offsets within a tile are 32 bits wide, and a grid has 2^16 programs in y and z.
+  // Offsets within a tile are 32 bits wide.
   constexpr int64_t most_rows = int64_t{1} << 20;
   constexpr int64_t widest = int64_t{1} << 21;
   if (shape.m > most_rows || shape.n > widest || shape.k > widest)
@@ -266,7 +338,8 @@ Status check_shape(const ProblemSize &shape, bool has_n) {
 Result<GemmPlan> plan_gemm(GemmPath path, const ConfigValues &given, const ProblemSize &shape) {
   if (Status status = check_shape(shape); !status)
     return status.error();
-  if (path == GemmPath::Auto)
+  const bool automatic = path == GemmPath::Auto;
+  if (automatic)
     path = path_for(automatic_path(shape), given);
 
   ConfigValues wanted = given;
@@ -276,20 +349,20 @@ Result<GemmPlan> plan_gemm(GemmPath path, const ConfigValues &given, const Probl
   case GemmPath::Staged:
     break;
   case GemmPath::Fused:
-    if (given.get_or("split_k", 1) != 1)
-      return contradiction(path, fmt::format("split_k={}", *given.get("split_k")));
+    if (!automatic && given.get_or("split_k", 1) != 1)
+      return contradiction(path, "split_k", given);
     if (reduce && *reduce != static_cast<int>(Reduce::None))
-      return contradiction(path, "with a way to reduce");
+      return contradiction(path, "reduce", given);
     break;
   case GemmPath::Atomic:
     if (reduce && *reduce != static_cast<int>(Reduce::Atomic))
-      return contradiction(path, "with another way to reduce");
+      return contradiction(path, "reduce", given);
     wanted.set("reduce", static_cast<int>(Reduce::Atomic));
     break;
   case GemmPath::Workspace:
     if (reduce && *reduce != static_cast<int>(Reduce::Workspace) &&
         *reduce != static_cast<int>(Reduce::LastArrival))
-      return contradiction(path, "with another way to reduce");
+      return contradiction(path, "reduce", given);
     if (!reduce)
       wanted.set("reduce", static_cast<int>(Reduce::Workspace));
     break;

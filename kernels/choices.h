@@ -17,6 +17,8 @@ constexpr int64_t blocks(int64_t size, int64_t block) { return (size + block - 1
 /// The config keys of each kernel.
 const std::vector<std::string_view> &quant_keys();
 const std::vector<std::string_view> &gemm_keys();
+const std::vector<std::string_view> &batched_keys();
+const std::vector<std::string_view> &grouped_keys();
 const std::vector<std::string_view> &reduce_keys();
 
 /// All keys of mxfp4_quant: the given values, checked, and the library's choice for the rest.
@@ -24,6 +26,10 @@ Result<ConfigValues> complete_quant(const ConfigValues &given, const std::option
 /// All keys of mxfp4_gemm_fused (A is bf16) or mxfp4_gemm (A is quantised).
 Result<ConfigValues> complete_gemm(bool fused, const ConfigValues &given,
                                    const std::optional<ProblemSize> &shape);
+/// All keys of mxfp4_batched_gemm; the shape is that of one product.
+Result<ConfigValues> complete_batched(const ConfigValues &given, const std::optional<ProblemSize> &shape);
+/// All keys of mxfp4_grouped_gemm; the shape's M is the rows of all experts.
+Result<ConfigValues> complete_grouped(const ConfigValues &given, const std::optional<ProblemSize> &shape);
 /// All keys of splitk_reduce.
 Result<ConfigValues> complete_reduce(const ConfigValues &given, const std::optional<ProblemSize> &shape);
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <climits>
+#include <iterator>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -28,6 +30,21 @@ std::string known_names() {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
+/// The value, if the key has it; the error names those next to it.
+Result<int> one_of(const ConfigKey &key, std::string_view text, int value) {
+  const auto above = std::lower_bound(key.numbers.begin(), key.numbers.end(), value);
+  if (above != key.numbers.end() && *above == value)
+    return value;
+  std::vector<std::string> nearest;
+  if (above != key.numbers.begin())
+    nearest.push_back(fmt::format("{}={}", key.name, *std::prev(above)));
+  if (above != key.numbers.end())
+    nearest.push_back(fmt::format("{}={}", key.name, *above));
+  return user_error(
+      fmt::format("config value {}={} is none of {}", key.name, text, fmt::join(key.numbers, ", ")),
+      fmt::format("use {}", fmt::join(nearest, " or ")));
+}
+
 Result<int> parse_value(const ConfigKey &key, std::string_view text) {
   if (!key.words.empty()) {
     const auto word = std::find(key.words.begin(), key.words.end(), text);
@@ -41,6 +58,10 @@ Result<int> parse_value(const ConfigKey &key, std::string_view text) {
   const bool beyond_int = status == std::errc::result_out_of_range;
   if ((status != std::errc() && !beyond_int) || end != text.data() + text.size())
     return user_error(fmt::format("config value {}={} is not a number", key.name, text));
+  if (beyond_int)
+    value = text.starts_with('-') ? INT_MIN : INT_MAX;
+  if (!key.numbers.empty())
+    return one_of(key, text, value);
   if (beyond_int || value < key.least || value > key.most)
     return user_error(
         fmt::format("config value {}={} is outside {} to {}", key.name, text, key.least, key.most));
@@ -55,19 +76,25 @@ std::string ProblemSize::text() const {
 
 const std::vector<ConfigKey> &config_keys() {
   static const std::vector<ConfigKey> keys = {
-      {"block_m", 1, 1024, {}, "rows of A and C of a program"},
-      {"block_n", 16, 1024, {}, "columns of C of a program"},
-      {"block_k", 32, 4096, {}, "K of one round of a program's loop"},
-      {"split_k", 1, 1024, {}, "programs that share the K of one tile"},
-      {"waves", 1, 16, {}, "waves of 64 lanes in a workgroup"},
-      {"stages", 1, 8, {}, "rounds of the loop in flight"},
-      {"mfma", 16, 32, {}, "16 or 32: the matrix instruction's rows"},
-      {"waves_per_eu", 0, 8, {}, "least waves a SIMD should hold, 0 for no wish"},
-      {"reduce", 0, 3, words_of<Reduce>(), "how partial sums come together"},
-      {"const_k", 0, 1, {}, "1: K of the shape is a constant of the code"},
-      {"wave_split", 0, 3, words_of<WaveSplit>(), "what the waves of a workgroup share"},
-      {"shuffled", 0, 1, {}, "1: scales at shuffled offsets"},
-      {"path", 0, 1, words_of<QuantPath>(), "rounding by integer arithmetic or by the chip's conversion"},
+      {"block_m", 1, 1024, {}, {}, "rows of A and C of a program"},
+      {"block_n", 16, 1024, {}, {}, "columns of C of a program"},
+      {"block_k", 32, 4096, {}, {}, "K of one round of a program's loop"},
+      {"split_k", 1, 1024, {}, {}, "programs that share the K of one tile"},
+      {"waves", 1, 16, {}, {1, 2, 4, 8, 16}, "waves of 64 lanes in a workgroup"},
+      {"stages", 1, 8, {}, {}, "rounds of the loop in flight"},
+      {"mfma", 16, 32, {}, {16, 32}, "the matrix instruction's rows"},
+      {"waves_per_eu", 0, 8, {}, {}, "least waves a SIMD should hold, 0 for no wish"},
+      {"reduce", 0, 3, words_of<Reduce>(), {}, "how partial sums come together"},
+      {"experts",
+       1,
+       1024,
+       {},
+       {1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024},
+       "at least the number of experts"},
+      {"const_k", 0, 1, {}, {}, "1: K of the shape is a constant of the code"},
+      {"wave_split", 0, 3, words_of<WaveSplit>(), {}, "what the waves of a workgroup share"},
+      {"shuffled", 0, 1, {}, {}, "1: scales at shuffled offsets"},
+      {"path", 0, 1, words_of<QuantPath>(), {}, "rounding by integer arithmetic or by the chip's conversion"},
   };
   return keys;
 }
@@ -90,8 +117,6 @@ Result<ConfigValues> ConfigValues::parse(std::string_view text) {
     Result<int> value = parse_value(*key, item.substr(equals + 1));
     if (!value)
       return value.error();
-    if (name == "mfma" && *value != 16 && *value != 32)
-      return user_error(fmt::format("config value mfma={} is neither 16 nor 32", *value));
     result.set(name, *value);
   }
   return result;

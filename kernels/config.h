@@ -45,6 +45,7 @@ struct ConfigKey {
   int least;
   int most;
   std::vector<std::string_view> words; ///< names of the values least, least + 1, ...; empty for a number
+  std::vector<int> numbers;            ///< the only values, in order; empty: all from least to most
   std::string_view meaning;
 };
 

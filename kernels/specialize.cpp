@@ -39,6 +39,21 @@ GemmConfig gemm_config(const ConfigValues &values, const std::optional<ProblemSi
   return config;
 }
 
+GroupedConfig batched_config(const ConfigValues &values, const std::optional<ProblemSize> &size) {
+  GroupedConfig config = grouped_config(values, size);
+  config.whole_m = whole(size, &ProblemSize::m, config.block_m);
+  return config;
+}
+
+GroupedConfig grouped_config(const ConfigValues &values, const std::optional<ProblemSize> &size) {
+  GroupedConfig config = from_values<GroupedConfig>(values);
+  config.whole_n = whole(size, &ProblemSize::n, config.block_n);
+  config.whole_k = whole(size, &ProblemSize::k, config.block_k);
+  if (size && values.get_or("const_k", 0) == 1)
+    config.constant_k = static_cast<int>(size->k);
+  return config;
+}
+
 ReduceConfig reduce_config(const ConfigValues &values, Scaling scaling) {
   ReduceConfig config = from_values<ReduceConfig>(values);
   config.scaled_output = static_cast<int>(scaling);

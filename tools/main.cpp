@@ -37,10 +37,20 @@ bool asks_for_json(int argc, char **argv) {
 
 /// What is wrong with a command line; CLI11 does not name a subcommand that it does not know.
 Error usage_error(const CLI::App &app, int argc, char **argv, const CLI::ParseError &error) {
-  if (argc > 1 && argv[1][0] != '-' &&
-      app.get_subcommands([&](const CLI::App *command) { return command->check_name(argv[1]); }).empty())
-    return user_error("there is no subcommand '" + std::string(argv[1]) + "'", "see nereid --help");
-  return user_error(error.what(), "see nereid --help");
+  const CLI::App *command = &app;
+  std::string name; // of the subcommand as far as there is one: "sim run "
+  for (int i = 1; i < argc && argv[i][0] != '-'; ++i) {
+    const auto has_name = [&](const CLI::App *candidate) { return candidate->check_name(argv[i]); };
+    const std::vector<const CLI::App *> named = command->get_subcommands(has_name);
+    if (named.empty()) {
+      if (!command->get_subcommands([](const CLI::App *) { return true; }).empty())
+        return user_error("there is no subcommand '" + name + argv[i] + "'", "see nereid " + name + "--help");
+      break;
+    }
+    command = named.front();
+    name += std::string(argv[i]) + " ";
+  }
+  return user_error(error.what(), "see nereid " + name + "--help");
 }
 
 /// Writes to stdout; a reader that went away or a full disk is the environment's fault.

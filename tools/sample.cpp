@@ -65,7 +65,9 @@ void add_sample(CLI::App &app, Invocation &invocation) {
   command->add_option("--k", options->size.k, "Columns of A and B, a multiple of 32")->required();
   command->add_option("--out-dir", options->directory, "Directory of the files, made when missing")
       ->capture_default_str();
-  command->add_option("--seed", options->seed, "Of the random numbers")->capture_default_str();
+  command->add_option("--seed", options->seed, "Of the random numbers")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
 }
 
 } // namespace nereid::tools

@@ -96,7 +96,7 @@ Outcome show_coverage() {
 
 struct RunOptions {
   std::string path;
-  uint64_t budget = uint64_t{1} << 32;
+  uint64_t budget = sim::usual_budget;
 };
 
 } // namespace
@@ -110,8 +110,8 @@ void add_sim(CLI::App &app, Invocation &invocation) {
   run->footer(run_footer);
   run->add_option("LAUNCH", options->path, "The launch file (JSON)")->required();
   run->add_option("--budget", options->budget, "Wave instructions after which the run ends with a fault")
-      ->capture_default_str()
-      ->check(CLI::NonNegativeNumber);
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
   add_command(*group, invocation, "coverage", "List the gfx950 instructions and which the simulator executes",
               show_coverage);
 }

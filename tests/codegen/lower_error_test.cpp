@@ -29,7 +29,7 @@ TEST(LowerErrors, WavesThatAreNoPowerOfTwo) {
   KernelBuilder b(3);
   ir::ValueId x = b.pointer(Element::F32);
   b.store_tile(x, b.load_tile(x, {64}));
-  expect_error(compile_error(b.done()), Owner::Nereid, "3 waves do not compile yet");
+  expect_error(compile_error(b.done()), Owner::User, "3 waves are no power of two");
 }
 
 TEST(LowerErrors, ATileThatTakesAllRegisters) {

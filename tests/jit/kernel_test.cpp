@@ -188,68 +188,6 @@ TEST(Launch, ATracingErrorIsAValueWithTheUsersLine) {
   EXPECT_NE(run.error().where.file.find("kernel_test.cpp"), std::string::npos);
 }
 
-class Faults : public testing::TestWithParam<bool> {
-protected:
-  LaunchOptions options() const {
-    LaunchOptions options;
-    options.interpret = GetParam();
-    return options;
-  }
-};
-
-TEST_P(Faults, OutOfBoundsIsTheUsersWithTheLine) {
-  const Device device = Device::simulator();
-  const Kernel kernel("copy_unmasked", copy_unmasked);
-  auto x = device.upload(std::vector<float>(300, 1.0f)).value();
-  auto z = device.allocate<float>(300).value();
-  auto run = kernel.launch(options(), device.stream(), {2}, AddConfig{.block = 256}, x, z);
-  ASSERT_FALSE(run);
-  EXPECT_EQ(run.error().owner, Owner::User) << run.error().text();
-  EXPECT_NE(run.error().where.file.find("sample_kernels.h"), std::string::npos) << run.error().text();
-  // The device goes on.
-  auto good = kernel.launch(options(), device.stream(), {1}, AddConfig{.block = 256}, x, z);
-  ASSERT_TRUE(good) << good.error().text();
-  EXPECT_EQ(z.to_host().value()[255], 1.0f);
-}
-
-TEST(ArgumentFaults, AnAddressOutsideNamesTheArgument) {
-  const Device device = Device::simulator();
-  const Kernel kernel("add", add);
-  const auto x = device.upload(std::vector<float>(1024, 1.0F)).value();
-  const auto small = device.upload(std::vector<float>(1000, 1.0F)).value();
-  const auto z = device.allocate<float>(1024).value();
-  const AddConfig config;
-  const auto message = [&](const auto &...buffers) {
-    const Result<LaunchInfo> run = kernel(device.stream(), {1}, config, buffers..., 1024);
-    EXPECT_FALSE(run);
-    return run ? "" : run.error().message;
-  };
-  EXPECT_NE(message(x, small, z).find("; argument 1 points 4000 bytes before that address"),
-            std::string::npos)
-      << message(x, small, z);
-  EXPECT_NE(message(x, x, small).find("; argument 2 points 4000 bytes before that address"),
-            std::string::npos)
-      << message(x, x, small);
-  EXPECT_NE(message(Buffer<float>(), x, z).find("; argument 0 is null"), std::string::npos)
-      << message(Buffer<float>(), x, z);
-}
-
-TEST_P(Faults, AFailedAssertionSaysItsMessage) {
-  const Device device = Device::simulator();
-  const Kernel kernel("asserting", asserting);
-  auto out = device.allocate<int>(1).value();
-  auto good = kernel.launch(options(), device.stream(), {1}, AddConfig{}, out, 99);
-  ASSERT_TRUE(good) << good.error().text();
-  auto run = kernel.launch(options(), device.stream(), {1}, AddConfig{}, out, 101);
-  ASSERT_FALSE(run);
-  EXPECT_EQ(run.error().owner, Owner::User) << run.error().text();
-  EXPECT_NE(run.error().message.find("n is below one hundred"), std::string::npos) << run.error().text();
-  EXPECT_NE(run.error().where.file.find("sample_kernels.h"), std::string::npos) << run.error().text();
-}
-
-INSTANTIATE_TEST_SUITE_P(On, Faults, testing::Bool(),
-                         [](const auto &info) { return info.param ? "Interpreter" : "Simulator"; });
-
 TEST(Interpreter, IsChosenByTheEnvironment) {
   ScopedEnvironment interpret("NEREID_INTERPRET", "1");
   Counted c;

@@ -35,7 +35,24 @@ TEST(ConfigValues, RefusesWhatItDoesNotKnow) {
   EXPECT_EQ(parse_error("reduce=sum"),
             "config value reduce=sum is none of none, atomic, workspace, last_arrival");
   EXPECT_EQ(parse_error("block_m=16,block_m=32"), "config key 'block_m' is given twice");
-  EXPECT_EQ(parse_error("mfma=24"), "config value mfma=24 is neither 16 nor 32");
+}
+
+TEST(ConfigValues, NameTheNearestOfAFewValues) {
+  const auto refusal = [](std::string_view text) {
+    const Result<ConfigValues> result = ConfigValues::parse(text);
+    EXPECT_FALSE(result.ok() || result.error().owner != Owner::User) << text;
+    return result ? std::string() : result.error().message + "; " + result.error().remedy;
+  };
+  EXPECT_EQ(refusal("mfma=24"), "config value mfma=24 is none of 16, 32; use mfma=16 or mfma=32");
+  EXPECT_EQ(refusal("mfma=8"), "config value mfma=8 is none of 16, 32; use mfma=16");
+  EXPECT_EQ(refusal("mfma=64"), "config value mfma=64 is none of 16, 32; use mfma=32");
+  EXPECT_EQ(refusal("waves=3"), "config value waves=3 is none of 1, 2, 4, 8, 16; use waves=2 or waves=4");
+  EXPECT_EQ(refusal("waves=0"), "config value waves=0 is none of 1, 2, 4, 8, 16; use waves=1");
+  EXPECT_EQ(refusal("waves=99999999999"),
+            "config value waves=99999999999 is none of 1, 2, 4, 8, 16; use waves=16");
+  EXPECT_EQ(refusal("waves=-99999999999"),
+            "config value waves=-99999999999 is none of 1, 2, 4, 8, 16; use waves=1");
+  EXPECT_EQ(ConfigValues::parse("waves=8,mfma=32").value().get("waves"), 8);
 }
 
 TEST(Choices, FillInEveryKeyByTileAndShape) {
@@ -67,6 +84,43 @@ TEST(Choices, NameWhatIsNotSupported) {
             "mxfp4_gemm_fused: const_k=1 needs a shape");
 }
 
+TEST(Choices, ProductsOfSeveralHaveTheKeysOfOneWithoutSplits) {
+  const ConfigValues batched = complete_batched({}, ProblemSize{64, 96, 512}).value();
+  EXPECT_EQ(batched.text(),
+            "block_m=32,block_n=64,block_k=256,waves=4,stages=2,mfma=16,waves_per_eu=0,const_k=0,"
+            "wave_split=auto");
+  // 64 rows of 16 experts: blocks for 4 rows.
+  const ConfigValues grouped = complete_grouped({{"experts", 16}}, ProblemSize{64, 96, 512}).value();
+  EXPECT_EQ(grouped.text(),
+            "block_m=16,block_n=32,block_k=256,waves=4,stages=2,mfma=16,waves_per_eu=0,experts=16,"
+            "const_k=0,wave_split=auto");
+  EXPECT_EQ(complete_grouped({}, std::nullopt).value().get("experts"), 8);
+  EXPECT_EQ(complete_batched({{"split_k", 2}}, std::nullopt).error().message,
+            "mxfp4_batched_gemm has no config key 'split_k'");
+  EXPECT_EQ(complete_batched({{"experts", 2}}, std::nullopt).error().message,
+            "mxfp4_batched_gemm has no config key 'experts'");
+  EXPECT_EQ(complete_grouped({{"const_k", 1}}, std::nullopt).error().message,
+            "mxfp4_grouped_gemm: const_k=1 needs a shape");
+  EXPECT_EQ(parse_error("experts=6"),
+            "config value experts=6 is none of 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024");
+}
+
+TEST(Choices, BlocksOfRowsFitAGrid) {
+  const ProblemSize tall{1 << 20, 64, 512};
+  for (const bool fused : {true, false})
+    EXPECT_TRUE(complete_gemm(fused, {}, tall).ok()) << fused;
+  EXPECT_TRUE(complete_quant({}, ProblemSize{tall.m, 0, tall.k}).ok());
+  EXPECT_EQ(complete_reduce({}, tall).value().get("block_m"), 32);
+  const Error refused = complete_gemm(true, {{"block_m", 16}}, tall).error();
+  EXPECT_EQ(refused.owner, Owner::User);
+  EXPECT_EQ(refused.message,
+            "mxfp4_gemm_fused: M=1048576 in blocks of block_m=16 are 65536 programs, a grid has "
+            "at most 65535 in y and z");
+  EXPECT_EQ(refused.remedy, "use block_m=32");
+  EXPECT_FALSE(complete_quant({{"block_m", 8}}, ProblemSize{tall.m, 0, tall.k}).ok());
+  EXPECT_FALSE(complete_reduce({{"block_m", 4}}, tall).ok());
+}
+
 TEST(Choices, ContradictionsOfPathAndConfigAreUserErrors) {
   const ProblemSize size{16, 64, 1024};
   for (const auto &[path, config] : std::initializer_list<std::pair<GemmPath, ConfigValues>>{
@@ -77,7 +131,12 @@ TEST(Choices, ContradictionsOfPathAndConfigAreUserErrors) {
     const Result<GemmPlan> plan = plan_gemm(path, config, size);
     ASSERT_FALSE(plan.ok());
     EXPECT_EQ(plan.error().owner, Owner::User);
+    EXPECT_EQ(plan.error().message,
+              "--config " + config.text() + " contradicts --path " + std::string(name_of(path)));
   }
+  // Nobody named a path: the config contradicts itself.
+  EXPECT_EQ(plan_gemm(GemmPath::Auto, {{"reduce", 0}, {"split_k", 4}}, size).error().message,
+            "mxfp4_gemm_fused: split_k=4 needs a way to reduce");
 }
 
 TEST(TuningLists, HoldTheListedNumbersOfConfigsAndAllAreValid) {
@@ -91,6 +150,8 @@ TEST(TuningLists, HoldTheListedNumbersOfConfigsAndAllAreValid) {
 
 TEST(Catalog, KnowsItsKernelsByName) {
   EXPECT_EQ(kernel_named("mxfp4_gemm").value()->name, "mxfp4_gemm");
+  for (const char *name : {"mxfp4_batched_gemm", "mxfp4_grouped_gemm"})
+    EXPECT_EQ(kernel_named(name).value()->name, name);
   EXPECT_EQ(kernel_named("gemm").error().message, "there is no kernel 'gemm'");
   EXPECT_EQ(check_size(*kernel_named("mxfp4_quant").value(), {16, 32, 64}).error().message,
             "mxfp4_quant has no N: its size is M,0,K");

@@ -115,9 +115,7 @@ TEST_P(Epilogues, BiasAlphaAndActivation) {
       const LayerConfig config{.mfma = mfma, .activation = activation};
       const Stream stream = device.stream();
       const Result<LaunchInfo> launched =
-          kernel.launch(options, stream, grid(config), config, DevicePointer<const bf16>{a.address()},
-                        DevicePointer<const u8>{b.address()}, DevicePointer<const u8>{b_scales.address()},
-                        DevicePointer<const bf16>{bias_buffer.address()}, DevicePointer<bf16>{c.address()},
+          kernel.launch(options, stream, grid(config), config, a, b, b_scales, bias_buffer, c,
                         static_cast<int32_t>(m), static_cast<int32_t>(n), static_cast<int32_t>(k), alpha);
       ASSERT_TRUE(launched.ok()) << launched.error().text();
       ASSERT_TRUE(stream.synchronize().ok());
@@ -150,12 +148,9 @@ TEST_P(Epilogues, GatedProductAsTheNextOperand) {
   static const Kernel kernel("gated_layer", gated_layer);
   const LayerConfig config;
   const Stream stream = device.stream();
-  const auto pointer = [](const auto &buffer) { return DevicePointer<const u8>{buffer.address()}; };
   const Result<LaunchInfo> launched =
-      kernel.launch(options, stream, grid(config), config, DevicePointer<const bf16>{a.address()},
-                    pointer(gate_b), pointer(gate_scales), pointer(up_codes), pointer(up_scales),
-                    DevicePointer<u8>{codes.address()}, DevicePointer<u8>{scales.address()},
-                    static_cast<int32_t>(m), static_cast<int32_t>(n), static_cast<int32_t>(k));
+      kernel.launch(options, stream, grid(config), config, a, gate_b, gate_scales, up_codes, up_scales, codes,
+                    scales, static_cast<int32_t>(m), static_cast<int32_t>(n), static_cast<int32_t>(k));
   ASSERT_TRUE(launched.ok()) << launched.error().text();
   ASSERT_TRUE(stream.synchronize().ok());
 

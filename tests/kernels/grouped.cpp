@@ -55,12 +55,9 @@ void expect_grouped(Backend backend, const std::vector<int64_t> &rows, int64_t n
   const auto row_blocks =
       static_cast<uint32_t>(grouped_row_blocks(products.ends.back(), experts, config.block_m));
   const Stream stream = device.stream();
-  const Result<LaunchInfo> launched =
-      kernel.launch(options_of(backend), stream, {programs(n, config.block_n), row_blocks, 1}, config,
-                    DevicePointer<const bf16>{a.address()}, DevicePointer<const i32>{ends.address()},
-                    DevicePointer<const u8>{b.address()}, DevicePointer<const u8>{b_scales.address()},
-                    DevicePointer<bf16>{c.address()}, static_cast<int32_t>(experts), static_cast<int32_t>(n),
-                    static_cast<int32_t>(k));
+  const Result<LaunchInfo> launched = kernel.launch(
+      options_of(backend), stream, {programs(n, config.block_n), row_blocks, 1}, config, a, ends, b, b_scales,
+      c, static_cast<int32_t>(experts), static_cast<int32_t>(n), static_cast<int32_t>(k));
   ASSERT_TRUE(launched.ok()) << launched.error().text();
   ASSERT_TRUE(stream.synchronize().ok());
   const host::Comparison comparison = host::compare(c.to_host().value(), products.exact);
@@ -103,10 +100,8 @@ TEST(BatchedGemm, IsRightForEveryMember) {
       const Stream stream = device.stream();
       const Result<LaunchInfo> launched = kernel.launch(
           options_of(backend), stream,
-          {programs(n, config.block_n), programs(m, config.block_m), static_cast<uint32_t>(batch)}, config,
-          DevicePointer<const bf16>{a.address()}, DevicePointer<const u8>{b.address()},
-          DevicePointer<const u8>{b_scales.address()}, DevicePointer<bf16>{c.address()},
-          static_cast<int32_t>(m), static_cast<int32_t>(n), static_cast<int32_t>(k));
+          {programs(n, config.block_n), programs(m, config.block_m), static_cast<uint32_t>(batch)}, config, a,
+          b, b_scales, c, static_cast<int32_t>(m), static_cast<int32_t>(n), static_cast<int32_t>(k));
       ASSERT_TRUE(launched.ok()) << launched.error().text();
       ASSERT_TRUE(stream.synchronize().ok());
       EXPECT_EQ(host::compare(c.to_host().value(), products.exact).wrong, 0) << name_of(backend);

@@ -51,6 +51,28 @@ TEST(Command, UsageErrorsAreExitCode2WithOneObject) {
   expect_error({"quant", "--m", "4"}, 2, "user", "required");
   expect_error({"demo", "--device", "cuda"}, 2, "user", "cuda");
   expect_error({"gemm", "--m", "x"}, 2, "user", "x");
+  expect_error({"sample", "--seed", "-1"}, 2, "user", "--seed");
+  expect_error({"sim", "walk"}, 2, "user", "there is no subcommand 'sim walk'");
+  for (const char *budget : {"-1", "0", "few", "99999999999999999999"})
+    expect_error({"sim", "run", "launch.json", "--budget", budget}, 2, "user", "--budget");
+}
+
+TEST(Command, UsageErrorsPointAtTheHelpOfTheSubcommand) {
+  const std::pair<std::vector<std::string>, const char *> cases[] = {
+      {{}, "see nereid --help\n"},
+      {{"--frobnicate"}, "see nereid --help\n"},
+      {{"frobnicate"}, "see nereid --help\n"},
+      {{"gemm", "--m", "x"}, "see nereid gemm --help\n"},
+      {{"compile"}, "see nereid compile --help\n"},
+      {{"sim"}, "see nereid sim --help\n"},
+      {{"sim", "walk"}, "see nereid sim --help\n"},
+      {{"sim", "run", "launch.json", "--budget", "-1"}, "see nereid sim run --help\n"},
+  };
+  for (const auto &[arguments, end] : cases) {
+    const CommandResult result = run_command(arguments);
+    EXPECT_EQ(result.exit_code, 2);
+    EXPECT_TRUE(result.err.ends_with(end)) << result.err;
+  }
 }
 
 TEST(Command, OneObjectAlsoForNamesThatAreNoUtf8) {
@@ -122,6 +144,25 @@ TEST(Doctor, SaysWhatThereIsAndWhy) {
     EXPECT_EQ(chosen, 1) << section;
   }
   EXPECT_EQ(object.getObject("cache")->getString("directory").value_or("").str(), NEREID_TEST_CACHE);
+}
+
+TEST(Compile, TakesTheKernelsOfSeveralProducts) {
+  for (const char *kernel : {"mxfp4_batched_gemm", "mxfp4_grouped_gemm"}) {
+    const auto compile = [&](const char *config) {
+      const CommandResult result = run_command(
+          {"compile", kernel, "--config", config, "--shape", "64,256,512", "--emit", "ir", "--json"});
+      EXPECT_EQ(result.exit_code, 0) << result.err;
+      const llvm::json::Object object = result.json();
+      EXPECT_EQ(object.getString("kernel").value_or("").str(), kernel);
+      return object.getString("text").value_or("").str();
+    };
+    const std::string argument = compile("block_n=64"), constant = compile("block_n=64,const_k=1");
+    EXPECT_NE(argument.find(std::string("kernel @") + kernel), std::string::npos) << argument;
+    EXPECT_NE(argument.find("divisibility = 16"), std::string::npos) << argument;
+    EXPECT_NE(argument, constant);
+  }
+  expect_error({"compile", "mxfp4_batched_gemm", "--config", "split_k=2"}, 2, "user",
+               "mxfp4_batched_gemm has no config key 'split_k'");
 }
 
 TEST(Compile, EmitsEveryForm) {

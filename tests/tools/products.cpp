@@ -167,8 +167,13 @@ TEST(GemmCommand, RefusesBadInputWithoutTouchingTheOutput) {
   } cases[] = {
       {{"--path", "fused", "--config", "split_k=2"}, "--config split_k=2 contradicts --path fused"},
       {{"--path", "atomic", "--config", "reduce=workspace"},
-       "--config with another way to reduce contradicts --path atomic"},
-      {{"--config", "waves=0"}, "config value waves=0 is outside 1 to 16"},
+       "--config reduce=workspace contradicts --path atomic"},
+      {{"--path", "workspace", "--config", "reduce=none,split_k=4"},
+       "--config reduce=none contradicts --path workspace"},
+      {{"--config", "reduce=none,split_k=4"}, "mxfp4_gemm_fused: split_k=4 needs a way to reduce"},
+      {{"--config", "waves=0"}, "config value waves=0 is none of 1, 2, 4, 8, 16"},
+      {{"--config", "waves=3"}, "config value waves=3 is none of 1, 2, 4, 8, 16"},
+      {{"--config", "mfma=8"}, "config value mfma=8 is none of 16, 32"},
       {{"--config", "depth=3"}, "unknown config key 'depth'"},
   };
   for (const auto &c : cases) {
