@@ -40,6 +40,8 @@ bool aligned(Wave &wave, const MemoryAccess &access, unsigned alignment, const c
   wave.raise(FaultKind::Misaligned, lane,
              fmt::format("{} of {} bytes at {:#x}, which is no multiple of {}", what, access.bytes,
                          access.address[static_cast<unsigned>(lane)], alignment));
+  if (access.space == MemoryAccess::Space::Global)
+    wave.fault->memory = access.address[static_cast<unsigned>(lane)];
   return false;
 }
 

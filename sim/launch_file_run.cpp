@@ -154,6 +154,24 @@ public:
 
   uint64_t address(const ArgumentEntry &entry) const { return buffers_.at(entry.buffer).address + entry.at; }
 
+  /// "; the buffer is 'x'" of the buffer next to an address outside, which was probably meant; nothing when
+  /// none is near.
+  std::string near(uint64_t address) const {
+    const std::string *nearest = nullptr;
+    uint64_t least = uint64_t{1} << 34; // half of what lies between two buffers
+    for (const auto &[name, buffer] : buffers_) {
+      const uint64_t end = buffer.address + buffer.size;
+      const uint64_t distance = address < buffer.address ? buffer.address - address
+                                : address > end          ? address - end
+                                                         : 0;
+      if (distance < least) {
+        least = distance;
+        nearest = &name;
+      }
+    }
+    return nearest ? fmt::format("; the buffer is '{}'", *nearest) : "";
+  }
+
   Status write(const std::string &name, const std::string &path) const {
     const Buffer &buffer = buffers_.at(name);
     const Memory::View view = memory.view();
@@ -234,6 +252,8 @@ LaunchAnswer run_launch_file(const LaunchFile &file, uint64_t instruction_budget
     return answer;
   }
   answer.report = std::move(*report);
+  if (std::optional<Fault> &fault = answer.report.fault; fault && fault->memory)
+    fault->text += buffers.near(*fault->memory);
   for (const auto &[name, path] : file.outputs)
     if (Status written = buffers.write(name, path); !written && !answer.error)
       answer.error = written.error();

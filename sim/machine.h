@@ -58,7 +58,7 @@ struct Fault {
   unsigned wave = 0;
   int lane = -1; ///< -1: no single lane
   std::string text;
-  std::optional<uint64_t> memory; ///< of an access outside every allocation: its address
+  std::optional<uint64_t> memory; ///< the address of an access that cannot be made
 
   /// The fault as an error of owner Device.
   Error error() const;

@@ -16,22 +16,37 @@ namespace {
 
 constexpr uint64_t first_address = uint64_t{1} << 44;
 constexpr uint64_t last_address = uint64_t{1} << 47;
-constexpr uint64_t guard = uint64_t{1} << 32;
+/// Between two blocks: twice what an i32 offset in elements of 8 bytes reaches, in either direction.
+constexpr uint64_t widest_guard = uint64_t{1} << 35;
+constexpr uint64_t narrowest_guard = uint64_t{1} << 12;
 
 uint64_t align_up(uint64_t value, uint64_t align) { return (value + align - 1) & ~(align - 1); }
 
 /// There are no mappings of nothing.
 size_t mapped(size_t size) { return std::max<size_t>(size, 1); }
 
-/// The first gap that takes `size` bytes with a guard on both sides, from the lowest address on.
-uint64_t first_fit(const Memory::Blocks &blocks, size_t size, size_t align) {
+bool fits(uint64_t address, size_t size, uint64_t guard) {
+  return address < last_address && size + guard <= last_address - address;
+}
+
+/// The first gap that takes `size` bytes with a guard on both sides, from the lowest address on. 0 when there
+/// is none.
+uint64_t first_fit(const Memory::Blocks &blocks, size_t size, size_t align, uint64_t guard) {
   uint64_t candidate = align_up(first_address, align);
   for (const auto &[address, block] : blocks) {
     if (candidate + size + guard <= address)
       break;
     candidate = align_up(address + block->size() + guard, align);
   }
-  return candidate;
+  return fits(candidate, size, guard) ? candidate : 0;
+}
+
+/// A gap with the widest guard that there is room for. 0 when there is none at all.
+uint64_t widest_fit(const Memory::Blocks &blocks, size_t size, size_t align) {
+  for (uint64_t guard = widest_guard; guard >= narrowest_guard; guard /= 8)
+    if (uint64_t address = first_fit(blocks, size, align, guard))
+      return address;
+  return 0;
 }
 
 } // namespace
@@ -90,9 +105,9 @@ Result<uint64_t> Memory::allocate(size_t size, size_t align) {
                                   used_, capacity_),
                       "free buffers or use smaller ones");
   uint64_t address = align_up(next_, align);
-  if (address + size + guard > last_address)
-    address = first_fit(*blocks_, size, align);
-  if (address + size + guard > last_address)
+  if (!fits(address, size, widest_guard))
+    address = widest_fit(*blocks_, size, align);
+  if (!address)
     return user_error("the simulated address space is full", "free buffers");
   std::shared_ptr<const Block> block = Block::map(address, size);
   if (!block)
@@ -101,7 +116,7 @@ Result<uint64_t> Memory::allocate(size_t size, size_t align) {
   changed->emplace(address, std::move(block));
   blocks_ = std::move(changed);
   used_ += size;
-  next_ = std::max(next_, address + size + guard);
+  next_ = std::max(next_, address + size + widest_guard);
   return address;
 }
 

@@ -73,9 +73,9 @@ public:
   /// Capacity in bytes; the default is that of a MI355X (288 GB).
   explicit Memory(uint64_t capacity = uint64_t{288} << 30);
 
-  /// Reserves `size` bytes of undefined content, perhaps none, at a multiple of `align`, a power of
-  /// two. Blocks lie at least 4 GiB apart, so that a wrong offset hits nothing. Errors: out of memory, bad
-  /// alignment.
+  /// Reserves `size` bytes of undefined content, perhaps none, at a multiple of `align`, a power of two.
+  /// Blocks lie at least 32 GiB apart, so that a wrong 32-bit offset, in elements of 8 bytes too, hits
+  /// nothing; closer when thousands of them fill the address space. Errors: out of memory, bad alignment.
   Result<uint64_t> allocate(size_t size, size_t align = 256);
   /// Releases the block that starts at `address`.
   Status free(uint64_t address);

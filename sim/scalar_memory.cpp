@@ -44,6 +44,7 @@ bool aligned(Wave &wave, uint64_t address, unsigned alignment, const char *what)
     return true;
   wave.raise(FaultKind::Misaligned, -1,
              fmt::format("{} at {:#x}, which is no multiple of {}", what, address, alignment));
+  wave.fault->memory = address;
   return false;
 }
 

@@ -57,7 +57,7 @@ struct RaisedFault {
   FaultKind kind;
   int lane; ///< -1: the whole wave
   std::string text;
-  std::optional<uint64_t> memory = {}; ///< the address outside every allocation
+  std::optional<uint64_t> memory = {}; ///< the address that cannot be accessed
 };
 
 /// A workgroup's shared state.

@@ -57,6 +57,39 @@ TEST_P(Faults, AnAddressOutsideNamesTheArgument) {
   EXPECT_EQ(null.find("nearest"), std::string::npos) << null;
 }
 
+TEST_P(Faults, AnAddressBeforeTheBufferNamesTheArgumentToo) {
+  const Device device = Device::simulator();
+  const Kernel kernel(
+      "before", +[](const AddConfig &, Ptr<const f32> x, Ptr<f32> z, Int first) {
+        const Tile<i32> i = arange(0, 64);
+        store(z + i, load(x + (first + i)));
+      });
+  const auto x = device.upload(std::vector<float>(64, 1.0F)).value();
+  const auto z = device.allocate<float>(64).value();
+  for (const auto &[first, argument] : {std::pair(-5, "; argument 0 points 20 bytes behind that address"),
+                                        {2000000000, "; argument 0 points 8000000000 bytes before that"}}) {
+    auto run = kernel.launch(options(), device.stream(), {1}, AddConfig{.waves = 1}, x, z, first);
+    ASSERT_FALSE(run);
+    EXPECT_NE(run.error().message.find(argument), std::string::npos) << run.error().text();
+  }
+}
+
+TEST_P(Faults, AMisalignedPointerIsNoQuestionOfSizes) {
+  const Device device = Device::simulator();
+  const Kernel kernel(
+      "counting", +[](const AddConfig &, Ptr<i32> out) { atomic_add(out + arange(0, 64), 1); });
+  const auto out = device.allocate<int>(128).value();
+  auto run = kernel.launch(options(), device.stream(), {1}, AddConfig{.waves = 1},
+                           DevicePointer<int>{out.address() + 2});
+  ASSERT_FALSE(run);
+  EXPECT_EQ(run.error().owner, Owner::User);
+  EXPECT_NE(run.error().message.find("; argument 0 is that address"), std::string::npos)
+      << run.error().text();
+  EXPECT_NE(run.error().message.find("no multiple of 4"), std::string::npos) << run.error().text();
+  EXPECT_NE(run.error().remedy.find("Align"), std::string::npos) << run.error().text();
+  EXPECT_EQ(run.error().remedy.find("mask"), std::string::npos) << run.error().text();
+}
+
 TEST(Launch, GridsThatNoDeviceTakesAreRefused) {
   const Device device = Device::simulator();
   const Kernel kernel("asserting", asserting);

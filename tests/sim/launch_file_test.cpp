@@ -292,6 +292,28 @@ TEST_F(LaunchFileTest, KernelsLimitBlocksAndLds) {
   EXPECT_STREQ(run_text(one_wave(R"("dynamic_lds": 162816)")).status(), "ok");
 }
 
+TEST_F(LaunchFileTest, AFaultOutsideNamesTheBuffer) {
+  put_code(R"(s_load_dwordx2 s[4:5], s[0:1], 0x0
+    s_waitcnt lgkmcnt(0)
+    v_mov_b32 v1, 0
+    global_load_dword v2, v1, s[4:5]
+    s_waitcnt vmcnt(0))");
+  const auto outside = [&](const char *value) {
+    const LaunchAnswer answer = run_text(one_wave(fmt::format(
+        R"("buffers": {{"first": {{"size": 64, "fill": 0}}, "second": {{"size": 64, "fill": 0}}}},
+           "values": [{}])",
+        value)));
+    EXPECT_STREQ(answer.status(), "fault");
+    return answer.report.fault ? answer.report.fault->text : std::string();
+  };
+  const std::string second = outside(R"({"buffer": "second", "at": 62})");
+  EXPECT_TRUE(second.ends_with("it reaches 2 bytes beyond the end; the buffer is 'second'")) << second;
+  const std::string first = outside(R"({"buffer": "first", "at": 64})");
+  EXPECT_TRUE(first.ends_with("is 0 bytes beyond the end; the buffer is 'first'")) << first;
+  const std::string null = outside(R"({"u64": 0})");
+  EXPECT_TRUE(null.ends_with("is outside every allocation")) << null;
+}
+
 TEST_F(LaunchFileTest, RefusesCodeObjectsOfOtherMachines) {
   std::vector<std::byte> code = assemble("s_nop 0");
   code[48] = std::byte{0x4C}; // gfx942

@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <cstdint>
 #include <cstring>
 #include <thread>
 #include <vector>
@@ -42,9 +44,31 @@ TEST(Memory, RefusesWhatIsNotInsideOneBuffer) {
 TEST(Memory, BuffersLieFarApart) {
   Memory memory;
   uint64_t first = *memory.allocate(1), second = *memory.allocate(1);
-  EXPECT_GE(second - first, uint64_t{1} << 32);
-  EXPECT_EQ(memory.view().find(first + 1, 1), nullptr);
-  EXPECT_NE(memory.view().find(second, 1), nullptr);
+  EXPECT_GE(second - first, uint64_t{1} << 35);
+  const Memory::View view = memory.view();
+  EXPECT_EQ(view.find(first + 1, 1), nullptr);
+  EXPECT_NE(view.find(second, 1), nullptr);
+  for (int64_t offset : {int64_t{INT32_MIN}, int64_t{INT32_MAX}})
+    for (int64_t element : {2, 4, 8})
+      for (uint64_t address : {first, second})
+        EXPECT_EQ(view.find(address + static_cast<uint64_t>(offset * element), 1), nullptr)
+            << offset << " elements of " << element;
+}
+
+TEST(Memory, ThousandsOfBuffersLieCloserAndStillApart) {
+  Memory memory;
+  constexpr size_t count = 3700; // beyond what 2^47 bytes hold at the full distance
+  std::vector<uint64_t> addresses;
+  for (size_t i = 0; i < count; ++i) {
+    auto address = memory.allocate(300);
+    ASSERT_TRUE(address.ok()) << address.error().text();
+    EXPECT_LE(*address + 300, uint64_t{1} << 47);
+    addresses.push_back(*address);
+  }
+  EXPECT_GE(addresses[1000] - addresses[999], uint64_t{1} << 35);
+  std::sort(addresses.begin(), addresses.end());
+  for (size_t i = 1; i < count; ++i)
+    ASSERT_GE(addresses[i] - addresses[i - 1] - 300, uint64_t{1} << 32) << i;
 }
 
 TEST(Memory, HoldsBuffersBeyondFourGigabytesWithoutTouchingThem) {
