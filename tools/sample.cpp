@@ -6,6 +6,7 @@
 #include "kernels/host/problem.h"
 #include "tools/command.h"
 #include "tools/files.h"
+#include "tools/whole_number.h"
 
 namespace nereid::tools {
 namespace {
@@ -66,7 +67,7 @@ void add_sample(CLI::App &app, Invocation &invocation) {
   command->add_option("--out-dir", options->directory, "Directory of the files, made when missing")
       ->capture_default_str();
   command->add_option("--seed", options->seed, "Of the random numbers")
-      ->check(CLI::NonNegativeNumber)
+      ->check(whole_number(0))
       ->capture_default_str();
 }
 

@@ -6,6 +6,7 @@
 #include "sim/launch_file.h"
 #include "tools/command.h"
 #include "tools/instructions_json.h"
+#include "tools/whole_number.h"
 
 namespace nereid::tools {
 namespace {
@@ -110,7 +111,7 @@ void add_sim(CLI::App &app, Invocation &invocation) {
   run->footer(run_footer);
   run->add_option("LAUNCH", options->path, "The launch file (JSON)")->required();
   run->add_option("--budget", options->budget, "Wave instructions after which the run ends with a fault")
-      ->check(CLI::PositiveNumber)
+      ->check(whole_number(1))
       ->capture_default_str();
   add_command(*group, invocation, "coverage", "List the gfx950 instructions and which the simulator executes",
               show_coverage);

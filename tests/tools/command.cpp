@@ -51,10 +51,11 @@ TEST(Command, UsageErrorsAreExitCode2WithOneObject) {
   expect_error({"quant", "--m", "4"}, 2, "user", "required");
   expect_error({"demo", "--device", "cuda"}, 2, "user", "cuda");
   expect_error({"gemm", "--m", "x"}, 2, "user", "x");
-  expect_error({"sample", "--seed", "-1"}, 2, "user", "--seed");
+  expect_error({"sample", "--seed", "-1"}, 2, "user", "--seed: -1 is not a whole number from 0 to 2^64 - 1");
   expect_error({"sim", "walk"}, 2, "user", "there is no subcommand 'sim walk'");
   for (const char *budget : {"-1", "0", "few", "99999999999999999999"})
-    expect_error({"sim", "run", "launch.json", "--budget", budget}, 2, "user", "--budget");
+    expect_error({"sim", "run", "launch.json", "--budget", budget}, 2, "user",
+                 std::string("--budget: ") + budget + " is not a whole number from 1 to 2^64 - 1");
 }
 
 TEST(Command, UsageErrorsPointAtTheHelpOfTheSubcommand) {
