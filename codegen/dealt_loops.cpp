@@ -30,6 +30,14 @@ bool is_private(const ir::Op &op) {
   }
 }
 
+constexpr int64_t few_rows = 32;
+
+/// In LDS, where the waves' sums of the whole tile meet.
+bool sums_have_room(const ir::Function &function, ir::ValueId sum) {
+  constexpr int64_t most_bytes = 64 * 1024;
+  return function.type(sum).count() * 4 * function.options.waves <= most_bytes;
+}
+
 /// Why the rounds of a loop cannot be dealt.
 std::optional<std::string> objection(const FunctionIndex &index, const ir::Op &loop) {
   if (loop.results.empty())
@@ -43,17 +51,28 @@ std::optional<std::string> objection(const FunctionIndex &index, const ir::Op &l
   return std::nullopt;
 }
 
+/// Waves that share columns deal the quantisation of A's rows among themselves, but for an odd factor beside
+/// few rows: then more rows than elsewhere are worth it.
+bool quantizes_odd_rows(const ir::Function &function, const ir::Op &loop, int64_t rows) {
+  constexpr int64_t most_rows = 128, shared_rows = 32;
+  const std::vector<ir::Op> &body = loop.blocks.front().ops;
+  return rows <= most_rows && rows % shared_rows != 0 &&
+         std::any_of(body.begin(), body.end(), [&](const ir::Op &op) {
+           return op.opcode == ir::Opcode::Quantize && function.type(op.operands[0]).shape[0] == rows;
+         });
+}
+
 bool pays(const ir::Function &function, const ir::Op &loop) {
-  return std::all_of(loop.results.begin(), loop.results.end(),
-                     [&](ir::ValueId sum) { return sums_are_small(function, sum); });
+  return std::all_of(loop.results.begin(), loop.results.end(), [&](ir::ValueId sum) {
+    const int64_t rows = function.type(sum).shape[0];
+    return sums_have_room(function, sum) && (rows <= few_rows || quantizes_odd_rows(function, loop, rows));
+  });
 }
 
 } // namespace
 
 bool sums_are_small(const ir::Function &function, ir::ValueId sum) {
-  constexpr int64_t most_rows = 32, most_bytes = 64 * 1024;
-  const ir::Shape &shape = function.type(sum).shape;
-  return shape[0] <= most_rows && shape[0] * shape[1] * 4 * function.options.waves <= most_bytes;
+  return function.type(sum).shape[0] <= few_rows && sums_have_room(function, sum);
 }
 
 const ir::Op *summed_product(const FunctionIndex &index, const ir::Op &loop, size_t number) {

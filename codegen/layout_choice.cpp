@@ -211,8 +211,6 @@ std::optional<LinearLayout> Propagation::known(ir::ValueId value) const {
   return operand ? result_layout(function_, op, *operand) : std::nullopt;
 }
 
-/// The codes lie as they are wanted if each lane holds whole groups there; else as the groups are anyway.
-/// What stores want matters most for the scales: a group's codes are a wide access wherever it lies.
 /// Whether waves that need the same groups quantise a part each and exchange codes: a barrier a round for the
 /// instructions that it saves. A value takes about 1.7 vector instructions (docs/codegen-quality.md), so that
 /// below 64 values a lane a wave is done before the others could have told it.
@@ -221,6 +219,8 @@ bool Propagation::waves_may_share(const LinearLayout &groups) const {
   return function_.options.wave_split == ir::WaveSplit::N || groups.registers() > values_of_a_barrier;
 }
 
+/// The codes lie as they are wanted if each lane holds whole groups there; else as the groups are anyway.
+/// What stores want matters most for the scales: a group's codes are a wide access wherever it lies.
 void Propagation::decide_quantize(const ir::Op &op) {
   const ir::Shape &x = function_.type(op.operands[0]).shape;
   const ir::Shape &codes = function_.type(op.results[0]).shape;

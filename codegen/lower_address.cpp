@@ -69,7 +69,7 @@ public:
       product.range = (x.range + Interval{x.constant, x.constant}) * factor;
     }
     const auto room = static_cast<int64_t>(x.limit ? (Offset::narrow_limit - 1) / x.limit : 0);
-    if (x.limit && factor.low > 0 && factor.high <= room) {
+    if (x.limit && factor.low >= 0 && factor.high > 0 && factor.high <= room) {
       llvm::Value *narrow = once(truncations_, {uniform(y), nullptr},
                                  [&] { return b_.CreateTrunc(uniform(y), b_.getInt32Ty()); });
       product.varying = multiply(x.varying, narrow);

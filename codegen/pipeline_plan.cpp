@@ -75,9 +75,10 @@ private:
       note_addresses(operand, plan);
   }
 
+  /// Many sums live in accumulation registers, as far as there are any; what is in flight, and what is
+  /// computed, needs vector registers.
   unsigned depth(const PipelinePlan &plan) const {
-    // Registers of a lane that no accumulation register need hold, less room for what is computed.
-    constexpr unsigned most_registers = 256, working_registers = 26;
+    constexpr unsigned vector_registers = 256, whole_file = 512, simds = 4, working_registers = 26;
     unsigned sums = 0, in_flight = 0;
     for (size_t i = 0; i < loop_.results.size(); ++i) {
       const ir::ValueId carried = body_.arguments[i + 1];
@@ -86,10 +87,17 @@ private:
     }
     for (const ir::Op *load : plan.loads)
       in_flight += dwords(function_.type(load->result()), layouts_.home(load->result()));
-    unsigned available = most_registers * (sums > most_registers / 2 ? 2 : 1);
-    if (const int waves = function_.options.waves_per_eu; waves > 1)
-      available = std::min(available, 2 * most_registers / static_cast<unsigned>(waves));
-    available -= std::min(available, working_registers);
+    const int waves = std::max({1, function_.options.waves_per_eu, function_.options.waves / int(simds)});
+    const unsigned file = whole_file / static_cast<unsigned>(waves);
+    const unsigned accumulators = file > vector_registers ? file - vector_registers : 0;
+    if (sums > vector_registers / 2)
+      sums -= std::min(sums, accumulators);
+    unsigned working = working_registers;
+    for (const ir::Op &op : body_.ops)
+      if (layouts_.shared_quantizes.count(&op) != 0)
+        working += dwords(function_.type(op.results[0]), layouts_.home(op.results[0]));
+    const unsigned room = std::min(file, vector_registers);
+    const unsigned available = room - std::min(room, working);
     auto depth = static_cast<unsigned>(loop_.integer("stages"));
     while (depth > 1 && sums + depth * in_flight > available)
       --depth;

@@ -10,6 +10,7 @@ constexpr unsigned vgprs = 256;
 constexpr unsigned register_file = 512;      ///< of a SIMD's lane, AGPRs included
 constexpr unsigned reserve = 10;             ///< for what the scheduler has in flight
 constexpr unsigned most_chunks_in_vgprs = 4; ///< beyond, sums in AGPRs cost less than the waits
+constexpr unsigned crowded = 240;            ///< AGPRs that sums take
 constexpr unsigned widest_staged = 96;       ///< registers of operands from LDS
 constexpr unsigned most_group_barriers = 80; ///< matrix instructions of a stage; the scheduler's time grows
 
@@ -33,7 +34,8 @@ std::optional<StagedSchedule> fit(const StageDemand &demand, unsigned buffers, u
     return found;
   if (!has_agprs || demand.accumulators > vgprs)
     return std::nullopt;
-  return search(demand.row_tiles, 0, true);
+  // Where they take nearly all AGPRs, many chunks make LLVM move sums about.
+  return search(demand.accumulators > crowded ? 2 : demand.row_tiles, 0, true);
 }
 
 } // namespace

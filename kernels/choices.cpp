@@ -3,70 +3,16 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <tuple>
 
 #include <fmt/format.h>
 
 #include "jit/launch.h"
+#include "kernels/tile_checks.h"
 
 namespace nereid::kernels {
 namespace {
 
 constexpr std::array<std::string_view, 5> path_names = {"auto", "fused", "atomic", "workspace", "staged"};
-
-constexpr int instruction_rows = 16;
-
-bool is_power_of_two(int value) { return value > 0 && (value & (value - 1)) == 0; }
-
-/// What a block must be a multiple of; with `odd` it may have an odd factor too.
-struct BlockUnit {
-  std::string_view key;
-  int unit;
-  bool odd = false;
-};
-
-Status check_tile(std::string_view kernel, const ConfigValues &config, const std::vector<BlockUnit> &units) {
-  for (const auto &[key, unit, odd] : units) {
-    const int value = config.get_or(key, unit);
-    if (value % unit != 0)
-      return user_error(fmt::format("{}: {}={} is not a multiple of {}", kernel, key, value, unit));
-    if (is_power_of_two(value))
-      continue;
-    if (!odd)
-      return nereid_error(
-          fmt::format("{}: {}={} is not a power of two, which is not supported yet", kernel, key, value),
-          "use the next power of two");
-    if (value % instruction_rows != 0)
-      return user_error(fmt::format("{}: {}={} is neither a power of two nor a multiple of {}", kernel, key,
-                                    value, instruction_rows));
-  }
-  return {};
-}
-
-/// An instruction of 32 rows and columns fits tiles of 32 rows and columns. Those of B's scales come in
-/// groups of 32 too.
-Status check_instruction(std::string_view kernel, const ConfigValues &config) {
-  if (config.get_or("mfma", 16) == 16)
-    return {};
-  for (std::string_view key : {"block_m", "block_n"})
-    if (const std::optional<int> size = config.get(key); size && *size % 32 != 0)
-      return user_error(fmt::format("{}: mfma=32 does not fit {}={}", kernel, key, *size),
-                        fmt::format("use mfma=16, or {}={}", key, (*size + 31) / 32 * 32));
-  return {};
-}
-
-/// A tile of `elements` on `waves` waves. Beyond this the registers of a lane cannot hold it, and the
-/// compiler would spend minutes on code that only spills.
-Status check_registers(std::string_view kernel, const ConfigValues &config, std::string_view rows,
-                       std::string_view columns, int64_t most_per_lane) {
-  const int waves = *config.get("waves");
-  const int64_t elements = int64_t{*config.get(rows)} * *config.get(columns);
-  if (elements > most_per_lane * 64 * waves)
-    return user_error(fmt::format("{}: a tile of {}={} and {}={} does not fit the registers of {} waves",
-                                  kernel, rows, *config.get(rows), columns, *config.get(columns), waves),
-                      "use smaller blocks or more waves");
-  return {};
-}
 
 struct Block {
   int rows, columns;
@@ -187,18 +133,14 @@ Result<ConfigValues> complete_quant(const ConfigValues &given, const std::option
     return status.error();
   set_missing(config, "block_k", 256);
   // A wave quantises 8192 values at a time.
-  set_missing(config, "waves", std::clamp(*config.get("block_m") * *config.get("block_k") / 8192, 1, 4));
+  const int values = *config.get("block_m") * *config.get("block_k");
+  set_missing(config, "waves", std::clamp(static_cast<int>(std::bit_floor(values / 8192u)), 1, 4));
   set_missing(config, "waves_per_eu", 0);
   set_missing(config, "stages", 1);
   set_missing(config, "mfma", 16);
   set_missing(config, "shuffled", 0);
   set_missing(config, "path", static_cast<int>(QuantPath::Hardware));
-  if (Status status = check_tile("mxfp4_quant", config, {{"block_m", 1}, {"block_k", 32}, {"waves", 1}});
-      !status)
-    return status.error();
-  if (Status status = check_registers("mxfp4_quant", config, "block_m", "block_k", 512); !status)
-    return status.error();
-  return config;
+  return checked_quant(config);
 }
 
 /// All keys of a product: what is given, checked, and the library's choice for the rest.
@@ -236,19 +178,7 @@ static Result<ConfigValues> complete_product(std::string_view kernel, bool fused
                       "use reduce=atomic, workspace or last_arrival");
   if (*config.get("const_k") == 1 && !shape)
     return user_error(fmt::format("{}: const_k=1 needs a shape", kernel), "give --shape M,N,K");
-  if (Status status = check_tile(
-          kernel, config, {{"block_m", 1, !fused}, {"block_n", 16, true}, {"block_k", 32}, {"waves", 1}});
-      !status)
-    return status.error();
-  if (Status status = check_instruction(kernel, config); !status)
-    return status.error();
-  // Sums want half of a lane's 512 registers; codes are small.
-  for (const auto &[rows, columns, most] : {std::tuple("block_m", "block_n", 256),
-                                            {"block_m", "block_k", fused ? 512 : 2048},
-                                            {"block_n", "block_k", 2048}})
-    if (Status status = check_registers(kernel, config, rows, columns, most); !status)
-      return status.error();
-  return config;
+  return checked_gemm(kernel, fused, config);
 }
 
 /// The same for the keys that the kernel has.
@@ -299,12 +229,7 @@ Result<ConfigValues> complete_reduce(const ConfigValues &given, const std::optio
   set_missing(config, "stages", 1);
   set_missing(config, "mfma", 16);
   set_missing(config, "waves_per_eu", 0);
-  if (Status status = check_tile("splitk_reduce", config, {{"block_m", 1}, {"block_n", 16}, {"waves", 1}});
-      !status)
-    return status.error();
-  if (Status status = check_registers("splitk_reduce", config, "block_m", "block_n", 256); !status)
-    return status.error();
-  return config;
+  return checked_reduce(config);
 }
 
 std::string_view name_of(GemmPath path) { return path_names.at(static_cast<size_t>(path)); }

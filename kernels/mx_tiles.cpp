@@ -86,6 +86,33 @@ Condition single_scales_exist(const TilePlace &place, int64_t rows, int64_t colu
   return both(rows_exist(place, rows), scale_columns_exist(place, columns));
 }
 
+/// Memory order: 32 rows, 8 columns, column % 4, row % 16, column half, row half.
+Tile<u8> scale_tile_parts(const Tile<u8> &memory, int64_t row_blocks, int64_t column_blocks) {
+  return reshape(memory, {row_blocks, column_blocks, 4, 16, 2, 2});
+}
+
+/// Scales of rows that are an odd multiple of 16: each 16 of them take their half of a 32 x 256 tile of their
+/// own.
+Tile<u8> halves_of_scale_tiles(const Ptr<const u8> &scales, const TilePlace &place, int64_t rows,
+                               int64_t columns) {
+  const int64_t halves = rows / half_rows;
+  const int64_t column_blocks = columns / scale_tile_k;
+  const Tile<i32> half = ((place.first_row >> 4) & 1) + arange(0, halves);
+  const Tile<i32> offsets = col(half >> 1) * scale_block_bytes(place) + across(columns);
+  const Condition rows_there = unless(place.whole_rows || rows == half_rows, [&] {
+    const Int padded_rows = ((place.row_count + 255) >> 8) << 8;
+    return place.first_row + down(halves) * half_rows < padded_rows;
+  });
+  const Condition columns_there = unless(place.whole_k || scale_tile_k % columns == 0, [&] {
+    return place.first_k + across(columns) < scale_block_bytes(place);
+  });
+  const Tile<u8> memory = load_where(scale_base(scales, place) + offsets, both(rows_there, columns_there), 0);
+  const Tile<u8> parts = scale_tile_parts(memory, halves, column_blocks);
+  const auto [lower, upper] = split(permute(parts, {0, 3, 1, 4, 2, 5}));
+  const Tile<i1> is_upper = reshape((half & 1) != 0, {halves, 1, 1, 1, 1});
+  return reshape(where(is_upper, upper, lower), {rows, column_blocks * 8});
+}
+
 template <class T, class Value>
 void store_where(const Ptr<T> &pointers, const Value &value, const Condition &exists) {
   if (exists)
@@ -136,26 +163,21 @@ Tile<u8> load_shuffled_b(Ptr<const u8> b, const TilePlace &place, int64_t rows, 
 }
 
 Tile<u8> load_shuffled_scales(Ptr<const u8> scales, const TilePlace &place, int64_t rows, int64_t columns) {
-  const bool tiled_rows = rows % scale_tile_rows == 0 || rows == half_rows;
+  const bool tiled_rows = rows % half_rows == 0;
   const bool tiled_columns = columns % scale_tile_k == 0 || columns == half_k;
   if (!tiled_rows || !tiled_columns)
     return load_where(scale_base(scales, place) + single_offsets(place, rows, columns),
                       single_scales_exist(place, rows, columns), scale_of_one);
 
-  const int64_t loaded_rows = std::max(rows, scale_tile_rows);
   const int64_t loaded_columns = std::max(columns, scale_tile_k);
-  const int64_t row_blocks = loaded_rows / scale_tile_rows;
   const int64_t column_blocks = loaded_columns / scale_tile_k;
-  const Tile<u8> memory =
-      load_where(scale_base(scales, place) + tile_offsets(place, loaded_rows, loaded_columns),
-                 tile_offsets_exist(place, loaded_rows, loaded_columns), 0);
-  // Memory order: 32 rows, 8 columns, column % 4, row % 16, column half, row half.
-  const Tile<u8> parts = reshape(memory, {row_blocks, column_blocks, 4, 16, 2, 2});
   const auto all_rows = [&]() -> Tile<u8> {
-    if (rows != half_rows)
-      return reshape(permute(parts, {0, 5, 3, 1, 4, 2}), {rows, column_blocks * 8});
-    const auto [lower, upper] = split(permute(parts, {0, 3, 1, 4, 2, 5}));
-    return reshape(where((place.first_row & 16) != 0, upper, lower), {rows, column_blocks * 8});
+    if (rows % scale_tile_rows != 0)
+      return halves_of_scale_tiles(scales, place, rows, loaded_columns);
+    const Tile<u8> memory = load_where(scale_base(scales, place) + tile_offsets(place, rows, loaded_columns),
+                                       tile_offsets_exist(place, rows, loaded_columns), 0);
+    const Tile<u8> parts = scale_tile_parts(memory, rows / scale_tile_rows, column_blocks);
+    return reshape(permute(parts, {0, 5, 3, 1, 4, 2}), {rows, column_blocks * 8});
   };
   const auto all_columns = [&]() -> Tile<u8> {
     if (columns != half_k)

@@ -71,12 +71,10 @@ TEST(Choices, NameWhatIsNotSupported) {
   EXPECT_EQ(gemm_error({{"split_k", 2}, {"reduce", 0}}), "mxfp4_gemm_fused: split_k=2 needs a way to reduce");
   EXPECT_EQ(gemm_error({{"mfma", 32}, {"block_m", 16}}), "mxfp4_gemm_fused: mfma=32 does not fit block_m=16");
   EXPECT_EQ(complete_gemm(true, {{"mfma", 32}, {"block_n", 16}}, ProblemSize{16, 16, 32}).error().remedy,
-            "use mfma=16, or block_n=32");
+            "use block_n=32");
   EXPECT_EQ(complete_gemm(true, {{"mfma", 32}}, ProblemSize{16, 16, 32}).value().get("block_m"), 32);
-  EXPECT_EQ(gemm_error({{"block_k", 96}}),
-            "mxfp4_gemm_fused: block_k=96 is not a power of two, which is not supported yet");
-  EXPECT_EQ(gemm_error({{"block_m", 48}}),
-            "mxfp4_gemm_fused: block_m=48 is not a power of two, which is not supported yet");
+  EXPECT_EQ(gemm_error({{"waves", 3}}), "mxfp4_gemm_fused: waves=3 is not a power of two");
+  EXPECT_EQ(complete_gemm(true, {{"waves", 3}}, std::nullopt).error().remedy, "use waves=4");
   EXPECT_EQ(complete_gemm(false, {{"block_m", 24}}, std::nullopt).error().message,
             "mxfp4_gemm: block_m=24 is neither a power of two nor a multiple of 16");
   EXPECT_EQ(gemm_error({{"block_n", 24}}), "mxfp4_gemm_fused: block_n=24 is not a multiple of 16");
@@ -119,6 +117,42 @@ TEST(Choices, BlocksOfRowsFitAGrid) {
   EXPECT_EQ(refused.remedy, "use block_m=32");
   EXPECT_FALSE(complete_quant({{"block_m", 8}}, ProblemSize{tall.m, 0, tall.k}).ok());
   EXPECT_FALSE(complete_reduce({{"block_m", 4}}, tall).ok());
+}
+
+TEST(Choices, TakeEverySideThatIsAMultipleOf16) {
+  for (const bool fused : {true, false})
+    for (int rows : {4, 8, 16, 32, 48, 64, 80, 96, 128, 160, 192, 224, 256}) {
+      EXPECT_TRUE(complete_gemm(fused, {{"block_m", rows}, {"block_n", 64}, {"waves", 4}}, {}).ok()) << rows;
+      EXPECT_TRUE(complete_quant({{"block_m", rows}}, {}).ok()) << rows;
+    }
+  for (const bool fused : {true, false})
+    for (int columns = 16; columns <= 272; columns += 16)
+      EXPECT_TRUE(complete_gemm(fused, {{"block_m", 48}, {"block_n", columns}, {"waves", 4}}, {}).ok())
+          << columns;
+  for (int k : {32, 96, 128, 384, 512, 768})
+    EXPECT_TRUE(complete_gemm(true, {{"block_m", 48}, {"block_k", k}}, {}).ok()) << k;
+}
+
+TEST(Choices, ErrorsNameTheNearestConfigThatFits) {
+  for (const bool fused : {true, false})
+    for (int rows : {4, 24, 48, 192, 256, 512})
+      for (int columns : {16, 40, 144, 272, 1024})
+        for (int waves : {1, 3, 4})
+          for (int mfma : {16, 32}) {
+            ConfigValues config = {{"block_m", rows}, {"block_n", columns}, {"waves", waves}, {"mfma", mfma}};
+            const Result<ConfigValues> refused = complete_gemm(fused, config, std::nullopt);
+            if (refused)
+              continue;
+            const std::string &remedy = refused.error().remedy;
+            ASSERT_EQ(remedy.substr(0, 4), "use ") << config.text();
+            const ConfigValues nearest = ConfigValues::parse(remedy.substr(4)).value();
+            for (std::string_view key : gemm_keys())
+              if (const std::optional<int> value = nearest.get(key))
+                config.set(key, *value);
+            EXPECT_TRUE(complete_gemm(fused, config, std::nullopt).ok()) << config.text() << ": " << remedy;
+          }
+  EXPECT_EQ(complete_gemm(true, {{"block_m", 256}, {"block_n", 272}, {"waves", 4}}, {}).error().remedy,
+            "use block_n=256");
 }
 
 TEST(Choices, ContradictionsOfPathAndConfigAreUserErrors) {
