@@ -92,7 +92,8 @@ private:
     const unsigned accumulators = file > vector_registers ? file - vector_registers : 0;
     if (sums > vector_registers / 2)
       sums -= std::min(sums, accumulators);
-    unsigned working = working_registers;
+    // Where there are no accumulation registers, nothing can go there for a while.
+    unsigned working = accumulators == 0 ? 2 * working_registers : working_registers;
     for (const ir::Op &op : body_.ops)
       if (layouts_.shared_quantizes.count(&op) != 0)
         working += dwords(function_.type(op.results[0]), layouts_.home(op.results[0]));

@@ -78,9 +78,11 @@ struct LaneRegisters {
 };
 
 LaneRegisters lane_registers(bool fused, const ConfigValues &config) {
-  constexpr int k_of_dword = 32, k_of_raw_dword = 8, k_of_groups = 128, k_of_scales = 256;
-  // A longer round is computed piece by piece.
-  const int k = std::min(*config.get("block_k"), k_of_scales), waves = *config.get("waves");
+  constexpr int k_of_dword = 32, k_of_raw_dword = 8, k_of_instruction = 128, k_of_scales = 256, most_k = 512;
+  // An odd factor of K is that many blocks of whole instructions; a longer round is computed piece by piece.
+  const int waves = *config.get("waves"), whole_k = *config.get("block_k");
+  const int block = largest_power_of_two_in(whole_k);
+  const int k = std::min(whole_k / block * std::max(block, k_of_instruction), most_k);
   int rows = (*config.get("block_m") + instruction_rows - 1) / instruction_rows;
   int columns = *config.get("block_n") / instruction_rows;
   int copies = 1;
@@ -96,22 +98,32 @@ LaneRegisters lane_registers(bool fused, const ConfigValues &config) {
   lane.b += scale_dwords * std::max(1, k / k_of_scales);
   if (!fused)
     return lane;
-  lane.parts = std::min(copies, largest_power_of_two_in(rows * std::max(1, k / k_of_groups)));
+  lane.parts = std::min(copies, largest_power_of_two_in(rows * std::max(1, k / k_of_instruction)));
   lane.raw_a = rows * k / k_of_raw_dword / lane.parts;
   return lane;
+}
+
+/// Whether a block of rows is enough for a copy of 16 bytes a lane to LDS: else each wave loads A for itself.
+bool fills_copies(const ConfigValues &config) {
+  constexpr int bytes_of_wave = 1024;
+  return largest_power_of_two_in(*config.get("block_m")) * *config.get("block_k") / 2 >=
+         *config.get("waves") * bytes_of_wave;
 }
 
 /// The budgets are what compiled without scratch over the product of tiles and waves: of 512 registers where
 /// a SIMD runs one wave, of 256 where it runs two, which keep less of A at a time.
 Status check_lane(std::string_view kernel, bool fused, const ConfigValues &config) {
-  constexpr int most_sums = 256, alone = 415, in_pairs = 220, simds = 4;
+  constexpr int most_sums = 256, budget_alone = 415, budget_in_pairs = 220, simds = 4;
   const LaneRegisters lane = lane_registers(fused, config);
   const int waves_of_simd = std::max(1, *config.get("waves") / simds);
-  const int of_a = waves_of_simd > 1 ? (lane.a + lane.raw_a) / 4
-                   : lane.parts > 1  ? lane.a / 2
-                                     : lane.a + lane.raw_a / 2;
+  const bool shares = lane.parts > 1, in_pairs = waves_of_simd > 1;
+  int of_a = in_pairs ? (lane.a + (shares ? lane.raw_a : 2 * lane.raw_a)) / 4
+             : shares ? lane.a / 2
+                      : lane.a + lane.raw_a / 2;
+  if (!fused && !fills_copies(config))
+    of_a = lane.a;
   const int needed = lane.sums + lane.b + of_a;
-  const int budget = waves_of_simd == 1 ? alone : 2 * in_pairs / waves_of_simd;
+  const int budget = in_pairs ? 2 * budget_in_pairs / waves_of_simd : budget_alone;
   if (lane.sums <= most_sums / waves_of_simd && needed <= budget)
     return {};
   return user_error(fmt::format(

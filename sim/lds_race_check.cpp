@@ -114,15 +114,23 @@ uint64_t LdsRaceCheck::mark_record(const Record &record, unsigned wave) {
 uint64_t LdsRaceCheck::repeated_values(const Wave &wave, const Instruction &instruction,
                                        const Record &record) const {
   const std::string &name = instruction.operation->name;
-  if (!name.starts_with("ds_write_b") || name.ends_with("_hi"))
+  const bool one = name.starts_with("ds_write_b") && !name.ends_with("_hi");
+  const bool two = name.starts_with("ds_write2");
+  if (!one && !two)
     return 0;
+  // Of two elements the second is another register's, unless it stands where the first does.
+  constexpr uint32_t wide_step = 64;
+  const uint32_t step = name.find("st64") != std::string::npos ? wide_step : 1;
+  const uint32_t first_offset = uint32_t{instruction.offset0} * step * record.bytes;
   uint64_t lanes = 0;
   for (uint64_t left = record.lanes; left; left &= left - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(left));
     std::array<uint32_t, 4> words{};
-    for (unsigned k = 0; k < words.size(); ++k)
-      words[k] = wave.vgpr[instruction.data + k].word[lane];
     const uint32_t begin = record.address[lane];
+    const bool second = two && begin != wave.vgpr[instruction.address_register].word[lane] + first_offset;
+    const unsigned data = second ? instruction.data2 : instruction.data;
+    for (unsigned k = 0; 4 * k < record.bytes; ++k)
+      words[k] = wave.vgpr[data + k].word[lane];
     bool read = false;
     for (uint32_t byte = begin; byte < begin + record.bytes; ++byte)
       read |= (readers_[byte] & ~(1u << wave.index)) != 0;

@@ -114,6 +114,29 @@ TEST_P(Gemm, IsRightForOtherTiles) {
     expect_product(GetParam().backend, {17, 112, 672}, GetParam().path, config);
 }
 
+TEST_P(Gemm, IsRightForSidesThatAreOddMultiplesOf16) {
+  const std::vector<int> ms = {4, 16, 48, 80, 96, 160, 224}, ns = {48, 80, 112, 144, 240, 272},
+                         ks = {128, 256, 96, 384}, waves = {4, 1, 2, 8};
+  const std::vector<int> splits = {static_cast<int>(WaveSplit::Auto), static_cast<int>(WaveSplit::N),
+                                   static_cast<int>(WaveSplit::K), static_cast<int>(WaveSplit::Mn)};
+  const std::vector<size_t> sizes = {ms.size(), ns.size(), ks.size(), waves.size(), splits.size()};
+  size_t number = 0;
+  for (const std::vector<size_t> &row : long_tests() ? full_product(sizes) : pairwise(sizes)) {
+    const ConfigValues config = {{"block_m", ms[row[0]]},
+                                 {"block_n", ns[row[1]]},
+                                 {"block_k", ks[row[2]]},
+                                 {"waves", waves[row[3]]},
+                                 {"wave_split", splits[row[4]]}};
+    // Each path takes its share of the list.
+    const ProblemSize size{77, 144, 416};
+    if (!plan_gemm(GetParam().path, config, size))
+      continue;
+    const bool mine = paths[number++ % std::size(paths)] == GetParam().path;
+    if (mine || long_tests())
+      expect_product(GetParam().backend, size, GetParam().path, config);
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Paths, Gemm, ::testing::ValuesIn([] {
                            std::vector<Variant> variants;
                            for (Backend backend : backends)

@@ -70,6 +70,13 @@ constexpr Case cases[] = {
      "v_mov_b32 v4, 0\nv_mov_b32 v5, 7\nds_write_b32 v4, v5\ns_waitcnt lgkmcnt(0)\nds_read_b32 v6, v4\n"
      "s_waitcnt lgkmcnt(0)",
      "ds_write_b32 v4, v5", "wave 0 reads"},
+    {"BothWriteTheSameTwoElements",
+     "v_mov_b32 v4, 0\nv_mov_b32 v5, 7\nv_mov_b32 v6, 9\nds_write2_b32 v4, v5, v6 offset1:1\n"
+     "ds_write2st64_b32 v4, v6, v5 offset0:1 offset1:2",
+     nullptr, ""},
+    {"BothWriteAnotherSecondElement",
+     "v_mov_b32 v4, 0\nv_mov_b32 v5, 7\nds_write2_b32 v4, v5, v0 offset0:2 offset1:1",
+     "ds_write2_b32 v4, v5, v0 offset0:2 offset1:1", "LDS byte 0x4,"},
     {"BothRead", "ds_read_b32 v4, v3\nds_read_b32 v4, v1", nullptr, ""},
     {"BytesOfOneWord",
      "v_lshlrev_b32 v4, 2, v0\nv_and_b32 v4, 0xff, v4\nv_add_u32 v4, s12, v4\nds_write_b8 v4, v0\n"
