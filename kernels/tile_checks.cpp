@@ -37,7 +37,7 @@ Status check_tile(std::string_view kernel, const ConfigValues &config,
     if (value % unit_of(key) != 0)
       return user_error(fmt::format("{} is not a multiple of {}", what, unit_of(key)));
     if (key == "waves")
-      return nereid_error(what + " is not a power of two");
+      return user_error(what + " is not a power of two");
     return user_error(
         fmt::format("{} is neither a power of two nor a multiple of {}", what, instruction_rows));
   }

@@ -6,8 +6,8 @@
 #include "kernels/config.h"
 
 /// Which tiles the kernels of the library take: a side is a power of two or a multiple of 16, and the
-/// registers of the waves hold it. Each gives the config, or an error (User; for waves that are no power of
-/// two Nereid) whose remedy names the nearest config that is taken, with one key changed or with two.
+/// registers of the waves hold it; waves are a power of two. Each gives the config, or an error (User) whose
+/// remedy names the nearest config that is taken, with one key changed or with two.
 namespace nereid::kernels {
 
 Result<ConfigValues> checked_quant(const ConfigValues &config);
