@@ -128,7 +128,7 @@ Status check_lane(std::string_view kernel, bool fused, const ConfigValues &confi
     return {};
   return user_error(fmt::format(
       "{}: what a lane holds of a tile of block_m={}, block_n={} and block_k={} does "
-      "not fit its registers with waves={}",
+      "not fit the registers with waves={}",
       kernel, *config.get("block_m"), *config.get("block_n"), *config.get("block_k"), *config.get("waves")));
 }
 

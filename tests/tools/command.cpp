@@ -211,7 +211,7 @@ TEST(Compile, RefusesWhatItCannotCompile) {
   expect_error({"compile", "mxfp4_gemm", "--shape", "16,64,48"}, 2, "user", "K = 48 is not a multiple of 32");
   expect_error({"compile", "mxfp4_quant", "--shape", "16,64,64"}, 2, "user", "its size is M,0,K");
   expect_error({"compile", "mxfp4_gemm", "--config", "const_k=1"}, 2, "user", "const_k=1 needs a shape");
-  expect_error({"compile", "mxfp4_gemm", "--emit", "hsaco"}, 2, "user", "does not fit");
+  expect_error({"compile", "mxfp4_gemm", "--emit", "hsaco"}, 2, "user", "does not fit into JSON");
   expect_error({"compile", "mxfp4_gemm", "--config", "block_m=16,"}, 2, "user", "entry '' is not key=value");
   expect_error({"compile", "mxfp4_gemm", "--config", "block_m=99999999999"}, 2, "user",
                "is outside 1 to 1024");
