@@ -1,5 +1,7 @@
 #include "jit/build.h"
 
+#include <fmt/format.h>
+
 #include "dsl/ir/printer.h"
 #include "jit/compiler.h"
 #include "jit/dump.h"
@@ -9,6 +11,16 @@
 #include "jit/wait_proof.h"
 
 namespace nereid::jit {
+Status check_spills(const std::string &kernel, const Resources &resources) {
+  constexpr unsigned most_scratch = 4096;
+  if (resources.scratch <= most_scratch)
+    return {};
+  return user_error(
+      fmt::format("kernel '{}': its tiles take {} bytes of scratch a lane beyond the registers; up "
+                  "to {} are compiled right",
+                  kernel, resources.scratch, most_scratch),
+      "Use smaller tiles or more waves");
+}
 
 Result<std::shared_ptr<const CompiledKernel>> build_kernel(BuildRequest request, const DiskCache &disk) {
   auto finish = [&](std::shared_ptr<const Binary> binary, std::string key, CacheLevel level) {
@@ -37,6 +49,8 @@ Result<std::shared_ptr<const CompiledKernel>> build_kernel(BuildRequest request,
     dump_failed_if_asked(*request.function, key);
     return compiled.error();
   }
+  if (Status fits = check_spills(request.function->name, compiled->resources); !fits)
+    return fits.error();
   disk.try_store(key, {request.function->name, request.config, specialization}, *compiled);
   auto kernel = finish(std::make_shared<const Binary>(std::move(*compiled)), key, CacheLevel::None);
   dump_if_asked(*kernel);

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "jit/build.h"
 #include "tests/jit/sample_kernels.h"
 #include "tests/jit/temporary_directory.h"
 
@@ -173,6 +174,19 @@ TEST(Launch, ABufferOfAnotherDeviceIsAUserError) {
   ASSERT_FALSE(run);
   EXPECT_EQ(run.error().owner, Owner::User);
   EXPECT_NE(run.error().message.find("another device"), std::string::npos);
+}
+
+TEST(Build, MoreSpillsThanAreCompiledRightAreRefused) {
+  Resources resources;
+  resources.scratch = 4096;
+  EXPECT_TRUE(jit::check_spills("k", resources));
+  resources.scratch = 4100;
+  const Status refused = jit::check_spills("k", resources);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().owner, Owner::User);
+  EXPECT_NE(refused.error().message.find("kernel 'k': its tiles take 4100 bytes of scratch"),
+            std::string::npos);
+  EXPECT_NE(refused.error().remedy.find("smaller tiles"), std::string::npos);
 }
 
 TEST(Launch, ATracingErrorIsAValueWithTheUsersLine) {
