@@ -33,21 +33,23 @@ public:
     require_value();
     return *std::get_if<0>(&state_);
   }
-  T &&value() && {
+  /// By value, so that `for (float x : buffer.to_host().value())` does not outlive what it goes through.
+  T value() && {
     require_value();
     return std::move(*std::get_if<0>(&state_));
   }
   T &operator*() & { return value(); }
   const T &operator*() const & { return value(); }
-  T &&operator*() && { return std::move(*this).value(); }
+  T operator*() && { return std::move(*this).value(); }
   T *operator->() { return &value(); }
   const T *operator->() const { return &value(); }
 
-  const Error &error() const {
+  const Error &error() const & {
     if (ok())
       detail::error_of_success();
     return *std::get_if<1>(&state_);
   }
+  Error error() && { return std::as_const(*this).error(); }
 
 private:
   void require_value() const {
@@ -70,11 +72,12 @@ public:
     if (error_)
       detail::value_of_error(*error_);
   }
-  const Error &error() const {
+  const Error &error() const & {
     if (ok())
       detail::error_of_success();
     return *error_;
   }
+  Error error() && { return std::as_const(*this).error(); }
 
 private:
   std::optional<Error> error_;
@@ -83,3 +86,22 @@ private:
 using Status = Result<void>;
 
 } // namespace nereid
+
+#define NEREID_JOIN_TOKENS(a, b) a##b
+#define NEREID_TRY_INTO(result, declaration, ...)                                                            \
+  auto result = (__VA_ARGS__);                                                                               \
+  if (!result)                                                                                               \
+    return std::move(result).error();                                                                        \
+  declaration = *std::move(result)
+#define NEREID_TRY_AT(line, ...) NEREID_TRY_INTO(NEREID_JOIN_TOKENS(nereid_result_, line), __VA_ARGS__)
+
+/// NEREID_TRY(auto binary, compiler.compile(module)): declares `binary` with the value, or returns the error
+/// from the function around it. Two statements: it wants braces under an `if`.
+#define NEREID_TRY(...) NEREID_TRY_AT(__LINE__, __VA_ARGS__)
+
+/// NEREID_CHECK(check(launch)): returns the error of a Status (or of a Result whose value is not wanted).
+#define NEREID_CHECK(...)                                                                                    \
+  do {                                                                                                       \
+    if (auto nereid_status = (__VA_ARGS__); !nereid_status)                                                  \
+      return std::move(nereid_status).error();                                                               \
+  } while (false)

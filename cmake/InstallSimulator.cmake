@@ -13,10 +13,18 @@ install(TARGETS nereid_base nereid_sim EXPORT nereid_sim
         INCLUDES DESTINATION ${headers})
 install(EXPORT nereid_sim NAMESPACE nereid:: FILE nereid_sim-targets.cmake DESTINATION ${package} COMPONENT sim)
 
-install(FILES base/error.h base/result.h DESTINATION ${headers}/base COMPONENT sim)
-install(FILES sim/checks.h sim/code_object.h sim/coverage.h sim/definedness.h sim/effects.h sim/execution.h sim/instruction.h
-              sim/launch_file.h sim/machine.h sim/memory.h sim/program.h sim/simd.h sim/wave.h
-        DESTINATION ${headers}/sim COMPONENT sim)
+foreach(header IN ITEMS
+    base/error.h base/result.h
+    sim/code_object.h sim/coverage.h sim/execution.h sim/launch_file.h sim/machine.h sim/memory.h
+    sim/decode/coverage.h sim/decode/program.h
+    sim/launch/launch.h sim/launch_file/launch_file.h
+    sim/object/code_object.h sim/object/line_table.h
+    sim/run/execution.h sim/run/machine.h
+    sim/state/checks.h sim/state/definedness.h sim/state/effects.h sim/state/instruction.h sim/state/memory.h
+    sim/state/simd.h sim/state/wave.h)
+  cmake_path(GET header PARENT_PATH folder)
+  install(FILES ${header} DESTINATION ${headers}/${folder} COMPONENT sim)
+endforeach()
 
 configure_package_config_file(cmake/nereid_sim-config.cmake.in ${PROJECT_BINARY_DIR}/nereid_sim-config.cmake
                               INSTALL_DESTINATION ${package})

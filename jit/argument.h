@@ -7,8 +7,8 @@
 #include <type_traits>
 
 #include "dsl/handle.h"
-#include "jit/argument_value.h"
-#include "jit/buffer.h"
+#include "jit/device/argument_value.h"
+#include "jit/device/buffer.h"
 
 namespace nereid::jit {
 

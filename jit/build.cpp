@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include "dsl/ir/printer.h"
-#include "jit/compiler.h"
+#include "jit/cache/key.h"
+#include "jit/compile/compiler.h"
+#include "jit/compile/identity.h"
+#include "jit/compile/stopwatch.h"
 #include "jit/dump.h"
-#include "jit/identity.h"
-#include "jit/key.h"
-#include "jit/stopwatch.h"
-#include "jit/wait_proof.h"
+#include "jit/verify/wait_verifier.h"
 
 namespace nereid::jit {
 Status check_spills(const std::string &kernel, const Resources &resources) {

@@ -6,8 +6,8 @@
 #include "base/result.h"
 #include "dsl/ir/function.h"
 #include "dsl/trace.h"
-#include "jit/compiled_kernel.h"
-#include "jit/disk_cache.h"
+#include "jit/cache/disk_cache.h"
+#include "jit/compile/compiled_kernel.h"
 
 namespace nereid::jit {
 

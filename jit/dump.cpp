@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "dsl/ir/printer.h"
-#include "jit/compiler.h"
+#include "jit/compile/compiler.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/raw_ostream.h"
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "jit/compiled_kernel.h"
+#include "jit/compile/compiled_kernel.h"
 
 namespace nereid::jit {
 

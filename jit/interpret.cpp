@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "dsl/interpreter/interpreter.h"
-#include "jit/device_interface.h"
+#include "jit/device/device_interface.h"
 
 namespace nereid::jit {
 

@@ -4,9 +4,9 @@
 
 #include "base/result.h"
 #include "dsl/ir/function.h"
-#include "jit/argument_value.h"
-#include "jit/device.h"
-#include "jit/launch.h"
+#include "jit/device/argument_value.h"
+#include "jit/device/device.h"
+#include "jit/device/launch.h"
 
 namespace nereid::jit {
 

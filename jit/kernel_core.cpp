@@ -8,9 +8,9 @@
 #include <fmt/format.h>
 
 #include "jit/build.h"
-#include "jit/device_interface.h"
+#include "jit/compile/stopwatch.h"
+#include "jit/device/device_interface.h"
 #include "jit/interpret.h"
-#include "jit/stopwatch.h"
 
 namespace nereid::jit {
 namespace {

@@ -9,10 +9,10 @@
 
 #include "base/result.h"
 #include "dsl/trace.h"
-#include "jit/argument_value.h"
-#include "jit/compiled_kernel.h"
-#include "jit/device.h"
-#include "jit/launch.h"
+#include "jit/compile/compiled_kernel.h"
+#include "jit/device/argument_value.h"
+#include "jit/device/device.h"
+#include "jit/device/launch.h"
 
 namespace nereid::jit {
 

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "base/result.h"
-#include "jit/compiled_kernel.h"
-#include "jit/device.h"
+#include "jit/compile/compiled_kernel.h"
+#include "jit/device/device.h"
 #include "kernels/config.h"
 
 namespace nereid::kernels {

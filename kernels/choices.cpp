@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "jit/launch.h"
+#include "jit/device/launch.h"
 #include "kernels/tile_checks.h"
 
 namespace nereid::kernels {

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "jit/buffer.h"
+#include "jit/device/buffer.h"
 
 namespace nereid::kernels {
 

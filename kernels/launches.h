@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "base/result.h"
-#include "jit/device.h"
-#include "jit/launch.h"
+#include "jit/device/device.h"
+#include "jit/device/launch.h"
 #include "kernels/config.h"
 #include "kernels/device_memory.h"
 #include "kernels/specialize.h"

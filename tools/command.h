@@ -6,7 +6,7 @@
 #include <CLI/CLI.hpp>
 
 #include "base/result.h"
-#include "jit/device.h"
+#include "jit/device/device.h"
 #include "tools/outcome.h"
 
 namespace nereid::tools {

@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 
-#include "jit/compiler.h"
-#include "jit/device.h"
-#include "jit/disk_cache.h"
+#include "jit/cache/disk_cache.h"
+#include "jit/compile/compiler.h"
+#include "jit/device/device.h"
 #include "tools/command.h"
 #include "tools/version.h"
 

@@ -5,7 +5,7 @@
 
 #include <llvm/Support/JSON.h>
 
-#include "jit/compiled_kernel.h"
+#include "jit/compile/compiled_kernel.h"
 #include "kernels/launches.h"
 #include "tools/instructions_json.h"
 

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "jit/device.h"
+#include "jit/device/device.h"
 
 namespace nereid::tools {
 

@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "jit/tuner.h"
+#include "jit/tune/tuner.h"
 #include "kernels/catalog.h"
 #include "kernels/host/problem.h"
 #include "kernels/mxfp4_linear.h"

@@ -2,11 +2,11 @@
 
 // All of Nereid that a program includes: the language, devices, kernels.
 #include "dsl/dsl.h"
-#include "jit/buffer.h"
-#include "jit/compiled_kernel.h"
-#include "jit/compiler_availability.h"
-#include "jit/device.h"
+#include "jit/compile/compiled_kernel.h"
+#include "jit/compile/compiler_availability.h"
+#include "jit/device/buffer.h"
+#include "jit/device/device.h"
+#include "jit/device/launch.h"
 #include "jit/kernel.h"
-#include "jit/launch.h"
-#include "jit/ranking.h"
-#include "jit/tuner.h"
+#include "jit/tune/ranking.h"
+#include "jit/tune/tuner.h"

@@ -2,6 +2,8 @@
 
 #include <memory>
 #include <string>
+#include <type_traits>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -34,6 +36,40 @@ TEST(Result, AMovedValueLeaves) {
   Result<std::unique_ptr<int>> held(std::make_unique<int>(5));
   const std::unique_ptr<int> taken = std::move(held).value();
   EXPECT_EQ(*taken, 5);
+}
+
+Result<std::vector<int>> counted(int count) {
+  std::vector<int> numbers;
+  for (int i = 1; i <= count; ++i)
+    numbers.push_back(i);
+  return numbers;
+}
+
+// A reference into a result that is gone by the time it is used would not be seen by the compiler.
+TEST(Result, WhatATemporaryGivesOutlivesIt) {
+  static_assert(std::is_same_v<decltype(counted(3).value()), std::vector<int>>);
+  static_assert(std::is_same_v<decltype(*counted(3)), std::vector<int>>);
+  static_assert(std::is_same_v<decltype(counted(3).error()), Error>);
+  static_assert(std::is_same_v<decltype(checked(false).error()), Error>);
+  int sum = 0;
+  for (int number : counted(3).value())
+    sum += number;
+  for (int number : *counted(4))
+    sum += number;
+  EXPECT_EQ(sum, 6 + 10);
+}
+
+Result<size_t> length_of_half(int value) {
+  NEREID_TRY(const std::string half, half_of(value));
+  NEREID_CHECK(checked(value != 2));
+  NEREID_TRY(auto again, half_of(value + 2));
+  return half.size() + again.size();
+}
+
+TEST(Result, TryReturnsTheErrorAndGoesOnWithTheValue) {
+  EXPECT_EQ(length_of_half(4).value(), 8u);
+  EXPECT_EQ(length_of_half(7).error().where.line, 12u);
+  EXPECT_EQ(length_of_half(2).error().message, "the disk is full");
 }
 
 TEST(Result, AStatusIsRightOrAnError) {

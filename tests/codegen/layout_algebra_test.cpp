@@ -2,7 +2,7 @@
 
 #include <set>
 
-#include "codegen/layout_transforms.h"
+#include "codegen/layout/layout_transforms.h"
 #include "tests/codegen/layout_samples.h"
 
 namespace nereid::codegen {

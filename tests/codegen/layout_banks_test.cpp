@@ -5,8 +5,8 @@
 #include <map>
 #include <set>
 
-#include "codegen/layout_transforms.h"
-#include "codegen/lds_banks.h"
+#include "codegen/convert/lds_banks.h"
+#include "codegen/layout/layout_transforms.h"
 #include "tests/codegen/layout_plan_simulator.h"
 
 namespace nereid::codegen {

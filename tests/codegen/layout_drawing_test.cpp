@@ -1,4 +1,4 @@
-#include "codegen/layout_drawing.h"
+#include "codegen/layout/layout_drawing.h"
 
 #include <gtest/gtest.h>
 

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "codegen/layout_transforms.h"
+#include "codegen/layout/layout_transforms.h"
 #include "tests/codegen/layout_plan_simulator.h"
 #include "tests/codegen/layout_samples.h"
 

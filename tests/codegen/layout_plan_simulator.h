@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "codegen/convert_plan.h"
+#include "codegen/convert/convert_plan.h"
 #include "tests/codegen/layout_samples.h"
 
 namespace nereid::codegen::samples {

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "codegen/layout_transforms.h"
+#include "codegen/layout/layout_transforms.h"
 #include "tests/codegen/layout_plan_simulator.h"
 
 namespace nereid::codegen {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <random>
 
-#include "codegen/linear_layout.h"
+#include "codegen/layout/linear_layout.h"
 
 namespace nereid::codegen::samples {
 

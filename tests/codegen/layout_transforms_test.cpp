@@ -1,4 +1,4 @@
-#include "codegen/layout_transforms.h"
+#include "codegen/layout/layout_transforms.h"
 
 #include <gtest/gtest.h>
 

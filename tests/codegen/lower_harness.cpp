@@ -10,7 +10,7 @@
 #include "dsl/interpreter/numbers.h"
 #include "dsl/ir/printer.h"
 #include "dsl/ir/verifier.h"
-#include "jit/compiler.h"
+#include "jit/compile/compiler.h"
 #include "sim/code_object.h"
 
 namespace nereid::codegen::testing {

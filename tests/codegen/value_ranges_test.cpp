@@ -1,4 +1,4 @@
-#include "codegen/value_ranges.h"
+#include "codegen/analysis/value_ranges.h"
 
 #include <limits>
 

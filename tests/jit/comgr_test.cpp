@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "jit/compiler.h"
+#include "jit/compile/compiler.h"
 #include "kernels/host/problem.h"
 #include "kernels/mxfp4_linear.h"
 #include "tests/jit/sample_kernels.h"

@@ -1,14 +1,14 @@
-#include "jit/compiler.h"
+#include "jit/compile/compiler.h"
 
 #include <csignal>
 #include <thread>
 
 #include <gtest/gtest.h>
 
-#include "jit/assembler.h"
-#include "jit/code_object_info.h"
-#include "jit/compiler_availability.h"
-#include "jit/linker.h"
+#include "jit/compile/assembler.h"
+#include "jit/compile/code_object_info.h"
+#include "jit/compile/compiler_availability.h"
+#include "jit/compile/linker.h"
 #include "tests/jit/temporary_directory.h"
 #include "llvm/AsmParser/Parser.h"
 #include "llvm/IR/Module.h"

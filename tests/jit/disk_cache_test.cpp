@@ -1,4 +1,4 @@
-#include "jit/disk_cache.h"
+#include "jit/cache/disk_cache.h"
 
 #include <chrono>
 #include <filesystem>

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "jit/device_interface.h"
+#include "jit/device/device_interface.h"
 #include "tests/jit/sample_kernels.h"
 
 namespace {

@@ -1,10 +1,10 @@
-#include "jit/key.h"
+#include "jit/cache/key.h"
 
 #include <set>
 
 #include <gtest/gtest.h>
 
-#include "jit/identity.h"
+#include "jit/compile/identity.h"
 
 namespace nereid::jit {
 namespace {

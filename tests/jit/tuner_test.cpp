@@ -1,4 +1,4 @@
-#include "jit/tuner.h"
+#include "jit/tune/tuner.h"
 
 #include <gtest/gtest.h>
 

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "jit/device.h"
+#include "jit/device/device.h"
 #include "kernels/config.h"
 #include "kernels/host/problem.h"
 #include "kernels/host/quantize.h"

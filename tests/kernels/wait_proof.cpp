@@ -4,8 +4,8 @@
 
 #include <gtest/gtest.h>
 
-#include "codegen/staged_promise.h"
-#include "jit/wait_proof.h"
+#include "codegen/schedule/lds_pipeline_contract.h"
+#include "jit/verify/wait_verifier.h"
 #include "kernels/catalog.h"
 #include "tests/kernels/backend.h"
 #include "tests/kernels/machine_loop.h"

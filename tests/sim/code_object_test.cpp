@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "sim/program.h"
+#include "sim/decode/program.h"
 #include "tests/sim/assembler.h"
 
 namespace nereid::sim::test {

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "sim/simd.h"
+#include "sim/state/simd.h"
 #include "tests/sim/assembler.h"
 #include "tests/sim/lane_table.h"
 

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "sim/program.h"
+#include "sim/decode/program.h"
 #include "tests/sim/assembler.h"
 
 namespace nereid::sim {

@@ -10,8 +10,8 @@
 #include <llvm/Support/FileSystem.h>
 
 #include "sim/coverage.h"
+#include "sim/decode/program.h"
 #include "sim/launch_file.h"
-#include "sim/program.h"
 #include "tests/sim/assembler.h"
 
 namespace nereid::sim::test {

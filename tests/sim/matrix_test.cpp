@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "sim/disassembler.h"
+#include "sim/decode/disassembler.h"
 #include "tests/sim/assembler.h"
 
 namespace nereid::sim::test {

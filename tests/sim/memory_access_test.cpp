@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "sim/workgroup.h"
+#include "sim/run/workgroup.h"
 #include "tests/sim/assembler.h"
 
 namespace nereid::sim::test {

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "sim/simd.h"
+#include "sim/state/simd.h"
 #include "tests/sim/assembler.h"
 
 namespace nereid::sim::test {

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "jit/compiled_kernel.h"
+#include "jit/compile/compiled_kernel.h"
 
 /// A small language of promises about a kernel's machine code.
 namespace nereid::test {

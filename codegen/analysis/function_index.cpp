@@ -1,0 +1,85 @@
+#include "codegen/analysis/function_index.h"
+
+#include <algorithm>
+
+namespace nereid::codegen {
+
+static bool can_be_recomputed(ir::Opcode opcode) {
+  switch (ir::facts(opcode).op_class) {
+  case ir::OpClass::Source:
+  case ir::OpClass::Shape:
+    return true;
+  default:
+    return ir::is_elementwise(opcode);
+  }
+}
+
+void FunctionIndex::note_block(const ir::Block &block) {
+  for (const ir::Op &op : block.ops) {
+    blocks_[&op] = &block;
+    for (const ir::Block &inner : op.blocks)
+      note_block(inner);
+  }
+}
+
+/// Forward over operations and regions until nothing new is found: loops carry values backwards.
+void FunctionIndex::note_dots() {
+  bool changed = true;
+  auto mark = [&](ir::ValueId value) {
+    changed = changed || !from_dot_[value];
+    from_dot_[value] = true;
+  };
+  while (changed) {
+    changed = false;
+    ir::for_each_op(function_, [&](const ir::Op &op, unsigned) {
+      for (size_t i = 0; i < op.results.size(); ++i)
+        for (const ir::Block &block : op.blocks)
+          if (from_dot_[block.ops.back().operands[i]]) {
+            mark(op.results[i]);
+            if (op.opcode == ir::Opcode::For)
+              mark(block.arguments[i + 1]);
+          }
+      bool is_dot = op.opcode == ir::Opcode::Dot || op.opcode == ir::Opcode::DotScaled;
+      if (is_dot ||
+          std::any_of(op.operands.begin(), op.operands.end(), [&](ir::ValueId v) { return from_dot_[v]; }))
+        for (ir::ValueId result : op.results)
+          mark(result);
+    });
+  }
+}
+
+FunctionIndex::FunctionIndex(const ir::Function &function)
+    : function_(function), definition_(function.value_types.size()), user_(function.value_types.size()),
+      uses_(function.value_types.size()), cheap_(function.value_types.size()),
+      from_dot_(function.value_types.size()) {
+  note_block(function.body);
+  for (size_t v = 0; v < function.value_types.size(); ++v)
+    cheap_[v] = function.value_types[v].rank() == 0;
+  ir::for_each_op(function, [&](const ir::Op &op, unsigned line) {
+    lines_[&op] = line;
+    for (ir::ValueId operand : op.operands) {
+      ++uses_[operand];
+      user_[operand] = &op;
+    }
+    bool cheap = can_be_recomputed(op.opcode) && std::all_of(op.operands.begin(), op.operands.end(),
+                                                             [&](ir::ValueId v) { return cheap_[v]; });
+    for (ir::ValueId result : op.results) {
+      definition_[result] = &op;
+      cheap_[result] = cheap_[result] || cheap;
+    }
+  });
+  note_dots();
+}
+
+bool is_renaming(const FunctionIndex &index, ir::ValueId value) {
+  const ir::Op *op = index.definition(value);
+  return op && ir::facts(op->opcode).op_class == ir::OpClass::Shape;
+}
+
+std::optional<ir::ValueId> renamed(const FunctionIndex &index, ir::ValueId value) {
+  const ir::Op *op = index.definition(value);
+  const bool whole = is_renaming(index, value) && op->operands.size() == 1 && op->results.size() == 1;
+  return whole ? std::optional(op->operands[0]) : std::nullopt;
+}
+
+} // namespace nereid::codegen

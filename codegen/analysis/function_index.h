@@ -1,0 +1,54 @@
+#pragma once
+
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "dsl/ir/function.h"
+
+namespace nereid::codegen {
+
+/// What the passes look up about a function's values again and again.
+class FunctionIndex {
+public:
+  explicit FunctionIndex(const ir::Function &function);
+
+  const ir::Function &function() const { return function_; }
+  /// The operation that makes a value; null for arguments of the kernel and of regions.
+  const ir::Op *definition(ir::ValueId value) const { return definition_[value]; }
+  /// Number of operands, over the whole function, that are this value.
+  unsigned uses(ir::ValueId value) const { return uses_[value]; }
+  /// The operation that uses a value last in the function's order; with one use, its user.
+  const ir::Op *user(ir::ValueId value) const { return user_[value]; }
+  /// The region (or body) that an operation stands in.
+  const ir::Block *block(const ir::Op &op) const { return blocks_.at(&op); }
+  /// The line of an operation as ir::for_each_op counts them.
+  unsigned line(const ir::Op &op) const { return lines_.at(&op); }
+  /// Scalars are in every lane. A cheap tile is recomputed in whichever layout it is wanted: it comes from
+  /// sources and scalars by pure operations only.
+  bool is_cheap(ir::ValueId value) const { return cheap_[value]; }
+
+  /// Whether a matrix instruction has a part in a value.
+  bool comes_from_dot(ir::ValueId value) const { return from_dot_[value]; }
+
+private:
+  void note_dots();
+  void note_block(const ir::Block &block);
+
+  const ir::Function &function_;
+  std::vector<const ir::Op *> definition_;
+  std::vector<const ir::Op *> user_;
+  std::vector<unsigned> uses_;
+  std::vector<bool> cheap_;
+  std::vector<bool> from_dot_;
+  std::unordered_map<const ir::Op *, unsigned> lines_;
+  std::unordered_map<const ir::Op *, const ir::Block *> blocks_;
+};
+
+/// A value made by broadcast, expand_dims, reshape, permute, split or join: only registers get other names.
+bool is_renaming(const FunctionIndex &index, ir::ValueId value);
+/// The value of which this one is a renaming, when that is all there is to it: not a part (split) or one of
+/// two (join).
+std::optional<ir::ValueId> renamed(const FunctionIndex &index, ir::ValueId value);
+
+} // namespace nereid::codegen

@@ -1,0 +1,88 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "base/result.h"
+#include "codegen/assign/mfma_table.h"
+#include "codegen/layout/linear_layout.h"
+#include "dsl/ir/function.h"
+
+namespace nereid::codegen {
+
+/// One side of a dot or dot_scaled.
+struct DotSide {
+  ir::ValueId value;
+  std::optional<ir::ValueId> scale;
+  SideFormat format;
+};
+
+struct DotSides {
+  DotSide a, b;
+  /// The values and scales that there are.
+  std::vector<ir::ValueId> operands() const;
+};
+
+DotSides sides_of_dot(const ir::Function &function, const ir::Op &op);
+
+/// One operand of a dot as the matrix instruction wants it. Registers of a lane count, lowest first: the
+/// elements of one instruction (1 << element_bits of them), the instruction's number along K, the tile of
+/// `size` rows; then the odd factor of K, then that of the rows.
+struct DotOperandPlan {
+  const OperandFacts *facts = nullptr;
+  LinearLayout layout; ///< unset (rank 0) for formats of 6 bits, which come through LDS
+  /// Registers: number along K, tile of rows, odd factors as in `layout`; with DotPlan::scales_sums those of
+  /// the result, then the group of 32 along K (DotPlan::sum_scale). Unset (rank 0) without a scale.
+  LinearLayout scale_layout;
+  unsigned element_bits = 0;
+  unsigned row_tile_bits = 0; ///< tiles of rows that a wave holds, but for an odd factor
+  unsigned row_tile_odd = 1;  ///< the outermost of them
+  unsigned row_tiles() const { return row_tile_odd << row_tile_bits; }
+  unsigned k_odd = 1;        ///< the outermost of the instructions along K
+  unsigned padded_lanes = 0; ///< lanes with one of these bits set lie beyond K and must be fed zeros
+  /// Lane bits, the lowest of which is k_lanes_from, of rows that the tile lacks: they hold the other steps
+  /// along K. An operand of registers then serves 2^k_lane_bits instructions, which want zeros in the lanes
+  /// of other steps.
+  unsigned k_lane_bits = 0, k_lanes_from = 0;
+};
+
+/// How a dot runs: C^T = B^T A^T, so that a lane ends up with neighbours along N, which makes stores wide.
+/// Waves are dealt to the tiles along N, then along M, or (wave_split mn) where more tiles are left; what is
+/// left of them holds copies.
+struct DotPlan {
+  const MfmaFacts *mfma = nullptr;
+  DotOperandPlan a;
+  DotOperandPlan b;
+  LinearLayout result;         ///< registers: those of one instruction, tiles along N, tiles along M
+  unsigned result_bits = 0;    ///< log2 of the instruction's result registers that the tile uses
+  unsigned k_instructions = 1; ///< instructions along K that a wave runs, k_odd of `a` and `b` included
+  /// Where the waves share K: how each holds its sum of the whole tile; `result` is that of the total.
+  std::optional<LinearLayout> partial;
+  /// The instruction takes no scales: the sum of each group of 32 along K is multiplied by the one side's.
+  bool scales_sums = false;
+
+  /// Instructions along K whose sum has one scale.
+  unsigned group_instructions() const { return ir::scale_group / mfma->k; }
+  /// With scales_sums, the register of the scale of a result register and group.
+  size_t sum_scale(size_t result_register, unsigned group) const;
+
+  /// Number of the result's tile among a wave's: the registers of tile t begin at t << result_bits.
+  unsigned tile(unsigned m, unsigned n) const;
+};
+
+/// Where waves run rounds of a loop of their own, each holds the whole product. Slices: each wave takes a
+/// part of K, if there are instructions for all.
+enum class ProductOwner { Workgroup, Wave, Slices };
+
+struct DotSharing {
+  ProductOwner owner = ProductOwner::Workgroup;
+  /// Lanes of rows that A lacks take other steps along K.
+  bool idle_rows_take_k = false;
+};
+
+/// An instruction of 32 rows, where it is wished for, needs multiples of 32 rows and columns; other products
+/// take one of 16. Lanes of absent rows take steps along K, and waves slices of it, only where both sides are
+/// e2m1: zero times what the others hold is zero there. Errors: Nereid's, naming the formats that exist.
+Result<DotPlan> plan_dot(const ir::Function &function, const ir::Op &op, DotSharing sharing = {});
+
+} // namespace nereid::codegen

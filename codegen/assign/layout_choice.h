@@ -1,0 +1,38 @@
+#pragma once
+
+#include <optional>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "base/result.h"
+#include "codegen/analysis/axis_info.h"
+#include "codegen/analysis/wave_split_loops.h"
+#include "codegen/assign/dot_plan.h"
+#include "codegen/layout/linear_layout.h"
+
+namespace nereid::codegen {
+
+/// Where each value lives. Scalars, cheap values and results of shape operations have no home: they are made
+/// in whichever layout they are wanted.
+struct LayoutChoice {
+  std::vector<std::optional<LinearLayout>> homes; ///< by ValueId
+  std::unordered_map<const ir::Op *, DotPlan> dots;
+  std::unordered_map<const ir::Op *, LinearLayout> quantize_operands;
+  std::unordered_map<const ir::Op *, LinearLayout>
+      writes; ///< in which stores and atomics want their operands
+  /// Of these each wave makes a part, and all get the codes and scales in their homes through LDS.
+  std::unordered_set<const ir::Op *> shared_quantizes;
+  DealtLoops dealt; ///< here the values of the body lie alike in each wave, whose rounds differ
+
+  const LinearLayout &home(ir::ValueId value) const { return *homes[value]; }
+};
+
+/// Layouts flow backwards from the operands of dots (whose own results are fixed), forwards from those
+/// results through what they are combined with, then backwards from stores; loads that nobody wanted in a
+/// particular layout get the coalesced one; the rest follows its operands. Errors: Nereid's, for waves
+/// that are no power of two and for dots without an instruction.
+Result<LayoutChoice> choose_layouts(const FunctionIndex &index, const AxisAnalysis &axes,
+                                    const DealtLoops &dealt);
+
+} // namespace nereid::codegen

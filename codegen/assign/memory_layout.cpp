@@ -1,0 +1,107 @@
+#include "codegen/assign/memory_layout.h"
+
+#include <algorithm>
+#include <bit>
+#include <numeric>
+
+namespace nereid::codegen {
+
+static constexpr unsigned lanes_of_wave = 64;
+static constexpr unsigned widest_access = 16;
+
+LinearLayout scalar_layout(int waves) {
+  return LinearLayout::from_columns(
+      {}, {std::vector<uint64_t>{}, std::vector<uint64_t>(6, 0),
+           std::vector<uint64_t>(std::countr_zero(static_cast<unsigned>(waves)), 0)});
+}
+
+/// Blocks of `elements` along `order[0]`; lanes, then waves, fill the dimensions in that order.
+static LinearLayout blocked(const ir::Shape &shape, unsigned elements, const std::vector<unsigned> &order,
+                            int waves) {
+  std::vector<uint32_t> registers(shape.size(), 1), lanes(shape.size(), 1), wave_counts(shape.size(), 1);
+  registers[order[0]] = elements;
+  uint32_t lanes_left = lanes_of_wave, waves_left = static_cast<uint32_t>(waves);
+  for (unsigned d : order) {
+    uint32_t room = (uint32_t(1) << Dimension::of(shape[d]).bits) / registers[d];
+    lanes[d] = std::min(lanes_left, room);
+    lanes_left /= lanes[d];
+    wave_counts[d] = std::min(waves_left, room / lanes[d]);
+    waves_left /= wave_counts[d];
+  }
+  lanes[order.back()] *= lanes_left;
+  wave_counts[order.back()] *= waves_left;
+  return LinearLayout::blocked(shape, registers, lanes, wave_counts, order);
+}
+
+static std::vector<unsigned> row_major(size_t rank) {
+  std::vector<unsigned> order(rank);
+  std::iota(order.rbegin(), order.rend(), 0);
+  return order;
+}
+
+LinearLayout default_layout(const ir::Shape &shape, int waves) {
+  if (shape.empty())
+    return scalar_layout(waves);
+  return blocked(shape, 1, row_major(shape.size()), waves);
+}
+
+LinearLayout in_every_wave(const LinearLayout &one_wave, int waves) {
+  return LinearLayout::from_columns(
+      one_wave.shape(),
+      {one_wave.columns(Space::Register), one_wave.columns(Space::Lane),
+       std::vector<uint64_t>(std::countr_zero(static_cast<unsigned>(waves)), 0)},
+      one_wave.repeats());
+}
+
+/// Elements along `d` that one access may take, as far as addresses and mask are concerned.
+static int64_t provable_elements(const AxisInfo &pointer, const AxisInfo *mask, unsigned d, unsigned bytes) {
+  int64_t best = 1;
+  for (int64_t n = 2; n * bytes <= widest_access; n *= 2) {
+    if (n > pointer.contiguity[d] || (mask && !mask->constant && n > mask->constancy[d]))
+      break;
+    if (pointer.divisibility_at(d, n, bytes) >= std::min<int64_t>(4, n * bytes))
+      best = n;
+  }
+  return best;
+}
+
+VectorAccess vector_access(const LinearLayout &layout, const AxisInfo &pointer, const AxisInfo *mask,
+                           unsigned bytes) {
+  VectorAccess best;
+  for (unsigned d = 0; d < layout.rank(); ++d) {
+    VectorAccess access;
+    int64_t provable = provable_elements(pointer, mask, d, bytes);
+    for (unsigned bit = 0; bit < layout.dim(d).bits && (2ll << bit) <= provable; ++bit) {
+      const std::vector<uint64_t> &columns = layout.columns(Space::Register);
+      auto at = std::find(columns.begin(), columns.end(), uint64_t(1) << (layout.first_bit(d) + bit));
+      if (at == columns.end())
+        break;
+      access.register_bits.push_back(static_cast<unsigned>(at - columns.begin()));
+    }
+    while (!access.register_bits.empty() && pointer.divisibility_at(d, access.elements(), bytes) <
+                                                std::min<int64_t>(4, access.elements() * bytes))
+      access.register_bits.pop_back();
+    if (access.register_bits.size() > best.register_bits.size())
+      best = std::move(access);
+  }
+  return best;
+}
+
+LinearLayout coalesced_layout(const ir::Shape &shape, const AxisInfo &pointer, const AxisInfo *mask,
+                              unsigned bytes, int waves) {
+  if (shape.empty())
+    return scalar_layout(waves);
+  std::vector<unsigned> order = row_major(shape.size());
+  std::stable_sort(order.begin(), order.end(),
+                   [&](unsigned a, unsigned b) { return pointer.contiguity[a] > pointer.contiguity[b]; });
+  int64_t count = 1;
+  for (int64_t size : shape)
+    count *= size;
+  int64_t share = std::max<int64_t>(1, count / (int64_t(lanes_of_wave) * waves));
+  auto row = int64_t(1) << Dimension::of(shape[order[0]]).bits;
+  int64_t elements = std::min({provable_elements(pointer, mask, order[0], bytes),
+                               static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(share))), row});
+  return blocked(shape, static_cast<unsigned>(elements), order, waves);
+}
+
+} // namespace nereid::codegen

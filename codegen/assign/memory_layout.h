@@ -1,0 +1,32 @@
+#pragma once
+
+#include "codegen/analysis/axis_info.h"
+#include "codegen/layout/linear_layout.h"
+
+namespace nereid::codegen {
+
+/// A scalar as a layout: every lane of every wave holds a copy.
+LinearLayout scalar_layout(int waves);
+/// Row-major, one element a lane, the rest in registers.
+LinearLayout default_layout(const ir::Shape &shape, int waves);
+
+/// A layout of one wave, the same in each of `waves` waves.
+LinearLayout in_every_wave(const LinearLayout &one_wave, int waves);
+
+/// One memory instruction's share of a tile: these register bits, lowest first, walk through memory.
+struct VectorAccess {
+  std::vector<unsigned> register_bits;
+  unsigned elements() const { return 1u << register_bits.size(); }
+};
+
+/// The widest access that the pointers' and the mask's axis info prove for a lane of `layout`: at most 16
+/// bytes, and dword-aligned or naturally aligned.
+VectorAccess vector_access(const LinearLayout &layout, const AxisInfo &pointer, const AxisInfo *mask,
+                           unsigned bytes);
+
+/// The layout in which a memory operation touches whole lines: up to 16 bytes a lane, lanes along the
+/// dimension that is contiguous in memory.
+LinearLayout coalesced_layout(const ir::Shape &shape, const AxisInfo &pointer, const AxisInfo *mask,
+                              unsigned bytes, int waves);
+
+} // namespace nereid::codegen

@@ -1,0 +1,112 @@
+#include "codegen/layout/layout_drawing.h"
+
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace nereid::codegen {
+
+namespace {
+
+constexpr uint32_t most_tables = 4;
+
+struct Holders {
+  Position first;
+  unsigned count = 0;
+};
+
+std::map<Coordinates, Holders> find_holders(const LinearLayout &layout) {
+  std::map<Coordinates, Holders> holders;
+  for (uint32_t wave = 0; wave < layout.waves(); ++wave)
+    for (uint32_t lane = 0; lane < layout.lanes(); ++lane)
+      for (uint32_t reg = 0; reg < layout.registers(); ++reg) {
+        Holders &h = holders[layout.apply({reg, lane, wave})];
+        if (h.count++ == 0)
+          h.first = {reg, lane, wave};
+      }
+  return holders;
+}
+
+std::string cell(const LinearLayout &layout, const Holders &holders) {
+  if (holders.count == 0)
+    return "-";
+  std::vector<std::string> words;
+  if (layout.waves() > 1)
+    words.push_back(fmt::format("w{}", holders.first.wave));
+  if (layout.lanes() > 1)
+    words.push_back(fmt::format("l{}", holders.first.lane));
+  if (layout.registers() > 1)
+    words.push_back(fmt::format("r{}", holders.first.reg));
+  if (holders.count > 1)
+    words.push_back(fmt::format("x{}", holders.count));
+  return words.empty() ? "r0" : fmt::format("{}", fmt::join(words, " "));
+}
+
+std::string draw_table(const std::vector<std::vector<std::string>> &rows) {
+  std::vector<size_t> widths;
+  for (const auto &row : rows)
+    for (size_t i = 0; i < row.size(); ++i) {
+      widths.resize(std::max(widths.size(), row.size()), 0);
+      widths[i] = std::max(widths[i], row[i].size());
+    }
+  std::string text;
+  for (const auto &row : rows) {
+    std::string line;
+    for (size_t i = 0; i < row.size(); ++i)
+      line += fmt::format("{:{}}{}", row[i], widths[i], i == 0 ? " | " : "  ");
+    text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
+  }
+  return text;
+}
+
+} // namespace
+
+std::string draw(const LinearLayout &layout, const DrawingOptions &options) {
+  const std::map<Coordinates, Holders> holders = find_holders(layout);
+  const unsigned rank = layout.rank();
+  auto size = [&](unsigned from_last) {
+    return from_last < rank ? static_cast<uint32_t>(layout.dim(rank - 1 - from_last).size()) : 1;
+  };
+  const uint32_t rows = std::min(size(1), options.rows), columns = std::min(size(0), options.columns);
+  uint32_t tables = 1;
+  for (unsigned d = 0; d + 2 < rank; ++d)
+    tables *= static_cast<uint32_t>(layout.dim(d).size());
+
+  std::string text = layout.text() + "\n";
+  for (uint32_t table = 0; table < std::min(tables, most_tables); ++table) {
+    Coordinates at(rank, 0);
+    uint32_t rest = table;
+    for (unsigned d = rank > 2 ? rank - 2 : 0; d-- > 0;) {
+      at[d] = rest % static_cast<uint32_t>(layout.dim(d).size());
+      rest /= static_cast<uint32_t>(layout.dim(d).size());
+    }
+    if (rank > 2)
+      text += fmt::format("at [{}, ...]\n", fmt::join(at.begin(), at.end() - 2, ", "));
+    std::vector<std::vector<std::string>> cells(1, {""});
+    for (uint32_t column = 0; column < columns; ++column)
+      cells[0].push_back(std::to_string(column));
+    if (columns < size(0))
+      cells[0].push_back(fmt::format("... {}", size(0) - 1));
+    for (uint32_t row = 0; row < rows; ++row) {
+      cells.push_back({std::to_string(row)});
+      for (uint32_t column = 0; column < columns; ++column) {
+        if (rank > 0)
+          at[rank - 1] = column;
+        if (rank > 1)
+          at[rank - 2] = row;
+        const auto found = holders.find(at);
+        cells.back().push_back(cell(layout, found == holders.end() ? Holders{} : found->second));
+      }
+    }
+    if (rows < size(1))
+      cells.push_back({fmt::format("... {}", size(1) - 1)});
+    text += draw_table(cells);
+  }
+  if (tables > most_tables)
+    text += fmt::format("... {} more tables\n", tables - most_tables);
+  return text;
+}
+
+} // namespace nereid::codegen

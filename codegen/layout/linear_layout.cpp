@@ -1,0 +1,384 @@
+#include "codegen/layout/linear_layout.h"
+
+#include <algorithm>
+#include <bit>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "codegen/layout/layout_error.h"
+#include "llvm/ADT/Hashing.h"
+
+namespace nereid::codegen {
+
+namespace {
+
+uint64_t low_mask(unsigned bits) { return (uint64_t(1) << bits) - 1; }
+
+uint32_t odd_part(uint64_t n) { return static_cast<uint32_t>(n >> std::countr_zero(n)); }
+
+/// Bits of the last dimension lowest.
+uint64_t flatten_bits(const std::vector<Dimension> &dims, const Coordinates &coordinates) {
+  require_layout(dims.size() == coordinates.size(), "the ranks of a tile and of a place in it differ");
+  uint64_t flat = 0;
+  for (size_t d = 0; d < dims.size(); ++d)
+    flat = flat << dims[d].bits | (coordinates[d] & low_mask(dims[d].bits));
+  return flat;
+}
+
+std::vector<uint64_t> multiply(const BitMatrix &matrix, const std::vector<uint64_t> &columns) {
+  std::vector<uint64_t> result;
+  result.reserve(columns.size());
+  for (uint64_t column : columns)
+    result.push_back(matrix.apply(column));
+  return result;
+}
+
+} // namespace
+
+const char *space_name(Space space) {
+  static constexpr const char *names[] = {"register", "lane", "wave"};
+  return names[static_cast<unsigned>(space)];
+}
+
+Dimension Dimension::of(int64_t size) {
+  require_layout(size > 0, "a dimension has no elements");
+  return {static_cast<unsigned>(std::countr_zero(static_cast<uint64_t>(size))),
+          odd_part(static_cast<uint64_t>(size))};
+}
+
+LinearLayout LinearLayout::identity1d(Space space, unsigned rank, unsigned dim, int64_t size) {
+  require_layout(dim < rank, "a tile lacks the dimension");
+  Dimension dimension = Dimension::of(size);
+  ir::Shape shape(rank, 1);
+  shape[dim] = size;
+  std::array<std::vector<uint64_t>, 3> columns;
+  for (unsigned i = 0; i < dimension.bits; ++i)
+    columns[index(space)].push_back(uint64_t(1) << i);
+  std::vector<Repeat> repeats;
+  if (dimension.odd > 1)
+    repeats.push_back({space, dimension.odd, static_cast<int>(dim)});
+  return from_columns(shape, std::move(columns), std::move(repeats));
+}
+
+LinearLayout LinearLayout::zeros(Space space, unsigned rank, int64_t count) {
+  Dimension copies = Dimension::of(count);
+  std::array<std::vector<uint64_t>, 3> columns;
+  columns[index(space)].assign(copies.bits, 0);
+  std::vector<Repeat> repeats;
+  if (copies.odd > 1)
+    repeats.push_back({space, copies.odd, Repeat::copies});
+  return from_columns(ir::Shape(rank, 1), std::move(columns), std::move(repeats));
+}
+
+LinearLayout LinearLayout::from_bases(const ir::Shape &shape, const std::vector<Coordinates> &registers,
+                                      const std::vector<Coordinates> &lanes,
+                                      const std::vector<Coordinates> &waves, std::vector<Repeat> repeats) {
+  std::vector<Dimension> dims;
+  for (int64_t size : shape)
+    dims.push_back(Dimension::of(size));
+  std::array<std::vector<uint64_t>, 3> columns;
+  const std::vector<Coordinates> *bases[] = {&registers, &lanes, &waves};
+  for (unsigned s = 0; s < 3; ++s)
+    for (const Coordinates &basis : *bases[s])
+      columns[s].push_back(flatten_bits(dims, basis));
+  return from_columns(shape, std::move(columns), std::move(repeats));
+}
+
+LinearLayout LinearLayout::from_columns(const ir::Shape &shape, std::array<std::vector<uint64_t>, 3> columns,
+                                        std::vector<Repeat> repeats) {
+  LinearLayout layout;
+  for (int64_t size : shape)
+    layout.dims_.push_back(Dimension::of(size));
+  layout.columns_ = std::move(columns);
+  layout.repeats_ = std::move(repeats);
+  for (const auto &space : layout.columns_)
+    for (uint64_t column : space)
+      require_layout((column & ~low_mask(layout.coordinate_bits())) == 0, "a column leaves the tile");
+  for (size_t d = 0; d < shape.size(); ++d) {
+    uint32_t odd = 1;
+    for (const Repeat &repeat : layout.repeats_) {
+      require_layout(repeat.owner != Space::Lane && repeat.count > 1 && repeat.count % 2 == 1,
+                     "a repeat is not an odd factor of registers or waves");
+      if (repeat.dim == static_cast<int>(d))
+        odd *= repeat.count;
+    }
+    require_layout(odd == layout.dims_[d].odd, "repeats do not give a dimension its odd factor");
+  }
+  return layout;
+}
+
+LinearLayout LinearLayout::blocked(const ir::Shape &shape, const std::vector<uint32_t> &elements,
+                                   const std::vector<uint32_t> &lanes, const std::vector<uint32_t> &waves,
+                                   const std::vector<unsigned> &order) {
+  const size_t rank = shape.size();
+  require_layout(elements.size() == rank && lanes.size() == rank && waves.size() == rank &&
+                     order.size() == rank,
+                 "the ranks of a tile and of its blocks differ");
+  std::vector<Dimension> dims;
+  for (int64_t size : shape)
+    dims.push_back(Dimension::of(size));
+  std::vector<unsigned> used(rank, 0);
+  std::array<std::vector<uint64_t>, 3> columns;
+  auto next_column = [&](unsigned d) {
+    Coordinates basis(rank, 0);
+    basis[d] = uint32_t(1) << used[d]++;
+    return flatten_bits(dims, basis);
+  };
+  auto fill = [&](Space space, unsigned d, unsigned bits) {
+    for (unsigned i = 0; i < bits; ++i)
+      if (used[d] < dims[d].bits)
+        columns[index(space)].push_back(next_column(d));
+      else if (space != Space::Register)
+        columns[index(space)].push_back(0);
+  };
+  std::vector<Repeat> repeats;
+  for (unsigned d : order) {
+    require_layout(std::has_single_bit(elements[d]), "a block's elements are no power of two");
+    fill(Space::Register, d, std::countr_zero(elements[d]));
+  }
+  for (unsigned d : order) {
+    require_layout(std::has_single_bit(lanes[d]), "a block's lanes are no power of two");
+    fill(Space::Lane, d, std::countr_zero(lanes[d]));
+  }
+  std::vector<uint32_t> odd_left(rank);
+  for (unsigned d : order) {
+    fill(Space::Wave, d, std::countr_zero(waves[d]));
+    uint32_t odd_waves = odd_part(waves[d]);
+    bool walks = dims[d].odd % odd_waves == 0;
+    odd_left[d] = walks ? dims[d].odd / odd_waves : dims[d].odd;
+    if (odd_waves > 1)
+      repeats.push_back({Space::Wave, odd_waves, walks ? static_cast<int>(d) : Repeat::copies});
+  }
+  for (unsigned d : order) {
+    fill(Space::Register, d, dims[d].bits);
+    if (odd_left[d] > 1)
+      repeats.push_back({Space::Register, odd_left[d], static_cast<int>(d)});
+  }
+  return from_columns(shape, std::move(columns), std::move(repeats));
+}
+
+ir::Shape LinearLayout::shape() const {
+  ir::Shape shape;
+  for (const Dimension &dim : dims_)
+    shape.push_back(dim.size());
+  return shape;
+}
+
+unsigned LinearLayout::coordinate_bits() const {
+  unsigned bits = 0;
+  for (const Dimension &dim : dims_)
+    bits += dim.bits;
+  return bits;
+}
+
+unsigned LinearLayout::first_bit(unsigned d) const {
+  unsigned bit = 0;
+  for (unsigned i = d + 1; i < rank(); ++i)
+    bit += dims_[i].bits;
+  return bit;
+}
+
+uint32_t LinearLayout::odd(Space space) const {
+  uint32_t odd = 1;
+  for (const Repeat &repeat : repeats_)
+    if (repeat.owner == space)
+      odd *= repeat.count;
+  return odd;
+}
+
+Coordinates LinearLayout::basis(Space space, unsigned bit) const { return unflatten(column(space, bit)); }
+
+BitMatrix LinearLayout::matrix() const {
+  std::vector<uint64_t> all;
+  for (const auto &space : columns_)
+    all.insert(all.end(), space.begin(), space.end());
+  return BitMatrix(coordinate_bits(), std::move(all));
+}
+
+Coordinates LinearLayout::apply(Position position) const {
+  const uint32_t numbers[] = {position.reg, position.lane, position.wave};
+  uint64_t flat = 0;
+  uint32_t above[3];
+  for (unsigned s = 0; s < 3; ++s) {
+    require_layout(numbers[s] < size(all_spaces[s]), "there is no such position");
+    for (unsigned i = 0; i < columns_[s].size(); ++i)
+      if (numbers[s] >> i & 1)
+        flat ^= columns_[s][i];
+    above[s] = numbers[s] >> columns_[s].size();
+  }
+  Coordinates coordinates = unflatten(flat);
+  std::vector<uint32_t> stride(rank(), 1);
+  for (const Repeat &repeat : repeats_) {
+    uint32_t &rest = above[index(repeat.owner)];
+    const uint32_t digit = rest % repeat.count;
+    rest /= repeat.count;
+    if (repeat.dim == Repeat::copies)
+      continue;
+    coordinates[repeat.dim] += digit * stride[repeat.dim] << dims_[repeat.dim].bits;
+    stride[repeat.dim] *= repeat.count;
+  }
+  return coordinates;
+}
+
+Coordinates LinearLayout::unflatten(uint64_t flat) const {
+  Coordinates coordinates(rank());
+  for (unsigned d = rank(); d-- > 0;) {
+    coordinates[d] = static_cast<uint32_t>(flat & low_mask(dims_[d].bits));
+    flat >>= dims_[d].bits;
+  }
+  return coordinates;
+}
+
+uint64_t LinearLayout::flatten(const Coordinates &coordinates) const {
+  return flatten_bits(dims_, coordinates);
+}
+
+bool LinearLayout::is_surjective() const { return matrix().rank() == coordinate_bits(); }
+
+bool LinearLayout::is_injective() const {
+  return matrix().dependent_columns() == 0 &&
+         std::none_of(repeats_.begin(), repeats_.end(),
+                      [](const Repeat &r) { return r.dim == Repeat::copies; });
+}
+
+uint64_t LinearLayout::free_mask(Space space) const {
+  uint64_t dependent = matrix().dependent_columns();
+  for (unsigned s = 0; s < index(space); ++s)
+    dependent >>= columns_[s].size();
+  return dependent & low_mask(bits(space));
+}
+
+uint64_t LinearLayout::free_mask_within(Space space) const {
+  return BitMatrix(coordinate_bits(), columns_[index(space)]).dependent_columns();
+}
+
+bool LinearLayout::has_register_copies() const {
+  return free_mask_within(Space::Register) != 0 ||
+         std::any_of(repeats_.begin(), repeats_.end(), [](const Repeat &repeat) {
+           return repeat.owner == Space::Register && repeat.dim == Repeat::copies;
+         });
+}
+
+unsigned LinearLayout::contiguous_registers(unsigned dim) const {
+  const auto &registers = columns_[index(Space::Register)];
+  const unsigned shift = first_bit(dim);
+  unsigned count = 0;
+  while (count < registers.size() && count < dims_[dim].bits &&
+         registers[count] == uint64_t(1) << (shift + count))
+    ++count;
+  auto touches = [&](uint64_t column) { return (column >> shift & low_mask(count)) != 0; };
+  for (unsigned s = 0; s < 3; ++s)
+    for (unsigned i = 0; i < columns_[s].size(); ++i)
+      while (touches(columns_[s][i]) && !(s == 0 && i < count))
+        --count;
+  return count;
+}
+
+LinearLayout LinearLayout::only(Space space) const {
+  LinearLayout result = *this;
+  for (Space other : all_spaces)
+    if (other != space)
+      result = result.without(other);
+  return result;
+}
+
+LinearLayout LinearLayout::without(Space space) const {
+  LinearLayout result = *this;
+  result.columns_[index(space)].clear();
+  result.repeats_.clear();
+  for (const Repeat &repeat : repeats_)
+    if (repeat.owner != space)
+      result.repeats_.push_back(repeat);
+    else if (repeat.dim != Repeat::copies)
+      result.dims_[repeat.dim].odd /= repeat.count;
+  return result;
+}
+
+LinearLayout LinearLayout::permute_registers(const std::vector<unsigned> &order) const {
+  require_layout(order.size() == bits(Space::Register), "an order of registers lacks some");
+  LinearLayout result = *this;
+  for (unsigned i = 0; i < order.size(); ++i)
+    result.columns_[0][i] = columns_[0][order[i]];
+  return result;
+}
+
+LinearLayout LinearLayout::without_register_copies() const {
+  LinearLayout result = *this;
+  const uint64_t free = free_mask_within(Space::Register);
+  auto &registers = result.columns_[index(Space::Register)];
+  registers.clear();
+  for (unsigned i = 0; i < bits(Space::Register); ++i)
+    if (!(free >> i & 1))
+      registers.push_back(column(Space::Register, i));
+  std::erase_if(result.repeats_,
+                [](const Repeat &r) { return r.owner == Space::Register && r.dim == Repeat::copies; });
+  return result;
+}
+
+LinearLayout LinearLayout::normalize_registers() const {
+  LinearLayout result = without_register_copies();
+  auto &registers = result.columns_[index(Space::Register)];
+  // Reduced echelon form: each highest bit occurs in its own column only. It depends on the span alone.
+  for (size_t i = 0; i < registers.size(); ++i) {
+    std::sort(registers.begin() + i, registers.end(), std::greater<>());
+    const uint64_t pivot = std::bit_floor(registers[i]);
+    for (size_t j = 0; j < registers.size(); ++j)
+      if (j != i && (registers[j] & pivot))
+        registers[j] ^= registers[i];
+  }
+  std::sort(registers.begin(), registers.end());
+  return result;
+}
+
+LinearLayout LinearLayout::map_positions(const BitMatrix &inner, const std::array<unsigned, 3> &bits) const {
+  require_layout(inner.size() == bits[0] + bits[1] + bits[2], "a map of positions lacks some");
+  const BitMatrix product = matrix() * inner;
+  LinearLayout result = *this;
+  auto from = product.columns().begin();
+  for (unsigned s = 0; s < 3; ++s) {
+    result.columns_[s].assign(from, from + bits[s]);
+    from += bits[s];
+  }
+  return result;
+}
+
+LinearLayout LinearLayout::map_coordinates(const BitMatrix &outer, const ir::Shape &shape) const {
+  std::array<std::vector<uint64_t>, 3> columns;
+  for (unsigned s = 0; s < 3; ++s)
+    columns[s] = multiply(outer, columns_[s]);
+  return from_columns(shape, std::move(columns), repeats_);
+}
+
+size_t LinearLayout::hash() const {
+  llvm::hash_code code = llvm::hash_value(dims_.size());
+  for (const Dimension &dim : dims_)
+    code = llvm::hash_combine(code, dim.bits, dim.odd);
+  for (const auto &space : columns_)
+    code = llvm::hash_combine(code, llvm::hash_combine_range(space.begin(), space.end()));
+  for (const Repeat &repeat : repeats_)
+    code = llvm::hash_combine(code, static_cast<unsigned>(repeat.owner), repeat.count, repeat.dim);
+  return code;
+}
+
+std::string LinearLayout::text() const {
+  std::string text = ir::text(shape());
+  for (Space space : all_spaces) {
+    if (bits(space) == 0)
+      continue;
+    text += fmt::format(" {}:", space_name(space));
+    for (unsigned i = 0; i < bits(space); ++i)
+      if (column(space, i) == 0)
+        text += " copy";
+      else
+        text += fmt::format(" ({})", fmt::join(basis(space, i), ","));
+  }
+  for (const Repeat &repeat : repeats_)
+    if (repeat.dim == Repeat::copies)
+      text += fmt::format("; {} x{} copies", space_name(repeat.owner), repeat.count);
+    else
+      text += fmt::format("; {} x{} along {}", space_name(repeat.owner), repeat.count, repeat.dim);
+  return text;
+}
+
+} // namespace nereid::codegen

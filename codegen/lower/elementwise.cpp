@@ -1,0 +1,205 @@
+#include "codegen/lower/float_functions.h"
+#include "codegen/lower/lowering.h"
+
+namespace nereid::codegen {
+
+llvm::Value *Lowering::widen(llvm::Value *value) {
+  return value->getType()->isFloatTy() ? value : builder_.CreateFPExt(value, builder_.getFloatTy());
+}
+
+llvm::Value *Lowering::narrow(llvm::Value *value, ir::Element element) {
+  return element == ir::Element::F32 ? value : builder_.CreateFPTrunc(value, llvm_type(context_, element));
+}
+
+llvm::Value *Lowering::elementwise(const ir::Op &op, const Registers &operands) {
+  ir::Element element = type(op.operands[0]).element;
+  switch (op.opcode) {
+  case ir::Opcode::Fma:
+    if (ir::is_float(element))
+      return narrow(builder_.CreateIntrinsic(builder_.getFloatTy(), llvm::Intrinsic::fma,
+                                             {widen(operands[0]), widen(operands[1]), widen(operands[2])}),
+                    element);
+    return builder_.CreateAdd(builder_.CreateMul(operands[0], operands[1]), operands[2]);
+  case ir::Opcode::Where:
+    if (auto *known = llvm::dyn_cast<llvm::ConstantInt>(operands[0]))
+      return operands[known->isOne() ? 1 : 2];
+    return builder_.CreateSelect(operands[0], operands[1], operands[2]);
+  case ir::Opcode::Cast:
+    return cast(operands[0], element, type(op.result()).element);
+  case ir::Opcode::Bitcast:
+    return builder_.CreateBitCast(operands[0], llvm_type(context_, type(op.result())));
+  case ir::Opcode::PtrAdd: {
+    llvm::Value *index = builder_.CreateSExt(operands[1], builder_.getInt64Ty());
+    llvm::Type *step = llvm::Type::getIntNTy(context_, 8 * ir::byte_size(element));
+    return builder_.CreateGEP(step, operands[0], index);
+  }
+  case ir::Opcode::InlineAsm:
+    return inline_asm(op, operands);
+  case ir::Opcode::CvtScaled:
+    return cvt_scaled(op, operands);
+  default:
+    break;
+  }
+  switch (ir::facts(op.opcode).op_class) {
+  case ir::OpClass::Unary:
+    return unary(op, element, operands[0]);
+  case ir::OpClass::Binary:
+    return binary(op, element, operands[0], operands[1]);
+  case ir::OpClass::Compare:
+    return compare(op.opcode, element, operands[0], operands[1]);
+  default:
+    fail(op, std::string(ir::facts(op.opcode).name) + " does not compile yet");
+    return llvm::PoisonValue::get(llvm_type(context_, type(op.result())));
+  }
+}
+
+llvm::Value *Lowering::unary(const ir::Op &op, ir::Element element, llvm::Value *a) {
+  bool is_float = ir::is_float(element);
+  switch (op.opcode) {
+  case ir::Opcode::Neg:
+    return is_float ? builder_.CreateFNeg(a) : builder_.CreateNeg(a);
+  case ir::Opcode::Not:
+    return builder_.CreateNot(a);
+  case ir::Opcode::Abs:
+    if (is_float)
+      return builder_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, a);
+    return ir::is_signed(element)
+               ? builder_.CreateBinaryIntrinsic(llvm::Intrinsic::abs, a, builder_.getFalse())
+               : a;
+  default:
+    break;
+  }
+  if (!is_float) {
+    fail(op, std::string(ir::facts(op.opcode).name) + " of integers does not compile");
+    return a;
+  }
+  return narrow(float_function(builder_, op.opcode, widen(a)), element);
+}
+
+llvm::Value *Lowering::binary(const ir::Op &op, ir::Element element, llvm::Value *a, llvm::Value *b) {
+  if (ir::is_float(element))
+    return narrow(float_binary(op.opcode, widen(a), widen(b)), element);
+  return integer_binary(op, element, a, b);
+}
+
+llvm::Value *Lowering::float_binary(ir::Opcode opcode, llvm::Value *a, llvm::Value *b) {
+  switch (opcode) {
+  case ir::Opcode::Add:
+    return builder_.CreateFAdd(a, b);
+  case ir::Opcode::Sub:
+    return builder_.CreateFSub(a, b);
+  case ir::Opcode::Mul:
+    return builder_.CreateFMul(a, b);
+  case ir::Opcode::Div:
+    return builder_.CreateFDiv(a, b);
+  case ir::Opcode::Rem:
+    return builder_.CreateFRem(a, b);
+  case ir::Opcode::Min:
+    return builder_.CreateBinaryIntrinsic(llvm::Intrinsic::minimum, a, b);
+  default:
+    return builder_.CreateBinaryIntrinsic(llvm::Intrinsic::maximum, a, b);
+  }
+}
+
+namespace {
+
+/// a / b or a % b, truncating, with no undefined case: INT_MIN / -1 wraps, and a zero divisor (which only
+/// lanes may have that a mask removes) gives something harmless.
+llvm::Value *divide(llvm::IRBuilder<> &builder, bool is_signed, bool remainder, llvm::Value *a,
+                    llvm::Value *b) {
+  llvm::Type *type = a->getType();
+  llvm::Value *one = llvm::ConstantInt::get(type, 1);
+  llvm::Value *zero = llvm::ConstantInt::get(type, 0);
+  llvm::Value *is_zero = builder.CreateICmpEQ(b, zero);
+  if (!is_signed) {
+    llvm::Value *divisor = builder.CreateSelect(is_zero, one, b);
+    return remainder ? builder.CreateURem(a, divisor) : builder.CreateUDiv(a, divisor);
+  }
+  llvm::Value *is_minus_one = builder.CreateICmpEQ(b, llvm::ConstantInt::getSigned(type, -1));
+  llvm::Value *divisor = builder.CreateSelect(builder.CreateOr(is_zero, is_minus_one), one, b);
+  if (remainder)
+    return builder.CreateSRem(a, divisor);
+  return builder.CreateSelect(is_minus_one, builder.CreateNeg(a), builder.CreateSDiv(a, divisor));
+}
+
+llvm::Value *shift(llvm::IRBuilder<> &builder, ir::Opcode opcode, bool is_signed, llvm::Value *a,
+                   llvm::Value *b) {
+  llvm::Type *type = a->getType();
+  unsigned width = type->getIntegerBitWidth();
+  llvm::Value *fits = builder.CreateICmpULT(b, llvm::ConstantInt::get(type, width));
+  if (opcode == ir::Opcode::Shr && is_signed) {
+    llvm::Value *amount = builder.CreateSelect(fits, b, llvm::ConstantInt::get(type, width - 1));
+    return builder.CreateAShr(a, amount);
+  }
+  llvm::Value *amount = builder.CreateSelect(fits, b, llvm::ConstantInt::get(type, 0));
+  llvm::Value *shifted =
+      opcode == ir::Opcode::Shl ? builder.CreateShl(a, amount) : builder.CreateLShr(a, amount);
+  return builder.CreateSelect(fits, shifted, llvm::ConstantInt::get(type, 0));
+}
+
+} // namespace
+
+llvm::Value *Lowering::integer_binary(const ir::Op &op, ir::Element element, llvm::Value *a, llvm::Value *b) {
+  bool is_signed = ir::is_signed(element);
+  switch (op.opcode) {
+  case ir::Opcode::Add:
+    return builder_.CreateAdd(a, b);
+  case ir::Opcode::Sub:
+    return builder_.CreateSub(a, b);
+  case ir::Opcode::Mul:
+    return builder_.CreateMul(a, b);
+  case ir::Opcode::Div:
+  case ir::Opcode::Rem:
+    return divide(builder_, is_signed, op.opcode == ir::Opcode::Rem, a, b);
+  case ir::Opcode::Min:
+    return builder_.CreateBinaryIntrinsic(is_signed ? llvm::Intrinsic::smin : llvm::Intrinsic::umin, a, b);
+  case ir::Opcode::Max:
+    return builder_.CreateBinaryIntrinsic(is_signed ? llvm::Intrinsic::smax : llvm::Intrinsic::umax, a, b);
+  case ir::Opcode::And:
+    return builder_.CreateAnd(a, b);
+  case ir::Opcode::Or:
+    return builder_.CreateOr(a, b);
+  case ir::Opcode::Xor:
+    return builder_.CreateXor(a, b);
+  case ir::Opcode::Shl:
+  case ir::Opcode::Shr:
+    return shift(builder_, op.opcode, is_signed, a, b);
+  case ir::Opcode::MulHi: {
+    unsigned width = a->getType()->getIntegerBitWidth();
+    llvm::Type *wide = llvm::Type::getIntNTy(context_, 2 * width);
+    auto extend = [&](llvm::Value *v) {
+      return is_signed ? builder_.CreateSExt(v, wide) : builder_.CreateZExt(v, wide);
+    };
+    llvm::Value *product = builder_.CreateMul(extend(a), extend(b));
+    return builder_.CreateTrunc(builder_.CreateLShr(product, width), a->getType());
+  }
+  default:
+    fail(op, std::string(ir::facts(op.opcode).name) + " does not compile yet");
+    return a;
+  }
+}
+
+llvm::Value *Lowering::compare(ir::Opcode opcode, ir::Element element, llvm::Value *a, llvm::Value *b) {
+  using P = llvm::CmpInst;
+  struct Line {
+    ir::Opcode opcode;
+    P::Predicate ordered, is_signed, is_unsigned;
+  };
+  static constexpr Line lines[] = {
+      {ir::Opcode::Eq, P::FCMP_OEQ, P::ICMP_EQ, P::ICMP_EQ},
+      {ir::Opcode::Ne, P::FCMP_UNE, P::ICMP_NE, P::ICMP_NE},
+      {ir::Opcode::Lt, P::FCMP_OLT, P::ICMP_SLT, P::ICMP_ULT},
+      {ir::Opcode::Le, P::FCMP_OLE, P::ICMP_SLE, P::ICMP_ULE},
+      {ir::Opcode::Gt, P::FCMP_OGT, P::ICMP_SGT, P::ICMP_UGT},
+      {ir::Opcode::Ge, P::FCMP_OGE, P::ICMP_SGE, P::ICMP_UGE},
+  };
+  for (const Line &line : lines)
+    if (line.opcode == opcode) {
+      if (a->getType()->isFloatingPointTy())
+        return builder_.CreateFCmp(line.ordered, widen(a), widen(b));
+      return builder_.CreateICmp(ir::is_signed(element) ? line.is_signed : line.is_unsigned, a, b);
+    }
+  return builder_.getFalse();
+}
+
+} // namespace nereid::codegen

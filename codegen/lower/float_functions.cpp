@@ -1,0 +1,212 @@
+#include <cmath>
+#include <limits>
+#include <numbers>
+#include <vector>
+
+#include <llvm/IR/IntrinsicsAMDGPU.h>
+
+#include "codegen/lower/float_functions.h"
+
+namespace nereid::codegen {
+
+namespace {
+
+// All polynomials here are our own minimax fits (Chebyshev, then checked densely against a 40-digit
+// reference); highest power first.
+
+/// The few operations that the expansions below are written in; all values are f32 or all f64.
+class Math {
+public:
+  explicit Math(llvm::IRBuilder<> &builder) : b(builder) {}
+
+  llvm::Value *f32(double value) { return llvm::ConstantFP::get(b.getFloatTy(), value); }
+  llvm::Value *f64(double value) { return llvm::ConstantFP::get(b.getDoubleTy(), value); }
+  llvm::Value *like(llvm::Value *x, double value) { return llvm::ConstantFP::get(x->getType(), value); }
+  llvm::Value *fma(llvm::Value *x, llvm::Value *y, llvm::Value *z) {
+    return b.CreateIntrinsic(x->getType(), llvm::Intrinsic::fma, {x, y, z});
+  }
+  llvm::Value *unary(llvm::Intrinsic::ID id, llvm::Value *x) { return b.CreateUnaryIntrinsic(id, x); }
+  llvm::Value *clamp(llvm::Value *x, double low, double high) {
+    llvm::Value *above = b.CreateBinaryIntrinsic(llvm::Intrinsic::maximum, x, like(x, low));
+    return b.CreateBinaryIntrinsic(llvm::Intrinsic::minimum, above, like(x, high));
+  }
+  llvm::Value *ldexp(llvm::Value *x, llvm::Value *exponent) {
+    return b.CreateIntrinsic(llvm::Intrinsic::ldexp, {x->getType(), b.getInt32Ty()}, {x, exponent});
+  }
+  llvm::Value *to_f64(llvm::Value *x) { return b.CreateFPExt(x, b.getDoubleTy()); }
+  llvm::Value *to_f32(llvm::Value *x) { return b.CreateFPTrunc(x, b.getFloatTy()); }
+  llvm::Value *polynomial(llvm::Value *x, const std::vector<double> &coefficients) {
+    llvm::Value *sum = like(x, coefficients[0]);
+    for (size_t i = 1; i < coefficients.size(); ++i)
+      sum = fma(sum, x, like(x, coefficients[i]));
+    return sum;
+  }
+  /// x where x is a NaN, else `value`.
+  llvm::Value *keep_nan(llvm::Value *x, llvm::Value *value) {
+    return b.CreateSelect(b.CreateFCmpUNO(x, x), x, value);
+  }
+
+  llvm::IRBuilder<> &b;
+};
+
+/// 1 / x from the hardware's estimate by two Newton steps, within 2^-50; x is normal.
+llvm::Value *reciprocal(Math &m, llvm::Value *x) {
+  llvm::Value *y = m.b.CreateIntrinsic(llvm::Intrinsic::amdgcn_rcp, {x->getType()}, {x});
+  for (int step = 0; step < 2; ++step)
+    y = m.fma(m.fma(m.b.CreateFNeg(x), y, m.f64(1)), y, y);
+  return y;
+}
+
+/// e^x in f64 within 2^-43, for |x| < 700.
+llvm::Value *exp_f64(Math &m, llvm::Value *x) {
+  llvm::Value *n = m.unary(llvm::Intrinsic::rint, m.b.CreateFMul(x, m.f64(std::numbers::log2e)));
+  llvm::Value *r = m.fma(m.b.CreateFNeg(n), m.f64(std::numbers::ln2), x);
+  llvm::Value *p = m.polynomial(r, {2.76341565695036379e-6, 2.48861280013699135e-5, 1.98411874292282349e-4,
+                                    1.38887982079002015e-3, 8.33333336940327773e-3, 4.1666667063570622e-2,
+                                    1.66666666666114176e-1, 4.9999999999392045e-1, 1.00000000000000135,
+                                    1.0000000000000149});
+  return m.ldexp(p, m.b.CreateFPToSI(n, m.b.getInt32Ty()));
+}
+
+/// x = n ln 2 + r, e^r = 1 + r + r^2 q(r). What r and 1 + r lose in rounding is added again with the small
+/// term.
+llvm::Value *exp(Math &m, llvm::Value *x) {
+  constexpr float ln2_high = 0x1.62e4p-1f; // few enough bits that n * ln2_high is exact
+  constexpr double ln2_low = std::numbers::ln2 - double(ln2_high);
+  llvm::IRBuilder<> &b = m.b;
+  llvm::Value *bounded = m.clamp(x, -110, 100);
+  llvm::Value *n = m.unary(llvm::Intrinsic::rint, b.CreateFMul(bounded, m.f32(std::numbers::log2e)));
+  llvm::Value *high = m.fma(b.CreateFNeg(n), m.f32(ln2_high), bounded);
+  llvm::Value *r = m.fma(b.CreateFNeg(n), m.f32(ln2_low), high);
+  llvm::Value *lost = m.fma(b.CreateFNeg(n), m.f32(ln2_low), b.CreateFSub(high, r));
+  llvm::Value *q =
+      m.polynomial(r, {1.3926926614e-3, 8.36377387441e-3, 4.16665501103e-2, 1.66665733819e-1, 0.5});
+  llvm::Value *small = m.fma(b.CreateFMul(r, r), q, lost);
+  llvm::Value *sum = b.CreateFAdd(r, m.f32(1));
+  llvm::Value *rest = b.CreateFSub(r, b.CreateFSub(sum, m.f32(1)));
+  llvm::Value *power = b.CreateFAdd(sum, b.CreateFAdd(rest, small));
+  llvm::Value *exponent =
+      b.CreateIntrinsic(llvm::Intrinsic::fptosi_sat, {b.getInt32Ty(), b.getFloatTy()}, {n});
+  return m.keep_nan(x, m.ldexp(power, exponent));
+}
+
+/// x = 2^k (1 + f) with 1 + f in [sqrt(1/2), sqrt(2)); log(1 + f) = f - f^2/2 + s (f^2/2 + R(s^2)),
+/// s = f / (2 + f): the terms are added from small to large.
+llvm::Value *log(Math &m, llvm::Value *x) {
+  constexpr float ln2_high = 0x1.62e3p-1f;
+  constexpr double ln2_low = std::numbers::ln2 - double(ln2_high);
+  llvm::IRBuilder<> &b = m.b;
+  llvm::Value *small = b.CreateFCmpOLT(x, m.f32(0x1p-126));
+  llvm::Value *scaled = b.CreateSelect(small, b.CreateFMul(x, m.f32(0x1p25)), x);
+  llvm::Value *bits = b.CreateBitCast(scaled, b.getInt32Ty());
+  llvm::Value *k = b.CreateAShr(b.CreateSub(bits, b.getInt32(0x3f3504f3)), 23);
+  llvm::Value *mantissa = b.CreateBitCast(b.CreateSub(bits, b.CreateShl(k, 23)), b.getFloatTy());
+  llvm::Value *exponent =
+      b.CreateSIToFP(b.CreateSub(k, b.CreateSelect(small, b.getInt32(25), b.getInt32(0))), b.getFloatTy());
+  llvm::Value *f = b.CreateFSub(mantissa, m.f32(1));
+  llvm::Value *rcp =
+      b.CreateIntrinsic(llvm::Intrinsic::amdgcn_rcp, {b.getFloatTy()}, {b.CreateFAdd(f, m.f32(2))});
+  llvm::Value *s = b.CreateFMul(f, rcp);
+  llvm::Value *z = b.CreateFMul(s, s);
+  llvm::Value *rest = b.CreateFMul(
+      z, m.polynomial(z, {2.33419433887e-1, 2.85503969596e-1, 4.00001255946e-1, 6.66666665499e-1}));
+  llvm::Value *half_square = b.CreateFMul(b.CreateFMul(f, m.f32(0.5)), f);
+  llvm::Value *small_terms =
+      m.fma(s, b.CreateFAdd(half_square, rest), b.CreateFMul(exponent, m.f32(ln2_low)));
+  llvm::Value *result =
+      m.fma(exponent, m.f32(ln2_high), b.CreateFSub(f, b.CreateFSub(half_square, small_terms)));
+  constexpr double inf = std::numeric_limits<double>::infinity();
+  result = b.CreateSelect(b.CreateFCmpOEQ(x, m.f32(inf)), x, result);
+  result = b.CreateSelect(b.CreateFCmpOEQ(x, m.f32(0)), m.f32(-inf), result);
+  result =
+      b.CreateSelect(b.CreateFCmpOLT(x, m.f32(0)), m.f32(std::numeric_limits<double>::quiet_NaN()), result);
+  return m.keep_nan(x, result);
+}
+
+/// One Newton step on the hardware's estimate with the residual 1 - x y^2 kept exact.
+llvm::Value *rsqrt(Math &m, llvm::Value *x) {
+  llvm::IRBuilder<> &b = m.b;
+  llvm::Value *small = b.CreateFCmpOLT(x, m.f32(0x1p-126));
+  llvm::Value *scaled = b.CreateSelect(small, b.CreateFMul(x, m.f32(0x1p24)), x);
+  llvm::Value *y = b.CreateIntrinsic(llvm::Intrinsic::amdgcn_rsq, {b.getFloatTy()}, {scaled});
+  llvm::Value *product = b.CreateFMul(scaled, y);
+  llvm::Value *low = m.fma(scaled, y, b.CreateFNeg(product));
+  llvm::Value *residual = m.fma(b.CreateFNeg(low), y, m.fma(b.CreateFNeg(product), y, m.f32(1)));
+  llvm::Value *better = m.fma(b.CreateFMul(y, m.f32(0.5)), residual, y);
+  llvm::Value *finite = b.CreateFCmpORD(residual, residual);
+  llvm::Value *result = b.CreateSelect(finite, better, y);
+  return b.CreateFMul(result, b.CreateSelect(small, m.f32(0x1p12), m.f32(1)));
+}
+
+llvm::Value *sigmoid(Math &m, llvm::Value *x) {
+  llvm::Value *e = exp_f64(m, m.to_f64(m.b.CreateFNeg(m.clamp(x, -110, 110))));
+  return m.keep_nan(x, m.to_f32(reciprocal(m, m.b.CreateFAdd(e, m.f64(1)))));
+}
+
+/// 1 - 2 / (e^2|x| + 1) in f64; where that loses too much, x - x^3 / 3.
+llvm::Value *tanh(Math &m, llvm::Value *x) {
+  llvm::IRBuilder<> &b = m.b;
+  llvm::Value *magnitude = m.unary(llvm::Intrinsic::fabs, x);
+  llvm::Value *bounded = b.CreateBinaryIntrinsic(llvm::Intrinsic::minimum, magnitude, m.f32(20));
+  llvm::Value *e = exp_f64(m, m.to_f64(b.CreateFMul(bounded, m.f32(2))));
+  llvm::Value *quotient = reciprocal(m, b.CreateFAdd(e, m.f64(1)));
+  llvm::Value *large = m.to_f32(m.fma(m.f64(-2), quotient, m.f64(1)));
+  llvm::Value *third = b.CreateFMul(b.CreateFMul(magnitude, magnitude), m.f32(-1.0 / 3));
+  llvm::Value *small = m.fma(magnitude, third, magnitude);
+  llvm::Value *result = b.CreateSelect(b.CreateFCmpOLT(magnitude, m.f32(0x1p-10)), small, large);
+  return m.keep_nan(x, b.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, result, x));
+}
+
+/// Below 1: x P(x^2); above: 1 - e^Q(x); both in f64.
+llvm::Value *erf(Math &m, llvm::Value *x) {
+  llvm::IRBuilder<> &b = m.b;
+  llvm::Value *magnitude = m.unary(llvm::Intrinsic::fabs, x);
+  llvm::Value *wide = m.to_f64(b.CreateBinaryIntrinsic(llvm::Intrinsic::minimum, magnitude, m.f32(4.1)));
+  llvm::Value *square = b.CreateFMul(wide, wide);
+  llvm::Value *p =
+      m.polynomial(square, {1.05893806410750192e-6, -1.39093400218745986e-5, 1.19565625682073296e-4,
+                            -8.54263799708722963e-4, 5.22378347718924812e-3, -2.68661332350955916e-2,
+                            1.12837913086045815e-1, -3.76126388896353068e-1, 1.12837916709467673});
+  llvm::Value *q =
+      m.polynomial(wide, {1.59170621804357013e-6, -4.51810170436655437e-5, 5.89598928532789778e-4,
+                          -4.72672497685197474e-3, 2.63302746032146356e-2, -1.0992448102469804e-1,
+                          -6.31987065902775362e-1, -1.13014146038871275, 2.97937462181164602e-4});
+  llvm::Value *inner = b.CreateFMul(wide, p);
+  llvm::Value *outer = b.CreateFSub(m.f64(1), exp_f64(m, q));
+  llvm::Value *result = m.to_f32(b.CreateSelect(b.CreateFCmpOLT(wide, m.f64(1)), inner, outer));
+  return m.keep_nan(x, b.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, result, x));
+}
+
+} // namespace
+
+llvm::Value *float_function(llvm::IRBuilder<> &builder, ir::Opcode opcode, llvm::Value *x) {
+  Math m(builder);
+  switch (opcode) {
+  case ir::Opcode::Exp:
+    return exp(m, x);
+  case ir::Opcode::Exp2:
+    return m.unary(llvm::Intrinsic::exp2, x);
+  case ir::Opcode::Log:
+    return log(m, x);
+  case ir::Opcode::Log2:
+    return m.unary(llvm::Intrinsic::log2, x);
+  case ir::Opcode::Sqrt:
+    return m.unary(llvm::Intrinsic::sqrt, x);
+  case ir::Opcode::Rsqrt:
+    return rsqrt(m, x);
+  case ir::Opcode::Tanh:
+    return tanh(m, x);
+  case ir::Opcode::Erf:
+    return erf(m, x);
+  case ir::Opcode::Sigmoid:
+    return sigmoid(m, x);
+  case ir::Opcode::Floor:
+    return m.unary(llvm::Intrinsic::floor, x);
+  case ir::Opcode::Ceil:
+    return m.unary(llvm::Intrinsic::ceil, x);
+  default:
+    return m.unary(llvm::Intrinsic::roundeven, x);
+  }
+}
+
+} // namespace nereid::codegen

@@ -1,0 +1,170 @@
+#include <algorithm>
+
+#include <llvm/IR/IntrinsicsAMDGPU.h>
+
+#include "codegen/lower/lowering.h"
+
+namespace nereid::codegen {
+
+/// Nothing moves across. The backend's scheduler would sink loads to their uses, and a wait counts loads in
+/// the order in which they were issued, on every way into the loop.
+void Lowering::pin_order() {
+  builder_.CreateIntrinsic(llvm::Intrinsic::amdgcn_sched_barrier, {}, {builder_.getInt32(0)});
+}
+
+/// step * factor as an unsigned number, or the largest.
+llvm::Value *Lowering::saturated_multiple(llvm::Value *step, unsigned factor) {
+  llvm::Type *type = step->getType();
+  llvm::Value *product = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::umul_with_overflow, step,
+                                                        llvm::ConstantInt::get(type, factor));
+  return builder_.CreateSelect(builder_.CreateExtractValue(product, 1), llvm::Constant::getAllOnesValue(type),
+                               builder_.CreateExtractValue(product, 0));
+}
+
+/// The loads of one round. Where it does not exist (`exists`; null: it does) they move nothing. The first
+/// time, loads that take branches leave the plan.
+Lowering::Flight Lowering::issue_round(const Loop &loop, PipelinePlan &plan, llvm::Value *index,
+                                       llvm::Value *exists) {
+  open_scope();
+  round_exists_ = exists;
+  pipeline_ = &plan;
+  define_scalar(loop.body.arguments[0], index);
+  Flight flight;
+  std::vector<const ir::Op *> issued;
+  for (const ir::Op &op : loop.body.ops) {
+    if (plan.addresses.count(&op) != 0 && type(op.results[0]).rank() == 0)
+      lower_op(op);
+    if (std::find(plan.loads.begin(), plan.loads.end(), &op) == plan.loads.end())
+      continue;
+    set_line(op);
+    order_accesses(op);
+    if (std::optional<Registers> vectors = issue_load(op)) {
+      flight.push_back(std::move(*vectors));
+      issued.push_back(&op);
+    }
+  }
+  plan.loads = std::move(issued);
+  pipeline_ = nullptr;
+  round_exists_ = nullptr;
+  close_scope();
+  set_line(loop.op);
+  return flight;
+}
+
+/// A round whose loads are under way.
+Lowering::Sums Lowering::finish_round(const Loop &loop, const PipelinePlan &plan, llvm::Value *index,
+                                      const Sums &carried, const Flight &flight) {
+  for (size_t i = 0; i < plan.loads.size(); ++i)
+    issued_[plan.loads[i]] = flight[i];
+  Sums next = lower_round(loop, index, carried);
+  issued_.clear();
+  return next;
+}
+
+/// The body stands `depth` times in the loop, each copy with registers of its own for what is in flight, so
+/// that none is moved. A copy computes its round and starts the loads of the round `depth` later; loads of
+/// rounds that do not exist are given the index of one that does, and move nothing where they go through
+/// descriptors. The loop runs while all its rounds exist: a loop with one exit keeps its shape, and with it
+/// the order of its loads. The rounds that are left, fewer than `depth`, follow with the loads that are under
+/// way.
+void Lowering::lower_pipelined_rounds(Loop &loop, PipelinePlan plan) {
+  const Rounds &rounds = loop.rounds;
+  const Sums initial = loop.exits.front().second;
+  std::vector<llvm::Value *> distance; // of rounds, from 0
+  for (unsigned i = 0; i < 2 * plan.depth; ++i)
+    distance.push_back(saturated_multiple(rounds.step, i));
+  // Exact as an unsigned number, as long as there is a round.
+  llvm::Value *all = builder_.CreateSub(rounds.last, rounds.first);
+  const auto exists = [&](llvm::Value *left, unsigned count) {
+    return builder_.CreateICmpUGT(left, distance[count]);
+  };
+  const auto issue_ahead = [&](llvm::Value *index, llvm::Value *left, unsigned count) {
+    llvm::Value *there = exists(left, count);
+    llvm::Value *later = builder_.CreateAdd(index, distance[count]);
+    return issue_round(loop, plan, builder_.CreateSelect(there, later, index), there);
+  };
+
+  // The waves' last exchanges in an earlier run of this loop may be under way.
+  const bool shares = std::any_of(loop.body.ops.begin(), loop.body.ops.end(), [&](const ir::Op &op) {
+    return layouts_.shared_quantizes.count(&op) != 0;
+  });
+  if (shares && loop_depth_ > 0)
+    barrier();
+  expect_accesses(loop.body);
+  std::vector<Flight> flights = {issue_round(loop, plan, rounds.first, nullptr)};
+  if (plan.loads.empty())
+    return lower_rounds(loop);
+  pin_order();
+  exchange_copies_ = plan.depth;
+  for (unsigned i = 1; i < plan.depth; ++i) {
+    flights.push_back(issue_ahead(rounds.first, all, i));
+    pin_order();
+  }
+  llvm::BasicBlock *before = builder_.GetInsertBlock();
+  llvm::BasicBlock *block = new_block("loop"), *rest = new_block("rest");
+
+  const auto phis_at = [&](llvm::BasicBlock *at, const Stage &like) {
+    builder_.SetInsertPoint(at);
+    Stage stage{phis_of(like.numbers), phis_of(like.sums), {}};
+    for (const Flight &flight : like.flights)
+      stage.flights.push_back(phis_of(flight));
+    return stage;
+  };
+  const auto enter = [&](const Stage &stage, const Stage &values, llvm::BasicBlock *from) {
+    add_incoming(stage.numbers, values.numbers, from);
+    add_incoming(stage.sums, values.sums, from);
+    for (unsigned i = 0; i < plan.depth; ++i)
+      add_incoming(stage.flights[i], values.flights[i], from);
+  };
+  // What is left after the loop, from the distance that was left `passed` rounds before: which of the rounds
+  // exist. A subtraction that stops at zero is no scalar instruction.
+  const auto rounds_left = [&](llvm::Value *left, unsigned passed) {
+    Registers there;
+    for (unsigned i = 0; i + 1 < plan.depth; ++i)
+      there.push_back(exists(left, passed + i));
+    return there;
+  };
+  const Stage first{{{rounds.first, all}}, initial, flights};
+  Stage to_rest{{{rounds.first}, rounds_left(all, 0)}, initial, flights};
+  builder_.CreateCondBr(exists(all, plan.depth - 1), block, rest);
+  const Stage in_loop = phis_at(block, first), after = phis_at(rest, to_rest);
+  enter(in_loop, first, before);
+  enter(after, to_rest, before);
+
+  builder_.SetInsertPoint(block);
+  llvm::Value *index = in_loop.numbers[0][0], *left = in_loop.numbers[0][1];
+  Stage next = in_loop;
+  for (unsigned i = 0; i < plan.depth; ++i) {
+    exchange_copy_ = i;
+    next.sums =
+        finish_round(loop, plan, builder_.CreateAdd(index, distance[i]), next.sums, in_loop.flights[i]);
+    pin_order();
+    next.flights[i] = issue_ahead(index, left, plan.depth + i);
+    pin_order();
+  }
+  llvm::Value *following = builder_.CreateAdd(index, distance[plan.depth]);
+  next.numbers = {{following, builder_.CreateSub(left, distance[plan.depth])}};
+  to_rest = {{{following}, rounds_left(left, plan.depth)}, next.sums, next.flights};
+  llvm::BasicBlock *end = builder_.GetInsertBlock();
+  builder_.CreateCondBr(exists(left, 2 * plan.depth - 1), block, rest);
+  enter(in_loop, next, end);
+  enter(after, to_rest, end);
+
+  builder_.SetInsertPoint(rest);
+  Sums sums = after.sums;
+  for (unsigned i = 0; i + 1 < plan.depth; ++i) {
+    llvm::BasicBlock *round = new_block("left");
+    loop.exits.emplace_back(builder_.GetInsertBlock(), sums);
+    builder_.CreateCondBr(after.numbers[1][i], round, loop.done);
+    builder_.SetInsertPoint(round);
+    exchange_copy_ = i;
+    sums = finish_round(loop, plan, builder_.CreateAdd(after.numbers[0][0], distance[i]), sums,
+                        after.flights[i]);
+  }
+  exchange_copy_ = 0;
+  exchange_copies_ = 1;
+  loop.exits.emplace_back(builder_.GetInsertBlock(), sums);
+  builder_.CreateBr(loop.done);
+}
+
+} // namespace nereid::codegen

@@ -1,0 +1,60 @@
+#include "jit/cache/cache_bound.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <vector>
+
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+
+namespace nereid::jit {
+namespace {
+
+struct StoredFile {
+  std::string path;
+  uint64_t bytes;
+  llvm::sys::TimePoint<> used;
+};
+
+} // namespace
+
+uint64_t cache_bytes_from_environment() {
+  constexpr uint64_t usual = uint64_t{1} << 30;
+  const char *text = std::getenv("NEREID_CACHE_BYTES");
+  uint64_t bytes = 0;
+  return text && !llvm::StringRef(text).getAsInteger(10, bytes) && bytes > 0 ? bytes : usual;
+}
+
+void keep_within(const std::string &directory, uint64_t bytes) {
+  std::vector<StoredFile> kernels;
+  uint64_t total = 0;
+  std::error_code failed;
+  const auto an_hour_ago = std::chrono::system_clock::now() - std::chrono::hours(1);
+  for (llvm::sys::fs::directory_iterator at(directory, failed), end; !failed && at != end;
+       at.increment(failed)) {
+    const llvm::ErrorOr<llvm::sys::fs::basic_file_status> status = at->status();
+    if (!status || status->type() != llvm::sys::fs::file_type::regular_file)
+      continue;
+    const llvm::StringRef name = llvm::sys::path::filename(at->path());
+    if (name.starts_with("new-") && status->getLastModificationTime() < an_hour_ago)
+      llvm::sys::fs::remove(at->path());
+    if (!name.ends_with(".kernel"))
+      continue;
+    kernels.push_back({at->path(), status->getSize(), status->getLastModificationTime()});
+    total += status->getSize();
+  }
+  if (total <= bytes)
+    return;
+  std::sort(kernels.begin(), kernels.end(),
+            [](const StoredFile &a, const StoredFile &b) { return a.used < b.used; });
+  for (const StoredFile &kernel : kernels) {
+    if (total <= bytes / 4 * 3)
+      return;
+    llvm::sys::fs::remove(kernel.path);
+    total -= kernel.bytes;
+  }
+}
+
+} // namespace nereid::jit

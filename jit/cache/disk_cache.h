@@ -1,0 +1,53 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "jit/cache/cache_bound.h"
+#include "jit/compile/compiler.h"
+
+namespace nereid::jit {
+
+/// What a cached kernel's file says of it beside the code object.
+struct CachedKernelInfo {
+  std::string kernel;
+  std::string config;
+  std::string specialization;
+};
+
+/// Kernels on disk: one checksummed file each, named by its key; see docs/cache.md. Several processes may
+/// share a directory. Private to the user.
+class DiskCache {
+public:
+  /// An empty directory name: no cache. `bytes`: the kernels' together, from which on those not used for
+  /// longest are removed.
+  explicit DiskCache(std::string directory, uint64_t bytes = cache_bytes_from_environment())
+      : directory_(std::move(directory)), bytes_(bytes) {}
+
+  /// Of NEREID_CACHE_DIR ("off" or empty: none), else $XDG_CACHE_HOME/nereid, else ~/.cache/nereid; none when
+  /// there is no home either.
+  static DiskCache from_environment();
+
+  const std::string &directory() const { return directory_; }
+  bool enabled() const { return !directory_.empty(); }
+
+  /// The kernel, if it is there and undamaged. It counts as used now.
+  std::optional<Binary> find(std::string_view key) const;
+  /// Writes it under a temporary name and renames it. Keeps the directory within its size: a process looks at
+  /// its first file, and after each sixteenth of the size that it wrote.
+  Status store(std::string_view key, const CachedKernelInfo &info, const Binary &binary) const;
+  /// As store; a failure is a warning on stderr, once a process.
+  void try_store(std::string_view key, const CachedKernelInfo &info, const Binary &binary) const;
+  /// Where the kernel's file is or would be.
+  std::string path(std::string_view key) const;
+
+private:
+  void look_at_size(uint64_t written) const;
+
+  std::string directory_;
+  uint64_t bytes_;
+};
+
+} // namespace nereid::jit

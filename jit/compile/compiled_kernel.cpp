@@ -1,0 +1,74 @@
+#include "jit/compile/compiled_kernel.h"
+
+#include "dsl/ir/printer.h"
+#include "jit/compile/code_object_info.h"
+#include "jit/compile/compiler.h"
+
+namespace nereid {
+
+CompiledKernel::CompiledKernel(std::shared_ptr<const ir::Function> function, std::string config,
+                               std::shared_ptr<const jit::Binary> binary, std::string key, JitTimes times,
+                               CacheLevel cache)
+    : function_(std::move(function)), config_(std::move(config)), binary_(std::move(binary)),
+      key_(std::move(key)), times_(times), cache_(cache) {
+  source_lines_.emplace_back();
+  ir::for_each_op(*function_,
+                  [&](const ir::Op &op, unsigned) { source_lines_.push_back(function_->place(op)); });
+}
+
+CompiledKernel::~CompiledKernel() = default;
+
+std::string CompiledKernel::ir() const { return ir::print(*function_); }
+
+Result<std::string> CompiledKernel::llvm_ir() const {
+  return jit::llvm_ir_text(jit::lowered(*function_, waits()));
+}
+
+Result<std::string> CompiledKernel::isa() const {
+  Result<const jit::Compiler *> compiler = jit::chosen_compiler();
+  if (!compiler)
+    return compiler.error();
+  return (*compiler)->assembly(jit::lowered(*function_, waits()));
+}
+
+Result<std::string> CompiledKernel::annotated_isa() const {
+  if (!has_code())
+    return user_error("kernel '" + name() + "' was built for the interpreter and has no code");
+  return jit::disassemble(code_object(), [this](unsigned line) {
+    SourceLine where = source_line(line);
+    where.file.erase(0, where.file.find_last_of('/') + 1);
+    return where.text();
+  });
+}
+
+std::span<const uint8_t> CompiledKernel::code_object() const {
+  return binary_ ? std::span<const uint8_t>(binary_->code_object) : std::span<const uint8_t>();
+}
+
+const Resources &CompiledKernel::resources() const {
+  static const Resources none;
+  return binary_ ? binary_->resources : none;
+}
+
+const std::string &CompiledKernel::compiler() const {
+  static const std::string none;
+  return binary_ ? binary_->compiler : none;
+}
+
+jit::Waits CompiledKernel::waits() const { return binary_ ? binary_->waits : jit::Waits::Counted; }
+
+SourceLine CompiledKernel::source_line(unsigned line) const {
+  return line < source_lines_.size() ? source_lines_[line] : SourceLine();
+}
+
+unsigned CompiledKernel::line_at(uint64_t address) const {
+  if (!has_code())
+    return 0;
+  Result<std::map<uint64_t, unsigned>> lines = jit::read_lines(code_object());
+  if (!lines)
+    return 0;
+  auto next = lines->upper_bound(address);
+  return next == lines->begin() ? 0 : std::prev(next)->second;
+}
+
+} // namespace nereid

@@ -1,0 +1,76 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "dsl/ir/function.h"
+#include "jit/compile/jit_times.h"
+#include "jit/compile/resources.h"
+
+namespace nereid {
+
+namespace jit {
+struct Binary;
+enum class Waits;
+} // namespace jit
+
+/// A kernel for one config and one specialisation: traced, and compiled unless it was built for the
+/// interpreter alone. Immutable; safe to use from several threads.
+class CompiledKernel {
+public:
+  /// `binary` may be null: no code. `key` is the kernel's hash in hexadecimal digits.
+  CompiledKernel(std::shared_ptr<const ir::Function> function, std::string config,
+                 std::shared_ptr<const jit::Binary> binary, std::string key, JitTimes times,
+                 CacheLevel cache);
+  ~CompiledKernel();
+
+  const std::string &name() const { return function_->name; }
+  /// "block=1024,waves=4".
+  const std::string &config() const { return config_; }
+  const std::string &key() const { return key_; }
+  const ir::Function &function() const { return *function_; }
+  /// Work-items of a workgroup.
+  unsigned block() const { return 64 * static_cast<unsigned>(function_->options.waves); }
+
+  /// The canonical IR as text; its line numbers are those of the code's line table.
+  std::string ir() const;
+  /// The LLVM IR that the compiler was given.
+  Result<std::string> llvm_ir() const;
+  /// Assembler text with the kernel's metadata: llvm-mc and ld.lld make the code object of it.
+  Result<std::string> isa() const;
+  /// The code object's instructions, each with its address and, behind a semicolon, the file name and line of
+  /// the kernel's source that it comes from.
+  Result<std::string> annotated_isa() const;
+  /// The ELF code object; empty when built for the interpreter alone.
+  std::span<const uint8_t> code_object() const;
+  const Resources &resources() const;
+  /// Which compiler made the code: "embedded LLVM 22.1.8", for instance.
+  const std::string &compiler() const;
+  bool has_code() const { return binary_ != nullptr; }
+
+  /// The kernel's source line of operation `line` of ir(); unknown for a line that has none.
+  SourceLine source_line(unsigned line) const;
+  /// The operation's line for an address of the code object's .text; 0 when there is none.
+  unsigned line_at(uint64_t address) const;
+
+  /// How long building it took here, and which cache had its code.
+  const JitTimes &times() const { return times_; }
+  CacheLevel cache() const { return cache_; }
+
+private:
+  jit::Waits waits() const;
+
+  std::shared_ptr<const ir::Function> function_;
+  std::string config_;
+  std::shared_ptr<const jit::Binary> binary_;
+  std::string key_;
+  JitTimes times_;
+  CacheLevel cache_;
+  std::vector<SourceLine> source_lines_; ///< by line of the canonical form
+};
+
+} // namespace nereid

@@ -1,0 +1,79 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "dsl/ir/function.h"
+#include "jit/compile/compiler_availability.h"
+#include "jit/compile/jit_times.h"
+#include "jit/compile/resources.h"
+
+namespace llvm {
+class LLVMContext;
+class Module;
+} // namespace llvm
+
+namespace nereid::jit {
+
+inline constexpr const char *target_triple = "amdgcn-amd-amdhsa";
+inline constexpr const char *target_cpu = "gfx950";
+/// The target as comgr and code objects name it.
+inline constexpr const char *target_isa = "amdgcn-amd-amdhsa--gfx950";
+
+/// What the explicit waits of a kernel wait for.
+enum class Waits {
+  Counted,    ///< as lowered: by count
+  Everything, ///< the fallback of a kernel whose counted waits were not proven (wait_proof.h)
+};
+
+/// What a compiler makes of a kernel.
+struct Binary {
+  std::vector<uint8_t> code_object;
+  Resources resources;
+  std::string compiler; ///< Compiler::name() of the one that made it
+  Waits waits = Waits::Counted;
+};
+
+/// Makes the module to compile, in the context that the compiler gives.
+using ModuleMaker = std::function<Result<std::unique_ptr<llvm::Module>>(llvm::LLVMContext &)>;
+
+/// LLVM IR in, a gfx950 code object out. Safe to use from several threads. Errors of LLVM, crashes included,
+/// come back as values.
+class Compiler {
+public:
+  virtual ~Compiler() = default;
+
+  /// For people: "embedded LLVM 22.1.8".
+  virtual std::string name() const = 0;
+  /// All that decides what comes out beside the IR: build ids, pass options, cl::opts. Part of every key.
+  virtual const std::string &identity() const = 0;
+
+  /// Adds its milliseconds to `times` (llvm_ir, opt, codegen, link).
+  virtual Result<Binary> compile(const ModuleMaker &make, JitTimes &times) const = 0;
+  /// Assembler text with metadata, of which llvm-mc and ld.lld make compile()'s code object.
+  virtual Result<std::string> assembly(const ModuleMaker &make) const = 0;
+};
+
+/// The module of a kernel, lowered from its IR.
+ModuleMaker lowered(const ir::Function &function, Waits waits = Waits::Counted);
+/// What `make` makes, every explicit wait in it waiting for everything.
+ModuleMaker waiting_for_everything(ModuleMaker make);
+/// A kernel's LLVM IR as text.
+Result<std::string> llvm_ir_text(const ModuleMaker &make);
+
+/// The linked LLVM 22 and LLD.
+const Compiler &embedded_compiler();
+/// libamd_comgr, opened at the first call; or why it cannot be used.
+Result<const Compiler *> comgr_compiler();
+/// As NEREID_COMPILER says: "auto" (the default), "embedded" or "comgr". Errors: an unknown name, comgr asked
+/// for and not there.
+Result<const Compiler *> chosen_compiler();
+/// The same for a given choice, which overrides the environment.
+Result<const Compiler *> compiler_named(std::string_view choice);
+
+} // namespace nereid::jit

@@ -1,0 +1,136 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "jit/device/buffer.h"
+
+namespace nereid {
+
+namespace jit {
+class DeviceInterface;
+class StreamState;
+class EventState;
+} // namespace jit
+
+enum class DeviceKind : uint8_t { Simulator, Hip };
+
+struct SimulatorOptions {
+  unsigned threads = 0;                 ///< host threads that run workgroups; 0: one a core
+  uint64_t memory = uint64_t{64} << 30; ///< bytes of device memory that can be allocated
+  /// What the simulator looks for while kernels run: "all", "none", or kinds separated by commas
+  /// (docs/simulator.md). Empty: what NEREID_SIM_CHECKS says, else none. A bad word is the error of launches.
+  std::string checks;
+  /// Wave instructions of all waves after which a launch ends with an error. 0: what NEREID_SIM_BUDGET says,
+  /// else 2^32. A bad number there is the error of launches.
+  uint64_t budget = 0;
+};
+
+class Device;
+
+/// A point in a stream, for timing. Copies share the event.
+class Event {
+public:
+  /// Milliseconds from this event to a later one of the same device; waits for both.
+  Result<double> milliseconds_until(const Event &later) const;
+
+private:
+  friend class Stream;
+  explicit Event(std::shared_ptr<jit::EventState> state) : state_(std::move(state)) {}
+  std::shared_ptr<jit::EventState> state_;
+};
+
+/// An order of launches and copies on a device. Copies share the stream.
+class Stream {
+public:
+  /// Waits until everything queued here is done; a fault of a launch is reported here at the latest.
+  Status synchronize() const;
+  /// An event behind everything queued so far.
+  Result<Event> record() const;
+  Device device() const;
+
+  jit::DeviceInterface &interface() const { return *device_; }
+  /// Null for the default stream.
+  jit::StreamState *state() const { return state_.get(); }
+
+private:
+  friend class Device;
+  Stream(std::shared_ptr<jit::DeviceInterface> device, std::shared_ptr<jit::StreamState> state)
+      : device_(std::move(device)), state_(std::move(state)) {}
+  std::shared_ptr<jit::DeviceInterface> device_;
+  std::shared_ptr<jit::StreamState> state_;
+};
+
+/// A gfx950 GPU or the simulator of one. A value: copies share the device, its memory and its loaded kernels.
+class Device {
+public:
+  /// The first gfx950 GPU, else the simulator. Always the same device within a process.
+  static Device best();
+  /// A simulator of its own, with its own memory.
+  static Device simulator(const SimulatorOptions &options = {});
+  /// GPU number `index`, the same device at every call, or why there is none (environment error).
+  static Result<Device> hip(int index = 0);
+  /// "sim", "hip" or "auto".
+  static Result<Device> named(std::string_view name);
+
+  explicit Device(std::shared_ptr<jit::DeviceInterface> interface) : interface_(std::move(interface)) {}
+
+  DeviceKind kind() const;
+  /// For people: "gfx950 simulator", or the GPU's own name.
+  std::string name() const;
+  /// "sim" or "hip".
+  std::string_view kind_name() const;
+
+  /// The default stream.
+  Stream stream() const;
+  /// A stream of its own, unordered with the others.
+  Result<Stream> new_stream() const;
+  Status synchronize() const;
+
+  /// A buffer of `bytes` bytes, its contents undefined.
+  Result<Buffer<std::byte>> allocate(size_t bytes) const;
+  /// A buffer of `count` elements, its contents undefined.
+  template <class T> Result<Buffer<T>> allocate(size_t count) const {
+    if (count > SIZE_MAX / sizeof(T))
+      return user_error("a buffer of " + std::to_string(count) + " elements is too large");
+    Result<jit::Allocation> memory = allocate_memory(count * sizeof(T));
+    if (!memory)
+      return memory.error();
+    return Buffer<T>(std::move(*memory));
+  }
+  /// A buffer with a copy of host data.
+  template <class T> Result<Buffer<T>> upload(const std::vector<T> &data) const {
+    Result<Buffer<T>> buffer = allocate<T>(data.size());
+    if (!buffer)
+      return buffer;
+    if (Status copied = buffer->copy_from_host(data); !copied)
+      return copied.error();
+    return buffer;
+  }
+
+  jit::DeviceInterface &interface() const { return *interface_; }
+  const std::shared_ptr<jit::DeviceInterface> &shared_interface() const { return interface_; }
+  bool operator==(const Device &other) const { return interface_ == other.interface_; }
+
+private:
+  Result<jit::Allocation> allocate_memory(size_t bytes) const;
+
+  std::shared_ptr<jit::DeviceInterface> interface_;
+};
+
+/// One line of what this machine has: a device, or why it is not there.
+struct DeviceAvailability {
+  std::string name; ///< "sim", "hip"
+  bool available = false;
+  std::string detail; ///< what it is, or the reason
+};
+
+/// Both kinds of device, in the order in which Device::best() takes them.
+std::vector<DeviceAvailability> devices();
+
+} // namespace nereid

@@ -1,0 +1,90 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+
+#include "sim/state/instruction.h"
+
+namespace nereid::sim {
+
+/// Which counters an instruction holds up until it is complete.
+enum class Counting : uint8_t {
+  Nothing,
+  Vector, ///< vmcnt: vector memory, complete in the order of issue
+  Lds,    ///< lgkmcnt: LDS, complete in the order of issue
+  Scalar, ///< lgkmcnt, complete in any order
+  Flat,   ///< both, in any order: the address decides which one is held up
+};
+Counting counting(const Instruction &instruction);
+
+/// The fields of an s_waitcnt that count memory operations.
+struct WaitCounts {
+  static constexpr unsigned vector_limit = 63, lds_limit = 15;
+  unsigned vector;
+  unsigned lds;
+
+  /// Of the immediate operand: vmcnt in bits 15:14 and 3:0, lgkmcnt in bits 11:8.
+  explicit WaitCounts(uint32_t immediate)
+      : vector((immediate & 15) | (immediate >> 14 & 3) << 4), lds(immediate >> 8 & 15) {}
+};
+
+/// One counter of a wave's memory operations. An operation that completes in order is complete for certain
+/// once the counter has been seen at or below the number of such operations after it, whatever others do; one
+/// that completes in any order only once it has been seen at 0.
+class OperationCounter {
+public:
+  explicit OperationCounter(uint64_t limit) : limit_(limit) {}
+
+  uint64_t issue_ordered() {
+    ++ordered_issued_;
+    // The hardware issues nothing that would take the counter beyond its limit.
+    ordered_done_ = std::max(ordered_done_, ordered_issued_ - std::min(ordered_issued_, limit_));
+    return ordered_issued_;
+  }
+  uint64_t issue_unordered() { return ++unordered_issued_; }
+  void wait(uint64_t count) {
+    if (count == 0)
+      unordered_done_ = unordered_issued_;
+    if (count < ordered_issued_)
+      ordered_done_ = std::max(ordered_done_, ordered_issued_ - count);
+  }
+  bool ordered_done(uint64_t number) const { return number <= ordered_done_; }
+  bool unordered_done(uint64_t number) const { return number <= unordered_done_; }
+  /// The largest count that completes an operation in order.
+  uint64_t covering(uint64_t number) const { return ordered_issued_ - number; }
+
+private:
+  uint64_t limit_;
+  uint64_t ordered_issued_ = 0, ordered_done_ = 0;
+  uint64_t unordered_issued_ = 0, unordered_done_ = 0;
+};
+
+/// A memory operation as its wave's counters know it.
+struct Ticket {
+  Counting counting = Counting::Nothing;
+  uint64_t vector = 0;
+  uint64_t lds = 0;
+};
+
+/// The memory operations that a wave has in flight, as far as its waits tell.
+class Outstanding {
+public:
+  Ticket issue(Counting counting);
+  void wait(WaitCounts counts) {
+    vector_.wait(counts.vector < WaitCounts::vector_limit ? counts.vector : no_wait);
+    lds_.wait(counts.lds < WaitCounts::lds_limit ? counts.lds : no_wait);
+  }
+  /// True once the waits so far say that the operation is complete.
+  bool done(const Ticket &ticket) const;
+  /// The s_waitcnt that would complete the operation now: "vmcnt(2)".
+  std::string needed(const Ticket &ticket) const;
+
+private:
+  static constexpr uint64_t no_wait = ~uint64_t{0};
+
+  OperationCounter vector_{WaitCounts::vector_limit};
+  OperationCounter lds_{WaitCounts::lds_limit};
+};
+
+} // namespace nereid::sim

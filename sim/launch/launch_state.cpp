@@ -1,0 +1,234 @@
+#include "sim/launch/launch_state.h"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <span>
+
+#include <fmt/format.h>
+
+#include "sim/decode/program.h"
+#include "sim/state/wave.h"
+
+namespace nereid::sim {
+
+namespace {
+
+constexpr uint32_t largest_lds = 160 * 1024;
+constexpr uint32_t largest_block = 1024;
+constexpr uint32_t largest_kernarg = 1 << 20;
+constexpr uint64_t largest_scratch = uint64_t{1} << 30;
+/// Private memory of kernels that grow their stack at run time, bytes a lane beyond the fixed part.
+constexpr uint32_t dynamic_stack = 16 * 1024;
+
+Status check(const KernelInfo &kernel, const Launch &launch) {
+  uint64_t items = 1, groups = 1;
+  for (unsigned axis = 0; axis < 3; ++axis) {
+    if (launch.grid[axis] == 0 || launch.block[axis] == 0)
+      return user_error(fmt::format("launch of '{}': grid {}x{}x{} of blocks {}x{}x{} is empty", kernel.name,
+                                    launch.grid[0], launch.grid[1], launch.grid[2], launch.block[0],
+                                    launch.block[1], launch.block[2]),
+                        "every extent must be at least 1");
+    if (launch.block[axis] > largest_block)
+      items = largest_block + 1;
+    items = std::min<uint64_t>(items * launch.block[axis], largest_block + 1);
+    if (groups > std::numeric_limits<uint64_t>::max() / launch.grid[axis])
+      return user_error(fmt::format("launch of '{}': the grid has more than 2^64 workgroups", kernel.name));
+    groups *= launch.grid[axis];
+  }
+  if (items > largest_block || items > kernel.max_workgroup_size)
+    return user_error(fmt::format("launch of '{}': a block of {}x{}x{} work-items is larger than {}",
+                                  kernel.name, launch.block[0], launch.block[1], launch.block[2],
+                                  std::min(largest_block, kernel.max_workgroup_size)));
+  if (kernel.required_block && *kernel.required_block != launch.block)
+    return user_error(
+        fmt::format("launch of '{}': a block of {}x{}x{} work-items, the kernel is made for {}x{}x{}",
+                    kernel.name, launch.block[0], launch.block[1], launch.block[2],
+                    (*kernel.required_block)[0], (*kernel.required_block)[1], (*kernel.required_block)[2]));
+  if (uint64_t{kernel.lds_size} + launch.dynamic_lds > largest_lds)
+    return user_error(fmt::format("launch of '{}': {} bytes of LDS and {} dynamic ones are more than {}",
+                                  kernel.name, kernel.lds_size, launch.dynamic_lds, largest_lds));
+  const uint32_t kernarg_size = launch.kernarg_size.value_or(kernel.kernarg_size);
+  if (launch.kernarg.size() > kernarg_size)
+    return user_error(fmt::format("launch of '{}': {} bytes of arguments, the kernel takes {}", kernel.name,
+                                  launch.kernarg.size(), kernarg_size));
+  if (kernarg_size > largest_kernarg)
+    return user_error(fmt::format("launch of '{}': an argument block of {} bytes is larger than {}",
+                                  kernel.name, kernarg_size, largest_kernarg));
+  for (const KernelArgument &argument : kernel.arguments)
+    if (argument.hidden() && uint64_t{argument.offset} + argument.size > kernarg_size)
+      return user_error(
+          fmt::format("launch of '{}': an argument block of {} bytes does not hold the argument "
+                      "{} at {}",
+                      kernel.name, kernarg_size, argument.value_kind, argument.offset));
+  if (uint64_t{kernel.scratch_size} * largest_block > largest_scratch)
+    return user_error(fmt::format("launch of '{}': {} bytes of scratch a lane are too many", kernel.name,
+                                  kernel.scratch_size));
+  return {};
+}
+
+/// The value of a hidden argument; those that have no meaning here are zero.
+uint64_t hidden_value(const std::string &kind, const Launch &launch, uint64_t queue) {
+  static constexpr const char *axes[] = {"x", "y", "z"};
+  for (unsigned axis = 0; axis < 3; ++axis) {
+    if (kind == fmt::format("hidden_block_count_{}", axes[axis]))
+      return launch.grid[axis];
+    if (kind == fmt::format("hidden_group_size_{}", axes[axis]))
+      return launch.block[axis];
+  }
+  if (kind == "hidden_grid_dims")
+    return launch.grid[2] * launch.block[2] > 1 ? 3 : launch.grid[1] * launch.block[1] > 1 ? 2 : 1;
+  if (kind == "hidden_private_base")
+    return private_aperture;
+  if (kind == "hidden_shared_base")
+    return shared_aperture;
+  if (kind == "hidden_dynamic_lds_size")
+    return launch.dynamic_lds;
+  return kind == "hidden_queue_ptr" ? queue : 0;
+}
+
+/// Puts what a launch needs for itself into memory.
+class LaunchBuffers {
+public:
+  LaunchBuffers(Memory &memory, std::vector<uint64_t> &addresses) : memory_(memory), addresses_(addresses) {}
+
+  /// A zeroed buffer that starts with `content`.
+  Result<uint64_t> add(std::span<const std::byte> content, size_t size, size_t align = 256) {
+    auto address = memory_.allocate(size, align);
+    if (!address)
+      return address;
+    addresses_.push_back(*address);
+    if (Status zeroed = memory_.fill(*address, std::byte{0}, size); !zeroed)
+      return zeroed.error();
+    if (Status written = memory_.write(*address, content.data(), content.size()); !written)
+      return written.error();
+    return address;
+  }
+  /// The image of a code object, with the addresses that depend on where it is.
+  Result<uint64_t> add_image(const CodeObject &code) {
+    std::vector<std::byte> image(code.image().begin(), code.image().end());
+    auto address = add({}, image.size(), 4096);
+    if (!address)
+      return address;
+    for (const Relocation &relocation : code.relocations()) {
+      const uint64_t value = *address + relocation.value;
+      std::memcpy(image.data() + relocation.offset, &value, sizeof value);
+    }
+    if (Status written = memory_.write(*address, image.data(), image.size()); !written)
+      return written.error();
+    return address;
+  }
+
+private:
+  Memory &memory_;
+  std::vector<uint64_t> &addresses_;
+};
+
+/// The fields of an HSA dispatch packet that programs read.
+std::array<std::byte, 64> dispatch_packet(const Launch &launch, const KernelInfo &kernel, uint64_t kernarg) {
+  std::array<std::byte, 64> packet{};
+  auto put = [&](size_t at, const auto &value) { std::memcpy(packet.data() + at, &value, sizeof value); };
+  put(2, uint16_t{3});
+  for (unsigned axis = 0; axis < 3; ++axis) {
+    put(4 + 2 * axis, static_cast<uint16_t>(launch.block[axis]));
+    put(12 + 4 * axis, launch.grid[axis] * launch.block[axis]);
+  }
+  put(24, kernel.scratch_size);
+  put(28, kernel.lds_size + launch.dynamic_lds);
+  put(40, kernarg);
+  return packet;
+}
+
+Status fill_memory(LaunchState &state) {
+  LaunchBuffers buffers(*state.device, state.buffers);
+  const Launch &launch = *state.launch;
+  const KernelInfo &kernel = *state.kernel;
+  auto queue = buffers.add({}, 4096);
+  if (!queue)
+    return queue.error();
+  state.queue_address = *queue;
+  state.kernarg = launch.kernarg;
+  state.kernarg.resize(launch.kernarg_size.value_or(kernel.kernarg_size));
+  for (const KernelArgument &argument : kernel.arguments) {
+    if (!argument.hidden())
+      continue;
+    uint64_t value = hidden_value(argument.value_kind, launch, *queue);
+    std::memcpy(state.kernarg.data() + argument.offset, &value,
+                std::min<size_t>(argument.size, sizeof value));
+  }
+  // The segment is aligned to 16 bytes, and so is its end: wide loads may take what is left of that.
+  auto kernarg = buffers.add(state.kernarg, (state.kernarg.size() + 15) / 16 * 16);
+  if (!kernarg)
+    return kernarg.error();
+  state.kernarg_address = *kernarg;
+  auto packet = dispatch_packet(launch, kernel, *kernarg);
+  auto dispatch = buffers.add(packet, packet.size());
+  if (!dispatch)
+    return dispatch.error();
+  state.dispatch_address = *dispatch;
+  if (state.code->program().reads_pc()) {
+    auto image = buffers.add_image(*state.code);
+    if (!image)
+      return image.error();
+    state.image_base = *image;
+  }
+  return {};
+}
+
+} // namespace
+
+LaunchState::~LaunchState() {
+  for (uint64_t address : buffers)
+    (void)device->free(address);
+}
+
+Result<std::unique_ptr<LaunchState>> LaunchState::prepare(const CodeObject &code, Memory &memory,
+                                                          const Launch &launch) {
+  auto kernel = code.kernel(launch.kernel);
+  if (!kernel)
+    return kernel.error();
+  if (Status checked = check(**kernel, launch); !checked)
+    return checked.error();
+  auto state = std::make_unique<LaunchState>();
+  state->code = &code;
+  state->kernel = *kernel;
+  state->launch = &launch;
+  state->device = &memory;
+  state->lds_size = (*kernel)->lds_size + launch.dynamic_lds;
+  state->scratch_size = (*kernel)->scratch_size + ((*kernel)->dynamic_stack ? dynamic_stack : 0);
+  state->wave_count = (launch.block[0] * launch.block[1] * launch.block[2] + lane_count - 1) / lane_count;
+  state->group_count = uint64_t{launch.grid[0]} * launch.grid[1] * launch.grid[2];
+  state->budget_left = launch.instruction_budget;
+  if (Status filled = fill_memory(*state); !filled)
+    return filled.error();
+  if (!launch.checks.undefined)
+    memory.define_all(); // nobody follows what this launch writes
+  state->memory = memory.view();
+  return state;
+}
+
+std::unique_ptr<LaunchState> LaunchState::on_copy(const CodeObject &same_code, Memory &copy,
+                                                  const Launch &same_launch) const {
+  auto state = std::make_unique<LaunchState>();
+  state->code = &same_code;
+  state->kernel = kernel;
+  state->launch = &same_launch;
+  state->device = &copy;
+  state->memory = copy.view();
+  state->kernarg_address = kernarg_address;
+  state->kernarg = kernarg;
+  state->dispatch_address = dispatch_address;
+  state->queue_address = queue_address;
+  state->image_base = image_base;
+  state->lds_size = lds_size;
+  state->scratch_size = scratch_size;
+  state->wave_count = wave_count;
+  state->group_count = group_count;
+  state->budget_left = budget_left.load();
+  state->buffers = buffers;
+  if (flows)
+    std::call_once(state->flows_made, [&] { state->flows = flows; });
+  return state;
+}
+
+} // namespace nereid::sim

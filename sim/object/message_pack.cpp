@@ -1,0 +1,97 @@
+#include "sim/object/message_pack.h"
+
+#include <llvm/BinaryFormat/MsgPackReader.h>
+#include <llvm/Support/Error.h>
+
+namespace nereid::sim {
+
+namespace {
+
+using Kind = PackedValue::Kind;
+using llvm::msgpack::Type;
+
+/// Documents of code objects have five levels.
+constexpr unsigned deepest = 16;
+
+/// LLVM's reader gives one token after the other; its document class stops the process on damaged ones.
+class TreeReader {
+public:
+  explicit TreeReader(std::string_view bytes) : reader_(llvm::StringRef(bytes.data(), bytes.size())) {}
+
+  bool read(PackedValue &value, unsigned depth) {
+    llvm::msgpack::Object token;
+    llvm::Expected<bool> more = reader_.read(token);
+    if (!more) {
+      llvm::consumeError(more.takeError());
+      return false;
+    }
+    if (!*more || depth > deepest)
+      return false;
+    switch (token.Kind) {
+    case Type::Boolean:
+      value.kind = Kind::Boolean;
+      value.integer = token.Bool;
+      return true;
+    case Type::Int:
+      value.kind = Kind::Integer;
+      value.integer = static_cast<uint64_t>(token.Int);
+      return true;
+    case Type::UInt:
+      value.kind = Kind::Integer;
+      value.integer = token.UInt;
+      return true;
+    case Type::Float:
+      value.kind = Kind::Float;
+      return true;
+    case Type::String:
+    case Type::Binary:
+      value.kind = Kind::Text;
+      value.text = token.Raw.str();
+      return true;
+    case Type::Array:
+      value.kind = Kind::Array;
+      for (size_t i = 0; i < token.Length; ++i)
+        if (!read(value.elements.emplace_back(), depth + 1))
+          return false;
+      return true;
+    case Type::Map:
+      value.kind = Kind::Map;
+      for (size_t i = 0; i < token.Length; ++i)
+        if (!read_entry(value, depth + 1))
+          return false;
+      return true;
+    default:
+      return true;
+    }
+  }
+
+private:
+  bool read_entry(PackedValue &map, unsigned depth) {
+    PackedValue key, value;
+    if (!read(key, depth) || !read(value, depth))
+      return false;
+    if (key.kind == Kind::Text)
+      map.entries.emplace_back(std::move(key.text), std::move(value));
+    return true;
+  }
+
+  llvm::msgpack::Reader reader_;
+};
+
+} // namespace
+
+const PackedValue *PackedValue::find(std::string_view key) const {
+  for (const auto &[name, value] : entries)
+    if (name == key)
+      return &value;
+  return nullptr;
+}
+
+std::optional<PackedValue> read_message_pack(std::string_view bytes) {
+  PackedValue root;
+  if (!TreeReader(bytes).read(root, 0))
+    return std::nullopt;
+  return root;
+}
+
+} // namespace nereid::sim

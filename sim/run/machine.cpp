@@ -1,0 +1,97 @@
+#include "sim/run/machine.h"
+
+#include <algorithm>
+#include <chrono>
+#include <limits>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "sim/decode/program.h"
+#include "sim/run/workgroup.h"
+
+namespace nereid::sim {
+
+namespace {
+
+/// Runs all workgroups and collects what they did. Of several faults the one of the lowest workgroup stands,
+/// so that the number of host threads does not decide.
+class Scheduler {
+public:
+  explicit Scheduler(LaunchState &state) : state_(state) {}
+
+  void run(unsigned threads) {
+    std::vector<std::thread> others;
+    for (unsigned i = 1; i < threads; ++i)
+      others.emplace_back([this] { work(); });
+    work();
+    for (std::thread &thread : others)
+      thread.join();
+  }
+
+  Report report() const {
+    Report result = totals_.report();
+    result.fault = fault_;
+    return result;
+  }
+
+private:
+  void work() {
+    const std::unique_ptr<Watch> watch = make_watch(state_);
+    WorkgroupRunner runner(state_, watch.get());
+    for (;;) {
+      uint64_t id = next_.fetch_add(1);
+      if (id >= state_.group_count || id > faulted_.load())
+        break;
+      if (auto fault = runner.run(id)) {
+        std::lock_guard lock(mutex_);
+        if (id < faulted_.load()) {
+          faulted_ = id;
+          fault_ = std::move(fault);
+        }
+        break;
+      }
+    }
+    std::lock_guard lock(mutex_);
+    totals_.add(runner.totals());
+  }
+
+  LaunchState &state_;
+  std::atomic<uint64_t> next_{0};
+  std::atomic<uint64_t> faulted_{std::numeric_limits<uint64_t>::max()};
+  std::mutex mutex_;
+  std::optional<Fault> fault_;
+  WorkgroupTotals totals_;
+};
+
+} // namespace
+
+Error Fault::error() const {
+  std::string message =
+      fmt::format("{}: {} at {:#x} '{}', workgroup ({}, {}, {}), wave {}", fault_kind_name(kind), text,
+                  address, instruction, workgroup[0], workgroup[1], workgroup[2], wave);
+  if (lane >= 0)
+    message += fmt::format(", lane {}", lane);
+  return device_error(std::move(message), {}, line);
+}
+
+Result<Report> run(const CodeObject &code, Memory &memory, const Launch &launch) {
+  auto start = std::chrono::steady_clock::now();
+  auto state = LaunchState::prepare(code, memory, launch);
+  if (!state)
+    return state.error();
+  unsigned threads = launch.threads ? launch.threads : std::max(1u, std::thread::hardware_concurrency());
+  if (code.program().has_float_atomics() && !launch.any_order)
+    threads = 1; // the sum's bits depend on the order
+  if (launch.checks.race_global)
+    threads = 1; // one watch sees all workgroups
+  Scheduler scheduler(**state);
+  scheduler.run(static_cast<unsigned>(std::min<uint64_t>(threads, (*state)->group_count)));
+  Report report = scheduler.report();
+  report.wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return report;
+}
+
+} // namespace nereid::sim
