@@ -12,13 +12,13 @@
 
 namespace nereid::jit {
 Status check_spills(const std::string &kernel, const Resources &resources) {
-  constexpr unsigned most_scratch = 4096;
-  if (resources.scratch <= most_scratch)
+  constexpr unsigned max_scratch = 4096;
+  if (resources.scratch <= max_scratch)
     return {};
   return user_error(
       fmt::format("kernel '{}': its tiles take {} bytes of scratch a lane beyond the registers; up "
                   "to {} are compiled right",
-                  kernel, resources.scratch, most_scratch),
+                  kernel, resources.scratch, max_scratch),
       "Use smaller tiles or more waves");
 }
 
@@ -44,7 +44,7 @@ Result<std::shared_ptr<const CompiledKernel>> build_kernel(BuildRequest request,
     dump_if_asked(*kernel);
     return kernel;
   }
-  Result<Binary> compiled = compile_proven(**compiler, lowered(*request.function), request.times);
+  Result<Binary> compiled = compile_and_verify(**compiler, lowered(*request.function), request.times);
   if (!compiled) {
     dump_failed_if_asked(*request.function, key);
     return compiled.error();

@@ -50,35 +50,36 @@ void FunctionIndex::note_dots() {
 
 FunctionIndex::FunctionIndex(const ir::Function &function)
     : function_(function), definition_(function.value_types.size()), user_(function.value_types.size()),
-      uses_(function.value_types.size()), cheap_(function.value_types.size()),
+      uses_(function.value_types.size()), rematerialisable_(function.value_types.size()),
       from_dot_(function.value_types.size()) {
   note_block(function.body);
   for (size_t v = 0; v < function.value_types.size(); ++v)
-    cheap_[v] = function.value_types[v].rank() == 0;
+    rematerialisable_[v] = function.value_types[v].rank() == 0;
   ir::for_each_op(function, [&](const ir::Op &op, unsigned line) {
     lines_[&op] = line;
     for (ir::ValueId operand : op.operands) {
       ++uses_[operand];
       user_[operand] = &op;
     }
-    bool cheap = can_be_recomputed(op.opcode) && std::all_of(op.operands.begin(), op.operands.end(),
-                                                             [&](ir::ValueId v) { return cheap_[v]; });
+    bool cheap =
+        can_be_recomputed(op.opcode) && std::all_of(op.operands.begin(), op.operands.end(),
+                                                    [&](ir::ValueId v) { return rematerialisable_[v]; });
     for (ir::ValueId result : op.results) {
       definition_[result] = &op;
-      cheap_[result] = cheap_[result] || cheap;
+      rematerialisable_[result] = rematerialisable_[result] || cheap;
     }
   });
   note_dots();
 }
 
-bool is_renaming(const FunctionIndex &index, ir::ValueId value) {
+bool is_view(const FunctionIndex &index, ir::ValueId value) {
   const ir::Op *op = index.definition(value);
   return op && ir::facts(op->opcode).op_class == ir::OpClass::Shape;
 }
 
-std::optional<ir::ValueId> renamed(const FunctionIndex &index, ir::ValueId value) {
+std::optional<ir::ValueId> viewed_value(const FunctionIndex &index, ir::ValueId value) {
   const ir::Op *op = index.definition(value);
-  const bool whole = is_renaming(index, value) && op->operands.size() == 1 && op->results.size() == 1;
+  const bool whole = is_view(index, value) && op->operands.size() == 1 && op->results.size() == 1;
   return whole ? std::optional(op->operands[0]) : std::nullopt;
 }
 

@@ -26,7 +26,7 @@ public:
   unsigned line(const ir::Op &op) const { return lines_.at(&op); }
   /// Scalars are in every lane. A cheap tile is recomputed in whichever layout it is wanted: it comes from
   /// sources and scalars by pure operations only.
-  bool is_cheap(ir::ValueId value) const { return cheap_[value]; }
+  bool is_rematerialisable(ir::ValueId value) const { return rematerialisable_[value]; }
 
   /// Whether a matrix instruction has a part in a value.
   bool comes_from_dot(ir::ValueId value) const { return from_dot_[value]; }
@@ -39,16 +39,16 @@ private:
   std::vector<const ir::Op *> definition_;
   std::vector<const ir::Op *> user_;
   std::vector<unsigned> uses_;
-  std::vector<bool> cheap_;
+  std::vector<bool> rematerialisable_;
   std::vector<bool> from_dot_;
   std::unordered_map<const ir::Op *, unsigned> lines_;
   std::unordered_map<const ir::Op *, const ir::Block *> blocks_;
 };
 
 /// A value made by broadcast, expand_dims, reshape, permute, split or join: only registers get other names.
-bool is_renaming(const FunctionIndex &index, ir::ValueId value);
+bool is_view(const FunctionIndex &index, ir::ValueId value);
 /// The value of which this one is a renaming, when that is all there is to it: not a part (split) or one of
 /// two (join).
-std::optional<ir::ValueId> renamed(const FunctionIndex &index, ir::ValueId value);
+std::optional<ir::ValueId> viewed_value(const FunctionIndex &index, ir::ValueId value);
 
 } // namespace nereid::codegen

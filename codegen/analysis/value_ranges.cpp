@@ -89,7 +89,7 @@ ValueRanges::ValueRanges(const FunctionIndex &index) : index_(index) {
       ranges_[argument.value] = {*argument.constant, *argument.constant};
   for (const ir::Op &op : function.body.ops)
     if (op.opcode == ir::Opcode::Assume)
-      note_promise(op.operands[0]);
+      note_contract(op.operands[0]);
   for (const ir::Argument &argument : function.arguments)
     set(argument.value, ranges_[argument.value]);
   visit(function.body);
@@ -110,17 +110,17 @@ Interval ValueRanges::of_type(ir::ValueId value) const {
 void ValueRanges::set(ir::ValueId value, const Interval &range) {
   // What wraps may be anything.
   ranges_[value] = range.within(of_type(value)) ? range : of_type(value);
-  if (auto promise = promised_.find(value); promise != promised_.end())
-    ranges_[value] = common(ranges_[value], promise->second);
+  if (auto contract = promised_.find(value); contract != promised_.end())
+    ranges_[value] = common(ranges_[value], contract->second);
 }
 
-void ValueRanges::note_promise(ir::ValueId condition) {
+void ValueRanges::note_contract(ir::ValueId condition) {
   const ir::Op *op = index_.definition(condition);
   if (!op)
     return;
   if (op->opcode == ir::Opcode::And) {
-    note_promise(op->operands[0]);
-    note_promise(op->operands[1]);
+    note_contract(op->operands[0]);
+    note_contract(op->operands[1]);
     return;
   }
   if (ir::facts(op->opcode).op_class != ir::OpClass::Compare)

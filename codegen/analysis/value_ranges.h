@@ -33,7 +33,7 @@ public:
 
 private:
   void visit(const ir::Block &block);
-  void note_promise(ir::ValueId condition);
+  void note_contract(ir::ValueId condition);
   void note_bound(ir::Opcode compare, ir::ValueId value, ir::ValueId bound);
   Interval of_type(ir::ValueId value) const;
   Interval transfer(const ir::Op &op) const;

@@ -9,7 +9,7 @@ namespace nereid::codegen {
 
 namespace {
 
-bool is_product(const ir::Op *op) {
+bool is_dot(const ir::Op *op) {
   return op && (op->opcode == ir::Opcode::Dot || op->opcode == ir::Opcode::DotScaled);
 }
 
@@ -33,9 +33,9 @@ bool is_private(const ir::Op &op) {
 constexpr int64_t few_rows = 32;
 
 /// In LDS, where the waves' sums of the whole tile meet.
-bool sums_have_room(const ir::Function &function, ir::ValueId sum) {
-  constexpr int64_t most_bytes = 64 * 1024;
-  return function.type(sum).count() * 4 * function.options.waves <= most_bytes;
+bool accumulators_have_room(const ir::Function &function, ir::ValueId sum) {
+  constexpr int64_t max_bytes = 64 * 1024;
+  return function.type(sum).count() * 4 * function.options.waves <= max_bytes;
 }
 
 /// Why the rounds of a loop cannot be dealt.
@@ -43,7 +43,7 @@ std::optional<std::string> objection(const FunctionIndex &index, const ir::Op &l
   if (loop.results.empty())
     return "carries no sum";
   for (size_t i = 0; i < loop.results.size(); ++i)
-    if (!summed_product(index, loop, i))
+    if (!accumulated_dot(index, loop, i))
       return fmt::format("carries a value (number {}) that is not only a sum of products", i);
   for (const ir::Op &op : loop.blocks.front().ops)
     if (!is_private(op))
@@ -54,9 +54,9 @@ std::optional<std::string> objection(const FunctionIndex &index, const ir::Op &l
 /// Waves that share columns deal the quantisation of A's rows among themselves, but for an odd factor beside
 /// few rows: then more rows than elsewhere are worth it.
 bool quantizes_odd_rows(const ir::Function &function, const ir::Op &loop, int64_t rows) {
-  constexpr int64_t most_rows = 128, shared_rows = 32;
+  constexpr int64_t max_rows = 128, shared_rows = 32;
   const std::vector<ir::Op> &body = loop.blocks.front().ops;
-  return rows <= most_rows && rows % shared_rows != 0 &&
+  return rows <= max_rows && rows % shared_rows != 0 &&
          std::any_of(body.begin(), body.end(), [&](const ir::Op &op) {
            return op.opcode == ir::Opcode::Quantize && function.type(op.operands[0]).shape[0] == rows;
          });
@@ -65,17 +65,18 @@ bool quantizes_odd_rows(const ir::Function &function, const ir::Op &loop, int64_
 bool pays(const ir::Function &function, const ir::Op &loop) {
   return std::all_of(loop.results.begin(), loop.results.end(), [&](ir::ValueId sum) {
     const int64_t rows = function.type(sum).shape[0];
-    return sums_have_room(function, sum) && (rows <= few_rows || quantizes_odd_rows(function, loop, rows));
+    return accumulators_have_room(function, sum) &&
+           (rows <= few_rows || quantizes_odd_rows(function, loop, rows));
   });
 }
 
 } // namespace
 
-bool sums_are_small(const ir::Function &function, ir::ValueId sum) {
-  return function.type(sum).shape[0] <= few_rows && sums_have_room(function, sum);
+bool accumulators_are_small(const ir::Function &function, ir::ValueId sum) {
+  return function.type(sum).shape[0] <= few_rows && accumulators_have_room(function, sum);
 }
 
-const ir::Op *summed_product(const FunctionIndex &index, const ir::Op &loop, size_t number) {
+const ir::Op *accumulated_dot(const FunctionIndex &index, const ir::Op &loop, size_t number) {
   const ir::Block &body = loop.blocks.front();
   ir::ValueId sum = body.arguments[number + 1];
   const ir::Op *first = nullptr;
@@ -88,7 +89,7 @@ const ir::Op *summed_product(const FunctionIndex &index, const ir::Op &loop, siz
     if (user.opcode != ir::Opcode::Add)
       return nullptr;
     const ir::Op *product = index.definition(user.operands[user.operands[0] == sum ? 1 : 0]);
-    if (!is_product(product) || index.block(*product) != &body)
+    if (!is_dot(product) || index.block(*product) != &body)
       return nullptr;
     first = first ? first : product;
     sum = user.result();
@@ -96,27 +97,27 @@ const ir::Op *summed_product(const FunctionIndex &index, const ir::Op &loop, siz
   return nullptr;
 }
 
-Result<DealtLoops> deal_loops(const FunctionIndex &index) {
+Result<WaveSplitLoops> find_wave_split_loops(const FunctionIndex &index) {
   const ir::Function &function = index.function();
   const ir::CompileOptions &options = function.options;
-  DealtLoops dealt;
+  WaveSplitLoops wave_split;
   bool wanted = options.wave_split == ir::WaveSplit::K;
   if (options.waves == 1 || (options.wave_split != ir::WaveSplit::Auto && !wanted))
-    return dealt;
+    return wave_split;
   std::optional<Error> refused;
   ir::for_each_op(function, [&](const ir::Op &op, unsigned) {
     if (op.opcode != ir::Opcode::For)
       return;
     std::optional<std::string> why = objection(index, op);
     if (!why && (wanted || pays(function, op)))
-      dealt.add(op.blocks.front());
+      wave_split.add(op.blocks.front());
     else if (why && !refused)
       refused = user_error(
           fmt::format("wave_split=k cannot deal the rounds of this loop to the waves: it {}", *why),
           "use wave_split=auto", function.place(op));
   });
-  if (!wanted || !dealt.empty())
-    return dealt;
+  if (!wanted || !wave_split.empty())
+    return wave_split;
   return refused.value_or(user_error("wave_split=k has no loop whose rounds it could deal to the waves",
                                      "use wave_split=auto, or a loop over K"));
 }

@@ -19,7 +19,7 @@ unsigned log2_of(int64_t size) {
 /// The columns of a matrix tile under construction; bits that a small tile lacks are copies.
 struct Columns {
   ir::Shape shape; ///< two dimensions
-  std::array<std::vector<uint64_t>, 3> columns{};
+  std::array<std::vector<uint64_t>, 3> bases{};
 
   uint64_t unit(unsigned dim, unsigned bit) const {
     if (bit >= log2_of(shape[dim]))
@@ -29,22 +29,22 @@ struct Columns {
     return uint64_t(1) << flat;
   }
   bool add_register(unsigned dim, unsigned bit) {
-    if (uint64_t column = unit(dim, bit)) {
-      columns[0].push_back(column);
+    if (uint64_t flat_basis = unit(dim, bit)) {
+      bases[0].push_back(flat_basis);
       return true;
     }
     return false;
   }
-  void add_lane(unsigned dim, unsigned bit) { columns[1].push_back(unit(dim, bit)); }
-  void add_wave(unsigned dim, unsigned bit) { columns[2].push_back(unit(dim, bit)); }
-  void add_copy_wave() { columns[2].push_back(0); }
+  void add_lane(unsigned dim, unsigned bit) { bases[1].push_back(unit(dim, bit)); }
+  void add_wave(unsigned dim, unsigned bit) { bases[2].push_back(unit(dim, bit)); }
+  void add_copy_wave() { bases[2].push_back(0); }
   /// The odd factor of dimension `first` is the faster one.
   LinearLayout layout(unsigned first) const {
     std::vector<Repeat> repeats;
     for (unsigned d : {first, 1 - first})
       if (uint32_t odd = Dimension::of(shape[d]).odd; odd > 1)
         repeats.push_back({Space::Register, odd, static_cast<int>(d)});
-    return LinearLayout::from_columns(shape, columns, std::move(repeats));
+    return LinearLayout::from_flat_bases(shape, bases, std::move(repeats));
   }
 };
 
@@ -198,20 +198,20 @@ LinearLayout result_layout(const MfmaFacts &mfma, const WaveDeal &deal, const ir
 /// Where scales multiply sums, those that belong to a lane's sums: the result's registers, for each group.
 LinearLayout sum_scale_layout(const LinearLayout &result, const ir::Shape &scales, bool is_a) {
   const unsigned group_bits = log2_of(scales[1]), n_bits = result.dim(1).bits;
-  std::array<std::vector<uint64_t>, 3> columns;
+  std::array<std::vector<uint64_t>, 3> bases;
   for (Space space : all_spaces)
-    for (uint64_t column : result.columns(space)) {
-      const uint64_t row = is_a ? column >> n_bits : column & ((uint64_t(1) << n_bits) - 1);
-      columns[static_cast<unsigned>(space)].push_back(row << group_bits);
+    for (uint64_t flat_basis : result.bases(space)) {
+      const uint64_t row = is_a ? flat_basis >> n_bits : flat_basis & ((uint64_t(1) << n_bits) - 1);
+      bases[static_cast<unsigned>(space)].push_back(row << group_bits);
     }
   for (unsigned bit = 0; bit < group_bits; ++bit)
-    columns[0].push_back(uint64_t(1) << bit);
+    bases[0].push_back(uint64_t(1) << bit);
   std::vector<Repeat> repeats = result.repeats();
   for (Repeat &repeat : repeats)
     repeat.dim = repeat.dim == (is_a ? 0 : 1) ? 0 : Repeat::copies;
   if (const uint32_t odd = Dimension::of(scales[1]).odd; odd > 1)
     repeats.push_back({Space::Register, odd, 1});
-  return LinearLayout::from_columns(scales, columns, std::move(repeats));
+  return LinearLayout::from_flat_bases(scales, bases, std::move(repeats));
 }
 
 struct Choice {
@@ -300,9 +300,9 @@ Result<DotPlan> plan_dot(const ir::Function &function, const ir::Op &op, DotShar
   const bool may_slice = plan.mfma->kind == MfmaKind::F8F6F4
                              ? !choice->a->has_six_bits() && !choice->b->has_six_bits()
                              : plan.mfma->kind != MfmaKind::I8 && !sides.a.scale && !sides.b.scale;
-  const bool slices = may_slice && sharing.owner == ProductOwner::Slices && waves <= k_bits;
+  const bool slices = may_slice && sharing.owner == DotOwner::Slices && waves <= k_bits;
   WaveDeal deal{0, 0, waves, n_tile_bits, m_tile_bits};
-  if (sharing.owner != ProductOwner::Wave) {
+  if (sharing.owner != DotOwner::Wave) {
     WaveDeal balanced = deal_waves(waves, n_tile_bits, m_tile_bits, true);
     deal = deal_waves(waves, n_tile_bits, m_tile_bits, false);
     int64_t a_bytes = a.count() * ir::byte_size(a.element), b_bytes = b.count() * ir::byte_size(b.element);
@@ -329,12 +329,12 @@ Result<DotPlan> plan_dot(const ir::Function &function, const ir::Op &op, DotShar
       idle_rows_may_take_k && sharing.idle_rows_take_k ? std::min(idle_rows, of_wave) : 0;
   plan.a = plan_operand(*plan.mfma, *choice->a, deal, a.shape, true, k_lane_bits);
   plan.b = plan_operand(*plan.mfma, *choice->b, deal, b.shape, false, 0);
-  plan.scales_sums = plan.mfma->kind != MfmaKind::F8F6F4 && (sides.a.scale || sides.b.scale);
+  plan.scales_accumulators = plan.mfma->kind != MfmaKind::F8F6F4 && (sides.a.scale || sides.b.scale);
   for (auto [side, operand, is_a] :
        {std::tuple{&sides.a, &plan.a, true}, std::tuple{&sides.b, &plan.b, false}})
     if (side->scale) {
       const ir::Shape &scales = function.type(*side->scale).shape;
-      operand->scale_layout = plan.scales_sums
+      operand->scale_layout = plan.scales_accumulators
                                   ? sum_scale_layout(plan.result, scales, is_a)
                                   : scale_layout(*plan.mfma, deal, scales, is_a, is_a ? k_lane_bits : 0);
     }

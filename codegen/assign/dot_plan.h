@@ -31,8 +31,8 @@ DotSides sides_of_dot(const ir::Function &function, const ir::Op &op);
 struct DotOperandPlan {
   const OperandFacts *facts = nullptr;
   LinearLayout layout; ///< unset (rank 0) for formats of 6 bits, which come through LDS
-  /// Registers: number along K, tile of rows, odd factors as in `layout`; with DotPlan::scales_sums those of
-  /// the result, then the group of 32 along K (DotPlan::sum_scale). Unset (rank 0) without a scale.
+  /// Registers: number along K, tile of rows, odd factors as in `layout`; with DotPlan::scales_accumulators
+  /// those of the result, then the group of 32 along K (DotPlan::sum_scale). Unset (rank 0) without a scale.
   LinearLayout scale_layout;
   unsigned element_bits = 0;
   unsigned row_tile_bits = 0; ///< tiles of rows that a wave holds, but for an odd factor
@@ -59,11 +59,11 @@ struct DotPlan {
   /// Where the waves share K: how each holds its sum of the whole tile; `result` is that of the total.
   std::optional<LinearLayout> partial;
   /// The instruction takes no scales: the sum of each group of 32 along K is multiplied by the one side's.
-  bool scales_sums = false;
+  bool scales_accumulators = false;
 
   /// Instructions along K whose sum has one scale.
   unsigned group_instructions() const { return ir::scale_group / mfma->k; }
-  /// With scales_sums, the register of the scale of a result register and group.
+  /// With scales_accumulators, the register of the scale of a result register and group.
   size_t sum_scale(size_t result_register, unsigned group) const;
 
   /// Number of the result's tile among a wave's: the registers of tile t begin at t << result_bits.
@@ -72,10 +72,10 @@ struct DotPlan {
 
 /// Where waves run rounds of a loop of their own, each holds the whole product. Slices: each wave takes a
 /// part of K, if there are instructions for all.
-enum class ProductOwner { Workgroup, Wave, Slices };
+enum class DotOwner { Workgroup, Wave, Slices };
 
 struct DotSharing {
-  ProductOwner owner = ProductOwner::Workgroup;
+  DotOwner owner = DotOwner::Workgroup;
   /// Lanes of rows that A lacks take other steps along K.
   bool idle_rows_take_k = false;
 };

@@ -21,14 +21,14 @@ bool is_write(const ir::Op &op) {
 
 /// Groups of 32 along the last dimension of x, each in a lane, as `groups` has them.
 LinearLayout whole_groups(const LinearLayout &groups, const ir::Shape &x) {
-  std::array<std::vector<uint64_t>, 3> columns = {groups.columns(Space::Register),
-                                                  groups.columns(Space::Lane), groups.columns(Space::Wave)};
-  for (auto &space : columns)
-    for (uint64_t &column : space)
-      column *= ir::scale_group;
+  std::array<std::vector<uint64_t>, 3> bases = {groups.bases(Space::Register), groups.bases(Space::Lane),
+                                                groups.bases(Space::Wave)};
+  for (auto &space : bases)
+    for (uint64_t &flat_basis : space)
+      flat_basis *= ir::scale_group;
   const uint64_t within[] = {1, 2, 4, 8, 16};
-  columns[0].insert(columns[0].begin(), std::begin(within), std::end(within));
-  return LinearLayout::from_columns(x, columns, groups.repeats());
+  bases[0].insert(bases[0].begin(), std::begin(within), std::end(within));
+  return LinearLayout::from_flat_bases(x, bases, groups.repeats());
 }
 
 LinearLayout group_layout(const ir::Shape &x, int waves) {
@@ -40,29 +40,29 @@ LinearLayout group_layout(const ir::Shape &x, int waves) {
 /// The groups of x that every wave holds, dealt to the waves; nothing if there are none to deal. Odd factors
 /// stay with each wave.
 std::optional<LinearLayout> parts_of_waves(const LinearLayout &x) {
-  std::array<std::vector<uint64_t>, 3> columns = {x.columns(Space::Register), x.columns(Space::Lane),
-                                                  x.columns(Space::Wave)};
-  std::vector<uint64_t> &registers = columns[0];
-  bool dealt = false;
-  for (uint64_t &column : columns[2]) {
+  std::array<std::vector<uint64_t>, 3> bases = {x.bases(Space::Register), x.bases(Space::Lane),
+                                                x.bases(Space::Wave)};
+  std::vector<uint64_t> &registers = bases[0];
+  bool wave_split = false;
+  for (uint64_t &flat_basis : bases[2]) {
     const auto outside = std::find_if(registers.rbegin(), registers.rend(),
                                       [](uint64_t candidate) { return candidate >= ir::scale_group; });
-    if (column != 0 || outside == registers.rend())
+    if (flat_basis != 0 || outside == registers.rend())
       continue;
-    column = *outside;
+    flat_basis = *outside;
     registers.erase(std::next(outside).base());
-    dealt = true;
+    wave_split = true;
   }
-  if (!dealt)
+  if (!wave_split)
     return std::nullopt;
-  return LinearLayout::from_columns(x.shape(), columns, x.repeats());
+  return LinearLayout::from_flat_bases(x.shape(), bases, x.repeats());
 }
 
 class Propagation {
 public:
-  Propagation(const FunctionIndex &index, const AxisAnalysis &axes, const DealtLoops &dealt)
+  Propagation(const FunctionIndex &index, const AxisAnalysis &axes, const WaveSplitLoops &wave_split)
       : index_(index), function_(index.function()), axes_(axes) {
-    choice_.dealt = dealt;
+    choice_.wave_split = wave_split;
     choice_.homes.resize(function_.value_types.size());
     ir::for_each_op(function_, [&](const ir::Op &op, unsigned) { ops_.push_back(&op); });
     for (const ir::Op *op : ops_)
@@ -77,28 +77,28 @@ private:
   Status check_waves() const;
   Status pin_dots();
   DotSharing sharing_of(const ir::Op &op) const;
-  Status pin_dealt_sums(const ir::Op &loop);
-  bool is_dealt(const ir::Op &op) const { return choice_.dealt.contains(*index_.block(op)); }
+  Status pin_wave_split_accumulators(const ir::Op &loop);
+  bool is_wave_split(const ir::Op &op) const { return choice_.wave_split.contains(*index_.block(op)); }
   /// `make(waves)` for all waves, or for each alone where rounds are dealt.
   template <class Make> LinearLayout for_waves(const ir::Op &op, Make make) const {
     int waves = function_.options.waves;
-    return is_dealt(op) ? in_every_wave(make(1), waves) : make(waves);
+    return is_wave_split(op) ? in_every_wave(make(1), waves) : make(waves);
   }
   void link(const ir::Op &op);
   void suggest(ir::ValueId value, const LinearLayout &layout);
-  void set_home(ir::ValueId value, const LinearLayout &layout);
+  void assign(ir::ValueId value, const LinearLayout &layout);
   std::optional<LinearLayout> known(ir::ValueId value) const;
   void backward(const ir::Op &op);
   void forward(const ir::Op &op);
-  void settle();
+  void propagate_to_fixpoint();
   bool waves_may_share(const LinearLayout &groups) const;
   void decide_quantize(const ir::Op &op);
   void decide_six_bit_quantize(const ir::Op &op);
   LinearLayout write_layout(const ir::Op &op) const;
   LinearLayout coalesced(const ir::Op &op, ir::ValueId pointer) const;
   const AxisInfo *mask_of(const ir::Op &op) const;
-  bool needs_home(ir::ValueId value) const {
-    return !index_.is_cheap(value) && !is_renaming(index_, value) && !choice_.homes[value];
+  bool needs_layout(ir::ValueId value) const {
+    return !index_.is_rematerialisable(value) && !is_view(index_, value) && !choice_.homes[value];
   }
 
   const FunctionIndex &index_;
@@ -107,9 +107,9 @@ private:
   LayoutChoice choice_;
   std::vector<const ir::Op *> ops_;
   /// Values that must share a home (a loop's argument and result), and values that should (what is yielded).
-  std::unordered_map<ir::ValueId, std::vector<ir::ValueId>> same_, near_;
+  std::unordered_map<ir::ValueId, std::vector<ir::ValueId>> must_match_, prefer_match_;
   bool changed_ = false;
-  bool weak_ = false;               ///< suggestions come from stores and neighbours, not from dots
+  bool from_stores_ = false;        ///< suggestions come from stores and neighbours, not from dots
   const ir::Op *current_ = nullptr; ///< at which the walk is
 };
 
@@ -118,24 +118,24 @@ void Propagation::link(const ir::Op &op) {
     return;
   for (size_t i = 0; i < op.results.size(); ++i) {
     for (const ir::Block &block : op.blocks)
-      if (!choice_.dealt.contains(block))
-        near_[op.results[i]].push_back(block.ops.back().operands[i]);
-    if (op.opcode == ir::Opcode::For && !choice_.dealt.contains(op.blocks[0])) {
+      if (!choice_.wave_split.contains(block))
+        prefer_match_[op.results[i]].push_back(block.ops.back().operands[i]);
+    if (op.opcode == ir::Opcode::For && !choice_.wave_split.contains(op.blocks[0])) {
       ir::ValueId carried = op.blocks[0].arguments[i + 1];
-      same_[op.results[i]].push_back(carried);
-      same_[carried].push_back(op.results[i]);
-      near_[op.results[i]].push_back(op.operands[i + 3]);
+      must_match_[op.results[i]].push_back(carried);
+      must_match_[carried].push_back(op.results[i]);
+      prefer_match_[op.results[i]].push_back(op.operands[i + 3]);
     }
   }
 }
 
-void Propagation::set_home(ir::ValueId value, const LinearLayout &layout) {
+void Propagation::assign(ir::ValueId value, const LinearLayout &layout) {
   choice_.homes[value] = layout;
   changed_ = true;
-  for (ir::ValueId other : same_[value])
-    if (needs_home(other))
-      set_home(other, layout);
-  for (ir::ValueId other : near_[value])
+  for (ir::ValueId other : must_match_[value])
+    if (needs_layout(other))
+      assign(other, layout);
+  for (ir::ValueId other : prefer_match_[value])
     suggest(other, layout);
 }
 
@@ -156,23 +156,23 @@ LinearLayout Propagation::coalesced(const ir::Op &op, ir::ValueId pointer) const
 /// A value whose home is open takes the layout; a renaming passes it on to its operands. Loads refuse a
 /// layout in which they would move much less at a time than in their own.
 void Propagation::suggest(ir::ValueId value, const LinearLayout &wanted) {
-  if (index_.is_cheap(value))
+  if (index_.is_rematerialisable(value))
     return;
   const ir::Op *op = index_.definition(value);
-  if (is_renaming(index_, value)) {
+  if (is_view(index_, value)) {
     for (unsigned i = 0; i < op->operands.size(); ++i)
       suggest(op->operands[i], operand_layout(function_, *op, i, wanted));
     return;
   }
   if (choice_.homes[value])
     return;
-  LinearLayout layout = wanted.without_register_copies();
+  LinearLayout layout = wanted.without_register_broadcast();
   if (op && is_write(*op)) {
-    set_home(value, coalesced(*op, op->operands[0]));
+    assign(value, coalesced(*op, op->operands[0]));
     return;
   }
   if (op && ir::facts(op->opcode).op_class == ir::OpClass::Reduce) {
-    if (!weak_) {
+    if (!from_stores_) {
       auto axis = static_cast<unsigned>(op->integer("axis"));
       suggest(op->operands[0], reduce_operand(layout, axis, function_.type(op->operands[0]).shape[axis]));
     }
@@ -187,13 +187,13 @@ void Propagation::suggest(ir::ValueId value, const LinearLayout &wanted) {
     if (got < 4 && best >= 4 * got)
       layout = own;
   }
-  set_home(value, layout);
+  assign(value, layout);
 }
 
 std::optional<LinearLayout> Propagation::known(ir::ValueId value) const {
   if (choice_.homes[value])
     return choice_.homes[value];
-  if (!is_renaming(index_, value))
+  if (!is_view(index_, value))
     return std::nullopt;
   const ir::Op &op = *index_.definition(value);
   std::optional<LinearLayout> operand = known(op.operands[0]);
@@ -216,7 +216,7 @@ void Propagation::decide_quantize(const ir::Op &op) {
   std::optional<LinearLayout> layout;
   if (ir::facts(*ir::format_named(op.string("format"))).bits == 6)
     return decide_six_bit_quantize(op);
-  if (const auto &scales = choice_.homes[op.results[1]]; weak_ && scales)
+  if (const auto &scales = choice_.homes[op.results[1]]; from_stores_ && scales)
     layout = whole_groups(*scales, x);
   if (const auto &wanted = choice_.homes[op.results[0]]; !layout && wanted)
     layout = quantize_operand_layout(*wanted, x);
@@ -226,7 +226,7 @@ void Propagation::decide_quantize(const ir::Op &op) {
   if (!layout)
     layout = for_waves(op, [&](int waves) { return group_layout(x, waves); });
   choice_.quantize_operands[&op] = *layout;
-  if (waves_may_share(*layout) && !is_dealt(op))
+  if (waves_may_share(*layout) && !is_wave_split(op))
     if (std::optional<LinearLayout> parts = parts_of_waves(*layout)) {
       choice_.quantize_operands[&op] = *parts;
       choice_.shared_quantizes.insert(&op);
@@ -252,7 +252,7 @@ void Propagation::decide_six_bit_quantize(const ir::Op &op) {
 
 void Propagation::backward(const ir::Op &op) {
   if (op.opcode == ir::Opcode::Quantize) {
-    const bool wanted = choice_.homes[op.results[0]] || (weak_ && choice_.homes[op.results[1]]);
+    const bool wanted = choice_.homes[op.results[0]] || (from_stores_ && choice_.homes[op.results[1]]);
     if (!choice_.quantize_operands.count(&op) && wanted)
       decide_quantize(op);
     return;
@@ -267,29 +267,29 @@ void Propagation::backward(const ir::Op &op) {
 }
 
 void Propagation::forward(const ir::Op &op) {
-  if (ir::facts(op.opcode).op_class == ir::OpClass::Reduce && needs_home(op.result())) {
+  if (ir::facts(op.opcode).op_class == ir::OpClass::Reduce && needs_layout(op.result())) {
     if (auto operand = known(op.operands[0]))
-      set_home(op.result(), reduced_layout(*operand, static_cast<unsigned>(op.integer("axis"))));
+      assign(op.result(), reduced_layout(*operand, static_cast<unsigned>(op.integer("axis"))));
     return;
   }
-  if ((ir::is_elementwise(op.opcode) || op.opcode == ir::Opcode::CumSum) && needs_home(op.result())) {
+  if ((ir::is_elementwise(op.opcode) || op.opcode == ir::Opcode::CumSum) && needs_layout(op.result())) {
     for (ir::ValueId operand : op.operands)
       if (auto layout = known(operand)) {
-        set_home(op.result(), *layout);
+        assign(op.result(), *layout);
         return;
       }
     return;
   }
   for (ir::ValueId result : op.results)
-    if (needs_home(result))
-      for (ir::ValueId value : near_[result])
+    if (needs_layout(result))
+      for (ir::ValueId value : prefer_match_[result])
         if (auto layout = known(value)) {
-          set_home(result, *layout);
+          assign(result, *layout);
           break;
         }
 }
 
-void Propagation::settle() {
+void Propagation::propagate_to_fixpoint() {
   do {
     changed_ = false;
     for (auto op = ops_.rbegin(); op != ops_.rend(); ++op) {
@@ -308,12 +308,12 @@ void Propagation::settle() {
 LinearLayout Propagation::write_layout(const ir::Op &op) const {
   const ir::Type &pointer = function_.type(op.operands[0]);
   LinearLayout own = coalesced(op, op.operands[0]);
-  if (!op.results.empty() || index_.is_cheap(op.operands[1]))
+  if (!op.results.empty() || index_.is_rematerialisable(op.operands[1]))
     return own;
   std::optional<LinearLayout> layout = known(op.operands[1]);
   if (!layout)
     return own;
-  LinearLayout lying = layout->without_register_copies();
+  LinearLayout lying = layout->without_register_broadcast();
   unsigned bytes = ir::byte_size(pointer.element);
   unsigned got = vector_access(lying, axes_[op.operands[0]], mask_of(op), bytes).elements() * bytes;
   unsigned best = vector_access(own, axes_[op.operands[0]], mask_of(op), bytes).elements() * bytes;
@@ -329,17 +329,17 @@ Status Propagation::check_waves() const {
 }
 
 /// In the loop each wave has a sum of the whole tile; after it, its part of the product.
-Status Propagation::pin_dealt_sums(const ir::Op &loop) {
+Status Propagation::pin_wave_split_accumulators(const ir::Op &loop) {
   for (size_t i = 0; i < loop.results.size(); ++i) {
-    const ir::Op &product = *summed_product(index_, loop, i);
-    Result<DotPlan> inside = plan_dot(function_, product, {ProductOwner::Wave});
+    const ir::Op &product = *accumulated_dot(index_, loop, i);
+    Result<DotPlan> inside = plan_dot(function_, product, {DotOwner::Wave});
     Result<DotPlan> after = plan_dot(function_, product);
     if (!inside)
       return inside.error();
     if (!after)
       return after.error();
-    set_home(loop.blocks[0].arguments[i + 1], inside->result);
-    set_home(loop.results[i], after->result);
+    assign(loop.blocks[0].arguments[i + 1], inside->result);
+    assign(loop.results[i], after->result);
   }
   return {};
 }
@@ -351,11 +351,11 @@ DotSharing Propagation::sharing_of(const ir::Op &op) const {
   const ir::CompileOptions &options = function_.options;
   const bool k_may_be_shared =
       options.wave_split == ir::WaveSplit::Auto || options.wave_split == ir::WaveSplit::K;
-  if (is_dealt(op))
-    sharing.owner = ProductOwner::Wave;
+  if (is_wave_split(op))
+    sharing.owner = DotOwner::Wave;
   else if (options.waves > 1 && k_may_be_shared && index_.block(op) == &function_.body &&
-           sums_are_small(function_, op.result()))
-    sharing.owner = ProductOwner::Slices;
+           accumulators_are_small(function_, op.result()))
+    sharing.owner = DotOwner::Slices;
   const ir::Op *a = index_.definition(op.operands[0]);
   sharing.idle_rows_take_k = a && a->opcode == ir::Opcode::Quantize;
   return sharing;
@@ -364,15 +364,15 @@ DotSharing Propagation::sharing_of(const ir::Op &op) const {
 Status Propagation::pin_dots() {
   for (const ir::Op *op : ops_) {
     current_ = op;
-    if (op->opcode == ir::Opcode::For && choice_.dealt.contains(op->blocks[0]))
-      if (Status pinned = pin_dealt_sums(*op); !pinned)
+    if (op->opcode == ir::Opcode::For && choice_.wave_split.contains(op->blocks[0]))
+      if (Status pinned = pin_wave_split_accumulators(*op); !pinned)
         return pinned;
     if (op->opcode != ir::Opcode::Dot && op->opcode != ir::Opcode::DotScaled)
       continue;
     Result<DotPlan> plan = plan_dot(function_, *op, sharing_of(*op));
     if (!plan)
       return plan.error();
-    set_home(op->result(), plan->result);
+    assign(op->result(), plan->result);
     choice_.dots.emplace(op, std::move(*plan));
   }
   for (const ir::Op *op : ops_)
@@ -396,8 +396,8 @@ Result<LayoutChoice> Propagation::run() {
     return waves.error();
   if (Status dots = pin_dots(); !dots)
     return dots.error();
-  settle();
-  weak_ = true;
+  propagate_to_fixpoint();
+  from_stores_ = true;
   for (auto op = ops_.rbegin(); op != ops_.rend(); ++op)
     if (is_write(**op) && function_.type((*op)->operands[0]).rank() != 0) {
       current_ = *op;
@@ -405,25 +405,25 @@ Result<LayoutChoice> Propagation::run() {
       for (ir::ValueId operand : (*op)->operands)
         suggest(operand, layout);
     }
-  settle();
+  propagate_to_fixpoint();
   for (const ir::Op *op : ops_) {
     current_ = op;
     bool memory = op->opcode == ir::Opcode::Load || (is_write(*op) && !op->results.empty());
-    if (memory && needs_home(op->result()))
-      set_home(op->result(), coalesced(*op, op->operands[0]));
+    if (memory && needs_layout(op->result()))
+      assign(op->result(), coalesced(*op, op->operands[0]));
     else if (op->opcode == ir::Opcode::Quantize && !choice_.quantize_operands.count(op))
       decide_quantize(*op);
     else
       continue;
-    settle();
+    propagate_to_fixpoint();
   }
   for (const ir::Op *op : ops_) {
     for (ir::ValueId result : op->results)
-      if (needs_home(result))
-        set_home(result, for_waves(*op, [&](int waves) {
-                   return default_layout(function_.type(result).shape, waves);
-                 }));
-    settle();
+      if (needs_layout(result))
+        assign(result, for_waves(*op, [&](int waves) {
+                 return default_layout(function_.type(result).shape, waves);
+               }));
+    propagate_to_fixpoint();
   }
   for (const ir::Op *op : ops_)
     if (is_write(*op)) {
@@ -436,8 +436,8 @@ Result<LayoutChoice> Propagation::run() {
 } // namespace
 
 Result<LayoutChoice> choose_layouts(const FunctionIndex &index, const AxisAnalysis &axes,
-                                    const DealtLoops &dealt) {
-  Propagation propagation(index, axes, dealt);
+                                    const WaveSplitLoops &wave_split) {
+  Propagation propagation(index, axes, wave_split);
   try {
     return propagation.run();
   } catch (const LayoutError &error) {

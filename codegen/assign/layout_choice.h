@@ -23,7 +23,7 @@ struct LayoutChoice {
       writes; ///< in which stores and atomics want their operands
   /// Of these each wave makes a part, and all get the codes and scales in their homes through LDS.
   std::unordered_set<const ir::Op *> shared_quantizes;
-  DealtLoops dealt; ///< here the values of the body lie alike in each wave, whose rounds differ
+  WaveSplitLoops wave_split; ///< here the values of the body lie alike in each wave, whose rounds differ
 
   const LinearLayout &home(ir::ValueId value) const { return *homes[value]; }
 };
@@ -33,6 +33,6 @@ struct LayoutChoice {
 /// particular layout get the coalesced one; the rest follows its operands. Errors: Nereid's, for waves
 /// that are no power of two and for dots without an instruction.
 Result<LayoutChoice> choose_layouts(const FunctionIndex &index, const AxisAnalysis &axes,
-                                    const DealtLoops &dealt);
+                                    const WaveSplitLoops &wave_split);
 
 } // namespace nereid::codegen

@@ -10,7 +10,7 @@ static constexpr unsigned lanes_of_wave = 64;
 static constexpr unsigned widest_access = 16;
 
 LinearLayout scalar_layout(int waves) {
-  return LinearLayout::from_columns(
+  return LinearLayout::from_flat_bases(
       {}, {std::vector<uint64_t>{}, std::vector<uint64_t>(6, 0),
            std::vector<uint64_t>(std::countr_zero(static_cast<unsigned>(waves)), 0)});
 }
@@ -46,9 +46,9 @@ LinearLayout default_layout(const ir::Shape &shape, int waves) {
 }
 
 LinearLayout in_every_wave(const LinearLayout &one_wave, int waves) {
-  return LinearLayout::from_columns(
+  return LinearLayout::from_flat_bases(
       one_wave.shape(),
-      {one_wave.columns(Space::Register), one_wave.columns(Space::Lane),
+      {one_wave.bases(Space::Register), one_wave.bases(Space::Lane),
        std::vector<uint64_t>(std::countr_zero(static_cast<unsigned>(waves)), 0)},
       one_wave.repeats());
 }
@@ -72,11 +72,11 @@ VectorAccess vector_access(const LinearLayout &layout, const AxisInfo &pointer, 
     VectorAccess access;
     int64_t provable = provable_elements(pointer, mask, d, bytes);
     for (unsigned bit = 0; bit < layout.dim(d).bits && (2ll << bit) <= provable; ++bit) {
-      const std::vector<uint64_t> &columns = layout.columns(Space::Register);
-      auto at = std::find(columns.begin(), columns.end(), uint64_t(1) << (layout.first_bit(d) + bit));
-      if (at == columns.end())
+      const std::vector<uint64_t> &bases = layout.bases(Space::Register);
+      auto at = std::find(bases.begin(), bases.end(), uint64_t(1) << (layout.first_bit(d) + bit));
+      if (at == bases.end())
         break;
-      access.register_bits.push_back(static_cast<unsigned>(at - columns.begin()));
+      access.register_bits.push_back(static_cast<unsigned>(at - bases.begin()));
     }
     while (!access.register_bits.empty() && pointer.divisibility_at(d, access.elements(), bytes) <
                                                 std::min<int64_t>(4, access.elements() * bytes))

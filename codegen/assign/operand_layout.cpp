@@ -14,17 +14,17 @@ using MapDimension = std::function<int(int)>;
 
 /// Repeats keep their place among the registers; those over dimensions that `map_dimension` sends to
 /// Repeat::copies hold copies.
-LinearLayout map_columns(const LinearLayout &layout, const ir::Shape &shape,
-                         const std::function<uint64_t(uint64_t)> &map, const MapDimension &map_dimension) {
-  Columns columns;
+LinearLayout map_bases(const LinearLayout &layout, const ir::Shape &shape,
+                       const std::function<uint64_t(uint64_t)> &map, const MapDimension &map_dimension) {
+  Columns bases;
   for (Space space : all_spaces)
-    for (uint64_t column : layout.columns(space))
-      columns[static_cast<unsigned>(space)].push_back(map(column));
+    for (uint64_t flat_basis : layout.bases(space))
+      bases[static_cast<unsigned>(space)].push_back(map(flat_basis));
   std::vector<Repeat> repeats = layout.repeats();
   for (Repeat &repeat : repeats)
     if (repeat.dim != Repeat::copies)
       repeat.dim = map_dimension(repeat.dim);
-  return LinearLayout::from_columns(shape, columns, std::move(repeats));
+  return LinearLayout::from_flat_bases(shape, bases, std::move(repeats));
 }
 
 int same_dimension(int dimension) { return dimension; }
@@ -44,21 +44,20 @@ MapDimension by_odd_factors(const ir::Shape &from, const ir::Shape &to) {
 }
 
 LinearLayout with_lowest_register(const LinearLayout &layout, const ir::Shape &shape) {
-  LinearLayout shifted = map_columns(layout, shape, [](uint64_t c) { return c << 1; }, same_dimension);
-  Columns columns = {shifted.columns(Space::Register), shifted.columns(Space::Lane),
-                     shifted.columns(Space::Wave)};
-  columns[0].insert(columns[0].begin(), 1);
-  return LinearLayout::from_columns(shape, columns, layout.repeats());
+  LinearLayout shifted = map_bases(layout, shape, [](uint64_t c) { return c << 1; }, same_dimension);
+  Columns bases = {shifted.bases(Space::Register), shifted.bases(Space::Lane), shifted.bases(Space::Wave)};
+  bases[0].insert(bases[0].begin(), 1);
+  return LinearLayout::from_flat_bases(shape, bases, layout.repeats());
 }
 
 unsigned bits_of(int64_t size) { return Dimension::of(size).bits; }
 
 /// A flat column of `from`'s shape taken apart and put together for dimensions `order` of it.
-uint64_t permute_flat(uint64_t column, const ir::Shape &from, const std::vector<int64_t> &order) {
+uint64_t permute_flat(uint64_t flat_basis, const ir::Shape &from, const std::vector<int64_t> &order) {
   std::vector<uint64_t> coordinates(from.size());
   for (size_t d = from.size(); d-- > 0;) {
-    coordinates[d] = column & ((uint64_t(1) << bits_of(from[d])) - 1);
-    column >>= bits_of(from[d]);
+    coordinates[d] = flat_basis & ((uint64_t(1) << bits_of(from[d])) - 1);
+    flat_basis >>= bits_of(from[d]);
   }
   uint64_t result = 0;
   for (int64_t d : order)
@@ -74,13 +73,13 @@ std::vector<int64_t> inverse(const std::vector<int64_t> &order) {
 }
 
 /// The bits of the dimensions in which the operand has size 1 are dropped.
-uint64_t broadcast_flat(uint64_t column, const ir::Shape &result, const ir::Shape &operand) {
+uint64_t broadcast_flat(uint64_t flat_basis, const ir::Shape &result, const ir::Shape &operand) {
   uint64_t kept = 0;
   unsigned at = 0;
   for (size_t d = result.size(); d-- > 0;) {
     unsigned bits = bits_of(result[d]);
-    uint64_t coordinate = column & ((uint64_t(1) << bits) - 1);
-    column >>= bits;
+    uint64_t coordinate = flat_basis & ((uint64_t(1) << bits) - 1);
+    flat_basis >>= bits;
     if (operand[d] == result[d]) {
       kept |= coordinate << at;
       at += bits;
@@ -90,12 +89,12 @@ uint64_t broadcast_flat(uint64_t column, const ir::Shape &result, const ir::Shap
 }
 
 LinearLayout without_low_registers(const LinearLayout &layout, const ir::Shape &shape, unsigned low_bits) {
-  Columns columns;
+  Columns bases;
   for (Space space : all_spaces)
-    for (uint64_t column : layout.columns(space))
-      if (space != Space::Register || column >> low_bits != 0)
-        columns[static_cast<unsigned>(space)].push_back(column >> low_bits);
-  return LinearLayout::from_columns(shape, columns, layout.repeats());
+    for (uint64_t flat_basis : layout.bases(space))
+      if (space != Space::Register || flat_basis >> low_bits != 0)
+        bases[static_cast<unsigned>(space)].push_back(flat_basis >> low_bits);
+  return LinearLayout::from_flat_bases(shape, bases, layout.repeats());
 }
 
 } // namespace
@@ -105,30 +104,30 @@ LinearLayout operand_layout(const ir::Function &function, const ir::Op &op, unsi
   const ir::Shape &from = function.type(op.operands[operand]).shape;
   const ir::Shape &to = function.type(op.results[0]).shape;
   if (from.empty())
-    return map_columns(layout, from, [](uint64_t) { return 0; }, [](int) { return Repeat::copies; });
+    return map_bases(layout, from, [](uint64_t) { return 0; }, [](int) { return Repeat::copies; });
   auto unchanged = [](uint64_t c) { return c; };
   switch (op.opcode) {
   case ir::Opcode::Broadcast:
-    return map_columns(
+    return map_bases(
         layout, from, [&](uint64_t c) { return broadcast_flat(c, to, from); },
         [&](int d) { return from[d] == to[d] ? d : Repeat::copies; });
   case ir::Opcode::ExpandDims: {
     auto axis = static_cast<int>(op.integer("axis"));
-    return map_columns(layout, from, unchanged, [axis](int d) { return d > axis ? d - 1 : d; });
+    return map_bases(layout, from, unchanged, [axis](int d) { return d > axis ? d - 1 : d; });
   }
   case ir::Opcode::Reshape:
-    return map_columns(layout, from, unchanged, by_odd_factors(to, from));
+    return map_bases(layout, from, unchanged, by_odd_factors(to, from));
   case ir::Opcode::Permute: {
     const std::vector<int64_t> &order = op.integers("order");
     std::vector<int64_t> back = inverse(order);
-    return map_columns(
+    return map_bases(
         layout, from, [&](uint64_t c) { return permute_flat(c, to, back); },
         [&](int d) { return static_cast<int>(order[d]); });
   }
   case ir::Opcode::Split:
     return with_lowest_register(layout, from);
   case ir::Opcode::Join:
-    return map_columns(layout, from, [](uint64_t c) { return c >> 1; }, same_dimension);
+    return map_bases(layout, from, [](uint64_t c) { return c >> 1; }, same_dimension);
   default:
     return layout;
   }
@@ -144,14 +143,14 @@ std::optional<LinearLayout> result_layout(const ir::Function &function, const ir
     return std::nullopt;
   case ir::Opcode::ExpandDims: {
     auto axis = static_cast<int>(op.integer("axis"));
-    return map_columns(layout, to, unchanged, [axis](int d) { return d >= axis ? d + 1 : d; });
+    return map_bases(layout, to, unchanged, [axis](int d) { return d >= axis ? d + 1 : d; });
   }
   case ir::Opcode::Reshape:
-    return map_columns(layout, to, unchanged, by_odd_factors(from, to));
+    return map_bases(layout, to, unchanged, by_odd_factors(from, to));
   case ir::Opcode::Permute: {
     const std::vector<int64_t> &order = op.integers("order");
     std::vector<int64_t> back = inverse(order);
-    return map_columns(
+    return map_bases(
         layout, to, [&](uint64_t c) { return permute_flat(c, from, order); },
         [&](int d) { return static_cast<int>(back[d]); });
   }
@@ -166,7 +165,7 @@ std::optional<LinearLayout> result_layout(const ir::Function &function, const ir
 
 std::optional<LinearLayout> quantize_operand_layout(const LinearLayout &codes, const ir::Shape &x) {
   const bool two_in_a_byte = codes.shape().back() < x.back();
-  const std::vector<uint64_t> &registers = codes.columns(Space::Register);
+  const std::vector<uint64_t> &registers = codes.bases(Space::Register);
   for (unsigned bit = 0; bit < (two_in_a_byte ? 4u : 5u); ++bit)
     if (std::find(registers.begin(), registers.end(), uint64_t(1) << bit) == registers.end())
       return std::nullopt;
@@ -188,12 +187,12 @@ std::optional<AxisBits> axis_bits(const LinearLayout &layout, unsigned axis) {
   uint64_t seen = 0;
   for (Space space : all_spaces)
     for (unsigned bit = 0; bit < layout.bits(space); ++bit) {
-      uint64_t column = layout.column(space, bit);
-      if ((column & axis_mask) == 0)
+      uint64_t flat_basis = layout.flat_basis(space, bit);
+      if ((flat_basis & axis_mask) == 0)
         continue;
-      if ((column & ~axis_mask) != 0 || (column & (column - 1)) != 0 || (seen & column) != 0)
+      if ((flat_basis & ~axis_mask) != 0 || (flat_basis & (flat_basis - 1)) != 0 || (seen & flat_basis) != 0)
         return std::nullopt;
-      seen |= column;
+      seen |= flat_basis;
       uint32_t &bits = space == Space::Register ? result.registers
                        : space == Space::Lane   ? result.lanes
                                                 : result.waves;
@@ -208,11 +207,12 @@ LinearLayout reduced_layout(const LinearLayout &layout, unsigned axis) {
   uint64_t axis_mask = ((uint64_t(1) << bits) - 1) << first;
   ir::Shape shape = layout.shape();
   shape.erase(shape.begin() + axis);
-  Columns columns;
+  Columns bases;
   for (Space space : all_spaces)
-    for (uint64_t column : layout.columns(space))
-      if (space != Space::Register || (column & axis_mask) == 0)
-        columns[static_cast<unsigned>(space)].push_back((column & low) | (column >> (first + bits) << first));
+    for (uint64_t flat_basis : layout.bases(space))
+      if (space != Space::Register || (flat_basis & axis_mask) == 0)
+        bases[static_cast<unsigned>(space)].push_back((flat_basis & low) |
+                                                      (flat_basis >> (first + bits) << first));
   const int removed = static_cast<int>(axis);
   std::vector<Repeat> repeats;
   for (Repeat repeat : layout.repeats()) {
@@ -224,7 +224,7 @@ LinearLayout reduced_layout(const LinearLayout &layout, unsigned axis) {
       --repeat.dim;
     repeats.push_back(repeat);
   }
-  return LinearLayout::from_columns(shape, columns, std::move(repeats));
+  return LinearLayout::from_flat_bases(shape, bases, std::move(repeats));
 }
 
 std::vector<std::vector<uint32_t>> registers_along(const LinearLayout &layout, unsigned axis, uint32_t bits) {

@@ -29,18 +29,18 @@ int64_t registers_for(const ir::Type &type, int waves) {
 Status check_registers(const FunctionIndex &index, const LayoutChoice &layouts) {
   const ir::Function &function = index.function();
   const int waves = function.options.waves;
-  const int64_t there_are = registers_of_a_lane(waves);
+  const int64_t available = registers_of_a_lane(waves);
   for (ir::ValueId value = 0; value < layouts.homes.size(); ++value) {
     if (!layouts.homes[value])
       continue;
     const ir::Type &type = function.type(value);
     const int64_t registers = registers_for(type, waves);
     const ir::Op *op = index.definition(value);
-    if (registers >= there_are)
+    if (registers >= available)
       return user_error(
           fmt::format(
               "kernel '{}': {} takes {} vector registers a lane, which has {} for everything with {} waves",
-              function.name, type.text(), registers, there_are, waves),
+              function.name, type.text(), registers, available, waves),
           "Use a smaller tile or more waves", op ? function.place(*op) : SourceLine());
   }
   return {};

@@ -14,15 +14,15 @@ RegisterGroups group_registers(const LinearLayout &layout, VectorAccess access) 
   uint32_t mask = 0;
   for (unsigned bit : groups.access.register_bits)
     mask |= 1u << bit;
-  std::array<std::vector<uint64_t>, 3> columns = {std::vector<uint64_t>{}, layout.columns(Space::Lane),
-                                                  layout.columns(Space::Wave)};
+  std::array<std::vector<uint64_t>, 3> bases = {std::vector<uint64_t>{}, layout.bases(Space::Lane),
+                                                layout.bases(Space::Wave)};
   for (unsigned bit = 0; bit < layout.bits(Space::Register); ++bit)
     if (!(mask >> bit & 1))
-      columns[0].push_back(layout.column(Space::Register, bit));
+      bases[0].push_back(layout.flat_basis(Space::Register, bit));
   for (uint32_t r = 0; r < layout.registers(); ++r)
     if ((r & mask) == 0)
       groups.first.push_back(r);
-  groups.leaders = LinearLayout::from_columns(layout.shape(), columns, layout.repeats());
+  groups.leaders = LinearLayout::from_flat_bases(layout.shape(), bases, layout.repeats());
   return groups;
 }
 

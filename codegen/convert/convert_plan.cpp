@@ -22,11 +22,11 @@ constexpr unsigned shuffle_clocks = 8;
 constexpr unsigned shuffle_latency = 64;
 constexpr unsigned exchange_latency = 192;
 
-uint32_t xor_of_columns(const std::vector<uint32_t> &columns, uint32_t bits) {
+uint32_t xor_of_bases(const std::vector<uint32_t> &bases, uint32_t bits) {
   uint32_t sum = 0;
-  for (size_t i = 0; i < columns.size(); ++i)
+  for (size_t i = 0; i < bases.size(); ++i)
     if (bits >> i & 1)
-      sum ^= columns[i];
+      sum ^= bases[i];
   return sum;
 }
 
@@ -39,13 +39,13 @@ struct Compacted {
 
 Compacted compact_registers(const LinearLayout &layout) {
   Compacted result;
-  result.layout = layout.without_register_copies();
+  result.layout = layout.without_register_broadcast();
   const unsigned bits = layout.bits(Space::Register), kept = result.layout.bits(Space::Register);
   const uint64_t free = layout.free_mask_within(Space::Register);
-  const BitMatrix basis(layout.coordinate_bits(), result.layout.columns(Space::Register));
+  const BitMatrix basis(layout.coordinate_bits(), result.layout.bases(Space::Register));
   std::vector<uint32_t> to_compact, to_original;
   for (unsigned i = 0; i < bits; ++i) {
-    to_compact.push_back(static_cast<uint32_t>(basis.solution(layout.column(Space::Register, i))));
+    to_compact.push_back(static_cast<uint32_t>(basis.solution(layout.flat_basis(Space::Register, i))));
     if (!(free >> i & 1))
       to_original.push_back(uint32_t(1) << i);
   }
@@ -66,10 +66,10 @@ Compacted compact_registers(const LinearLayout &layout) {
   }
   for (uint32_t reg = 0; reg < result.layout.registers(); ++reg)
     result.original.push_back(first_with[reg >> kept] << bits |
-                              xor_of_columns(to_original, reg & ((uint32_t(1) << kept) - 1)));
+                              xor_of_bases(to_original, reg & ((uint32_t(1) << kept) - 1)));
   for (uint32_t reg = 0; reg < layout.registers(); ++reg)
     result.compact.push_back(number[reg >> bits] << kept |
-                             xor_of_columns(to_compact, reg & ((uint32_t(1) << bits) - 1)));
+                             xor_of_bases(to_compact, reg & ((uint32_t(1) << bits) - 1)));
   return result;
 }
 
@@ -180,23 +180,22 @@ std::optional<ConversionPlan> plan_in_wave(const Compacted &held, const Compacte
 } // namespace
 
 uint32_t ShuffleStep::source_lane(uint32_t reg, uint32_t lane, uint32_t wave) const {
-  return xor_of_columns(lane_columns, lane) ^ xor_of_columns(wave_columns, wave) ^
-         xor_of_columns(reg_columns, reg);
+  return xor_of_bases(lane_bases, lane) ^ xor_of_bases(wave_bases, wave) ^ xor_of_bases(register_bases, reg);
 }
 
 uint32_t LdsSide::offset(const LdsAccess &access, uint32_t lane, uint32_t wave) const {
-  uint32_t at = access.xor_offset ^ xor_of_columns(lane_columns, lane) ^ xor_of_columns(wave_columns, wave);
+  uint32_t at = access.xor_offset ^ xor_of_bases(lane_bases, lane) ^ xor_of_bases(wave_bases, wave);
   at += access.add_offset;
   for (const WaveRepeat &repeat : wave_repeats)
-    at += (wave >> wave_columns.size()) / repeat.divisor % repeat.count * repeat.stride;
+    at += (wave >> wave_bases.size()) / repeat.divisor % repeat.count * repeat.stride;
   return at;
 }
 
 uint32_t LdsSide::thread_bits() const {
   uint32_t bits = 0;
-  for (const std::vector<uint32_t> *columns : {&lane_columns, &wave_columns})
-    for (uint32_t column : *columns)
-      bits |= column;
+  for (const std::vector<uint32_t> *bases : {&lane_bases, &wave_bases})
+    for (uint32_t flat_basis : *bases)
+      bits |= flat_basis;
   return bits;
 }
 
@@ -223,7 +222,7 @@ std::string ConversionPlan::text() const {
                           select->lane_mask, select->wave_mask);
     } else if (auto *shuffle = std::get_if<ShuffleStep>(&step)) {
       text += fmt::format("shuffle lane bits from {}; register bits add {}; {} a word\n",
-                          fmt::join(shuffle->lane_columns, " "), fmt::join(shuffle->reg_columns, " "),
+                          fmt::join(shuffle->lane_bases, " "), fmt::join(shuffle->register_bases, " "),
                           1u << shuffle->pack_bits);
     } else if (auto *swap = std::get_if<SwapStep>(&step)) {
       text += fmt::format("swap register bit {} with lane bit {}; {} a word\n", swap->reg_bit, swap->lane_bit,

@@ -28,9 +28,9 @@ struct SelectStep {
 /// new[r] of lane l is old[r] of lane `source_lane(r, l, wave)`. Groups of 2^pack_bits neighbouring registers
 /// share their source lane: 32-bit words can carry them.
 struct ShuffleStep {
-  std::vector<uint32_t> lane_columns; ///< what each bit of the lane adds (xor) to the source lane
-  std::vector<uint32_t> wave_columns;
-  std::vector<uint32_t> reg_columns;
+  std::vector<uint32_t> lane_bases; ///< what each bit of the lane adds (xor) to the source lane
+  std::vector<uint32_t> wave_bases;
+  std::vector<uint32_t> register_bases;
   unsigned pack_bits = 0;
 
   uint32_t source_lane(uint32_t reg, uint32_t lane, uint32_t wave) const;
@@ -57,7 +57,7 @@ struct LdsAccess {
 
 /// All writes or all reads of an exchange through LDS.
 struct LdsSide {
-  /// wave digit (wave >> wave_columns.size()) / divisor % count adds stride elements.
+  /// wave digit (wave >> wave_bases.size()) / divisor % count adds stride elements.
   struct WaveRepeat {
     uint32_t divisor;
     uint32_t count;
@@ -65,8 +65,8 @@ struct LdsSide {
   };
 
   unsigned access_bytes = 0; ///< 1, 2, 4, 8 or 16
-  std::vector<uint32_t> lane_columns;
-  std::vector<uint32_t> wave_columns;
+  std::vector<uint32_t> lane_bases;
+  std::vector<uint32_t> wave_bases;
   std::vector<WaveRepeat> wave_repeats;
   std::vector<LdsAccess> accesses; ///< ordered by pass
   unsigned cycles = 0;             ///< of the LDS for one access of a wave, bank conflicts included

@@ -18,16 +18,16 @@ Columns part(const BitMatrix &matrix, unsigned first, unsigned count) {
 }
 
 BitMatrix concat(const BitMatrix &a, const BitMatrix &b) {
-  Columns columns = a.columns();
-  columns.insert(columns.end(), b.columns().begin(), b.columns().end());
-  return BitMatrix(a.rows(), columns);
+  Columns bases = a.columns();
+  bases.insert(bases.end(), b.columns().begin(), b.columns().end());
+  return BitMatrix(a.rows(), bases);
 }
 
 BitMatrix sum(const BitMatrix &a, const BitMatrix &b) {
-  Columns columns = a.columns();
-  for (unsigned i = 0; i < columns.size(); ++i)
-    columns[i] ^= b.column(i);
-  return BitMatrix(a.rows(), columns);
+  Columns bases = a.columns();
+  for (unsigned i = 0; i < bases.size(); ++i)
+    bases[i] ^= b.column(i);
+  return BitMatrix(a.rows(), bases);
 }
 
 /// The linear map that sends each independent vector of `from` to its partner in `to` and the rest of a
@@ -88,8 +88,8 @@ private:
 
 unsigned pack_limit(unsigned element_bits) { return element_bits >= 32 ? 0 : element_bits > 8 ? 1 : 2; }
 
-std::vector<uint32_t> narrow(const Columns &columns) {
-  return std::vector<uint32_t>(columns.begin(), columns.end());
+std::vector<uint32_t> narrow(const Columns &bases) {
+  return std::vector<uint32_t>(bases.begin(), bases.end());
 }
 
 /// Register bits that trade places with lane bits 4 and 5, and nothing else but renaming.
@@ -168,7 +168,8 @@ std::optional<WaveLocalMap> wave_local_map(const LinearLayout &from, const Linea
   for (Space space : all_spaces)
     for (unsigned i = 0; i < to.bits(space); ++i) {
       // What is missing when the position itself is taken as the source.
-      const uint64_t missing = to.column(space, i) ^ (space == Space::Register ? 0 : from.column(space, i));
+      const uint64_t missing =
+          to.flat_basis(space, i) ^ (space == Space::Register ? 0 : from.flat_basis(space, i));
       std::optional<uint64_t> step = held.solve(missing);
       if (!step)
         return std::nullopt;
@@ -225,7 +226,7 @@ std::vector<ConversionStep> lane_steps(const WaveLocalMap &map, uint32_t repeats
         found = true;
       }
   }
-  const unsigned rounds = static_cast<unsigned>(reg_to_lane.size());
+  const unsigned iterations = static_cast<unsigned>(reg_to_lane.size());
   const BitMatrix round_to_lane(lanes, reg_to_lane), round_to_reg(sources, reg_to_reg);
   // Collisions in which the same register is asked for stay; they complete the turned ones to the kernel.
   Columns basis = turned, images = turns;
@@ -235,7 +236,7 @@ std::vector<ConversionStep> lane_steps(const WaveLocalMap &map, uint32_t repeats
       basis.push_back(colliding[i] ^ BitMatrix(lanes, colliding).apply(same));
       images.push_back(0);
     }
-  const BitMatrix turn = linear_map(lanes, basis, rounds, images);
+  const BitMatrix turn = linear_map(lanes, basis, iterations, images);
   const BitMatrix ask_lane = sum(lane_to_lane, round_to_lane * turn);
   const BitMatrix ask_reg = sum(lane_to_reg, round_to_reg * turn);
 
@@ -254,22 +255,22 @@ std::vector<ConversionStep> lane_steps(const WaveLocalMap &map, uint32_t repeats
   Columns order = round_to_lane.kernel();
   const unsigned together = static_cast<unsigned>(order.size());
   Subspace ordered(order);
-  for (uint64_t unit : unit_vectors(rounds))
+  for (uint64_t unit : unit_vectors(iterations))
     if (ordered.add(unit))
       order.push_back(unit);
-  const BitMatrix numbering(rounds, order);
+  const BitMatrix numbering(iterations, order);
   steps.rename(sum(round_to_reg, send * round_to_lane) * numbering);
   const BitMatrix shifts = round_to_lane * numbering;
   const bool moves = ask_lane != BitMatrix::identity(lanes) || shifts.rank() || wave_to_lane.rank();
   if (moves)
-    steps.add(ShuffleStep{narrow(ask_lane.columns()), narrow(wave_to_lane.columns()),
-                          narrow(shifts.columns()), std::min(pack, together)});
+    steps.add(ShuffleStep{narrow(ask_lane.columns()), narrow(wave_to_lane.columns()), narrow(shifts.columns()),
+                          std::min(pack, together)});
   steps.rename(numbering.inverted());
   steps.select(turn, lanes);
-  if (rounds != registers) {
-    Columns wanted = unit_vectors(rounds);
+  if (iterations != registers) {
+    Columns wanted = unit_vectors(iterations);
     wanted.resize(registers);
-    steps.rename(BitMatrix(rounds, wanted));
+    steps.rename(BitMatrix(iterations, wanted));
   }
   return result;
 }

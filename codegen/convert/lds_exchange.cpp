@@ -49,11 +49,11 @@ OddPlacement place_odd(const LinearLayout &from, const LinearLayout &to, uint32_
   return place;
 }
 
-std::vector<uint32_t> mapped(const BitMatrix &offset, const std::vector<uint64_t> &columns) {
+std::vector<uint32_t> mapped(const BitMatrix &offset, const std::vector<uint64_t> &bases) {
   std::vector<uint32_t> result;
-  result.reserve(columns.size());
-  for (uint64_t column : columns)
-    result.push_back(static_cast<uint32_t>(offset.apply(column)));
+  result.reserve(bases.size());
+  for (uint64_t flat_basis : bases)
+    result.push_back(static_cast<uint32_t>(offset.apply(flat_basis)));
   return result;
 }
 
@@ -62,8 +62,8 @@ LdsSide make_side(const LinearLayout &layout, const Swizzle &swizzle, unsigned a
                   LdsDirection direction) {
   LdsSide side;
   side.access_bytes = element_bytes << access_bits;
-  side.lane_columns = mapped(swizzle.offset, layout.columns(Space::Lane));
-  side.wave_columns = mapped(swizzle.offset, layout.columns(Space::Wave));
+  side.lane_bases = mapped(swizzle.offset, layout.bases(Space::Lane));
+  side.wave_bases = mapped(swizzle.offset, layout.bases(Space::Wave));
   const unsigned region_bits = layout.coordinate_bits() - pass_bits;
 
   std::vector<uint32_t> steps(layout.rank(), 1);
@@ -87,7 +87,7 @@ LdsSide make_side(const LinearLayout &layout, const Swizzle &swizzle, unsigned a
     divisor *= repeat.count;
   }
 
-  const BitMatrix registers(layout.coordinate_bits(), layout.columns(Space::Register));
+  const BitMatrix registers(layout.coordinate_bits(), layout.bases(Space::Register));
   const unsigned bits = registers.size();
   // By pass, then addition, then xor: an access gathers the registers that differ in the low offset bits.
   std::map<std::array<uint32_t, 3>, std::vector<uint32_t>> accesses;

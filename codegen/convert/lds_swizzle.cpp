@@ -15,10 +15,10 @@ using Columns = std::vector<uint64_t>;
 uint64_t low_mask(unsigned bits) { return (uint64_t(1) << bits) - 1; }
 
 Columns lanes_and_waves(const LinearLayout &layout) {
-  Columns columns = layout.columns(Space::Lane);
-  const Columns &waves = layout.columns(Space::Wave);
-  columns.insert(columns.end(), waves.begin(), waves.end());
-  return columns;
+  Columns bases = layout.bases(Space::Lane);
+  const Columns &waves = layout.bases(Space::Wave);
+  bases.insert(bases.end(), waves.begin(), waves.end());
+  return bases;
 }
 
 bool independent(const Subspace &a, const Subspace &b) {
@@ -27,7 +27,7 @@ bool independent(const Subspace &a, const Subspace &b) {
 
 /// What the lanes of a phase span, with lane bits that the layout lacks left out.
 Subspace phase_span(const LinearLayout &layout, LdsDirection direction, unsigned access_bytes) {
-  const BitMatrix lanes(layout.coordinate_bits(), layout.columns(Space::Lane));
+  const BitMatrix lanes(layout.coordinate_bits(), layout.bases(Space::Lane));
   Subspace span;
   for (uint64_t lane : lds_phase(direction, access_bytes).lanes)
     span.add(lanes.apply(lane & low_mask(lanes.size())));
@@ -105,7 +105,7 @@ std::optional<Swizzle> choose_swizzle(const LinearLayout &from, const LinearLayo
   const Subspace wide_others(lanes_and_waves(wide));
   const Subspace others = wide_others + Subspace(lanes_and_waves(narrow));
   const Subspace both =
-      intersection(Subspace(wide.columns(Space::Register)), Subspace(narrow.columns(Space::Register)));
+      intersection(Subspace(wide.bases(Space::Register)), Subspace(narrow.bases(Space::Register)));
   Subspace vector;
   for (uint64_t candidate : both.basis())
     if (vector.dimension() < most && !(vector + others).contains(candidate))
@@ -114,7 +114,7 @@ std::optional<Swizzle> choose_swizzle(const LinearLayout &from, const LinearLayo
     return std::nullopt;
   auto choose_extra = [&] {
     Subspace extra;
-    for (uint64_t candidate : wide.columns(Space::Register)) {
+    for (uint64_t candidate : wide.bases(Space::Register)) {
       Subspace grown = extra;
       if (extra.dimension() == request.extra_bits || !grown.add(candidate))
         continue;

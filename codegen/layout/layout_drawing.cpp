@@ -10,7 +10,7 @@ namespace nereid::codegen {
 
 namespace {
 
-constexpr uint32_t most_tables = 4;
+constexpr uint32_t max_tables = 4;
 
 struct Holders {
   Position first;
@@ -69,13 +69,13 @@ std::string draw(const LinearLayout &layout, const DrawingOptions &options) {
   auto size = [&](unsigned from_last) {
     return from_last < rank ? static_cast<uint32_t>(layout.dim(rank - 1 - from_last).size()) : 1;
   };
-  const uint32_t rows = std::min(size(1), options.rows), columns = std::min(size(0), options.columns);
+  const uint32_t rows = std::min(size(1), options.rows), bases = std::min(size(0), options.bases);
   uint32_t tables = 1;
   for (unsigned d = 0; d + 2 < rank; ++d)
     tables *= static_cast<uint32_t>(layout.dim(d).size());
 
   std::string text = layout.text() + "\n";
-  for (uint32_t table = 0; table < std::min(tables, most_tables); ++table) {
+  for (uint32_t table = 0; table < std::min(tables, max_tables); ++table) {
     Coordinates at(rank, 0);
     uint32_t rest = table;
     for (unsigned d = rank > 2 ? rank - 2 : 0; d-- > 0;) {
@@ -85,15 +85,15 @@ std::string draw(const LinearLayout &layout, const DrawingOptions &options) {
     if (rank > 2)
       text += fmt::format("at [{}, ...]\n", fmt::join(at.begin(), at.end() - 2, ", "));
     std::vector<std::vector<std::string>> cells(1, {""});
-    for (uint32_t column = 0; column < columns; ++column)
-      cells[0].push_back(std::to_string(column));
-    if (columns < size(0))
+    for (uint32_t flat_basis = 0; flat_basis < bases; ++flat_basis)
+      cells[0].push_back(std::to_string(flat_basis));
+    if (bases < size(0))
       cells[0].push_back(fmt::format("... {}", size(0) - 1));
     for (uint32_t row = 0; row < rows; ++row) {
       cells.push_back({std::to_string(row)});
-      for (uint32_t column = 0; column < columns; ++column) {
+      for (uint32_t flat_basis = 0; flat_basis < bases; ++flat_basis) {
         if (rank > 0)
-          at[rank - 1] = column;
+          at[rank - 1] = flat_basis;
         if (rank > 1)
           at[rank - 2] = row;
         const auto found = holders.find(at);
@@ -104,8 +104,8 @@ std::string draw(const LinearLayout &layout, const DrawingOptions &options) {
       cells.push_back({fmt::format("... {}", size(1) - 1)});
     text += draw_table(cells);
   }
-  if (tables > most_tables)
-    text += fmt::format("... {} more tables\n", tables - most_tables);
+  if (tables > max_tables)
+    text += fmt::format("... {} more tables\n", tables - max_tables);
   return text;
 }
 

@@ -7,8 +7,8 @@
 namespace nereid::codegen {
 
 struct DrawingOptions {
-  unsigned rows = 16;   ///< of the second to last dimension; what is left out is marked
-  unsigned columns = 8; ///< of the last dimension
+  unsigned rows = 16; ///< of the second to last dimension; what is left out is marked
+  unsigned bases = 8; ///< of the last dimension
 };
 
 /// A table for people: who holds each element. Rows and columns are the last two dimensions (one row for rank

@@ -25,16 +25,16 @@ LinearLayout operator*(const LinearLayout &inner, const LinearLayout &outer) {
       flat = flat << dims[d].bits | uint64_t(basis[d]) << (above ? inner.dim(d).bits : 0);
     return flat;
   };
-  std::array<std::vector<uint64_t>, 3> columns;
+  std::array<std::vector<uint64_t>, 3> bases;
   for (Space space : all_spaces) {
     for (unsigned i = 0; i < inner.bits(space); ++i)
-      columns[space_index(space)].push_back(embed(inner.basis(space, i), false));
+      bases[space_index(space)].push_back(embed(inner.basis(space, i), false));
     for (unsigned i = 0; i < outer.bits(space); ++i)
-      columns[space_index(space)].push_back(embed(outer.basis(space, i), true));
+      bases[space_index(space)].push_back(embed(outer.basis(space, i), true));
   }
   std::vector<Repeat> repeats = inner.repeats();
   repeats.insert(repeats.end(), outer.repeats().begin(), outer.repeats().end());
-  return LinearLayout::from_columns(shape, std::move(columns), std::move(repeats));
+  return LinearLayout::from_flat_bases(shape, std::move(bases), std::move(repeats));
 }
 
 std::optional<LinearLayout> divide_left(const LinearLayout &layout, const LinearLayout &inner) {
@@ -46,7 +46,7 @@ std::optional<LinearLayout> divide_left(const LinearLayout &layout, const Linear
       return std::nullopt;
     shape.push_back(layout.dim(d).size() / inner.dim(d).size());
   }
-  std::array<std::vector<uint64_t>, 3> columns;
+  std::array<std::vector<uint64_t>, 3> bases;
   for (Space space : all_spaces) {
     if (layout.bits(space) < inner.bits(space))
       return std::nullopt;
@@ -55,7 +55,7 @@ std::optional<LinearLayout> divide_left(const LinearLayout &layout, const Linear
       uint64_t flat = 0;
       for (unsigned d = 0; d < layout.rank(); ++d)
         flat = flat << Dimension::of(shape[d]).bits | basis[d] >> inner.dim(d).bits;
-      columns[space_index(space)].push_back(flat);
+      bases[space_index(space)].push_back(flat);
     }
   }
   const auto &repeats = layout.repeats();
@@ -68,7 +68,7 @@ std::optional<LinearLayout> divide_left(const LinearLayout &layout, const Linear
     if (odd != Dimension::of(shape[d]).odd)
       return std::nullopt;
   }
-  LinearLayout quotient = LinearLayout::from_columns(shape, std::move(columns), std::move(rest));
+  LinearLayout quotient = LinearLayout::from_flat_bases(shape, std::move(bases), std::move(rest));
   if (inner * quotient != layout)
     return std::nullopt;
   return quotient;
@@ -78,11 +78,12 @@ LinearLayout concat_dimensions(const LinearLayout &a, const LinearLayout &b) {
   ir::Shape shape = a.shape();
   for (int64_t size : b.shape())
     shape.push_back(size);
-  std::array<std::vector<uint64_t>, 3> columns;
+  std::array<std::vector<uint64_t>, 3> bases;
   for (Space space : all_spaces) {
     require_layout(a.bits(space) == b.bits(space), "the positions of two tiles differ");
     for (unsigned i = 0; i < a.bits(space); ++i)
-      columns[space_index(space)].push_back(a.column(space, i) << b.coordinate_bits() | b.column(space, i));
+      bases[space_index(space)].push_back(a.flat_basis(space, i) << b.coordinate_bits() |
+                                          b.flat_basis(space, i));
   }
   require_layout(a.repeats().size() == b.repeats().size(), "the repeats of two tiles differ");
   std::vector<Repeat> repeats = a.repeats();
@@ -94,7 +95,7 @@ LinearLayout concat_dimensions(const LinearLayout &a, const LinearLayout &b) {
     if (other.dim != Repeat::copies)
       repeats[i].dim = static_cast<int>(a.rank()) + other.dim;
   }
-  return LinearLayout::from_columns(shape, std::move(columns), std::move(repeats));
+  return LinearLayout::from_flat_bases(shape, std::move(bases), std::move(repeats));
 }
 
 Result<OwnerMap> OwnerMap::of(const LinearLayout &layout) {

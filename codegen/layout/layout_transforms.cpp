@@ -16,20 +16,20 @@ using MapCoordinates = std::function<Coordinates(const Coordinates &)>;
 /// The layout with another shape: each column through `map`, each repeat's dimension through `dims`.
 LinearLayout remap(const LinearLayout &layout, const ir::Shape &shape, const MapCoordinates &map,
                    const std::function<int(int)> &map_dim) {
-  std::array<std::vector<uint64_t>, 3> columns;
+  std::array<std::vector<uint64_t>, 3> bases;
   for (Space space : all_spaces)
     for (unsigned i = 0; i < layout.bits(space); ++i) {
       const Coordinates basis = map(layout.basis(space, i));
       uint64_t flat = 0;
       for (size_t d = 0; d < shape.size(); ++d)
         flat = flat << Dimension::of(shape[d]).bits | basis[d];
-      columns[static_cast<unsigned>(space)].push_back(flat);
+      bases[static_cast<unsigned>(space)].push_back(flat);
     }
   std::vector<Repeat> repeats = layout.repeats();
   for (Repeat &repeat : repeats)
     if (repeat.dim != Repeat::copies)
       repeat.dim = map_dim(repeat.dim);
-  return LinearLayout::from_columns(shape, std::move(columns), std::move(repeats));
+  return LinearLayout::from_flat_bases(shape, std::move(bases), std::move(repeats));
 }
 
 /// The axis has size 1, every bit kept.
@@ -98,8 +98,8 @@ Result<LinearLayout> reshape(const LinearLayout &layout, const ir::Shape &shape)
         repeat.dim = new_factors[i].dim;
         break;
       }
-  return LinearLayout::from_columns(
-      shape, {layout.columns(Space::Register), layout.columns(Space::Lane), layout.columns(Space::Wave)},
+  return LinearLayout::from_flat_bases(
+      shape, {layout.bases(Space::Register), layout.bases(Space::Lane), layout.bases(Space::Wave)},
       std::move(repeats));
 }
 
@@ -156,7 +156,7 @@ LinearLayout broadcast(const LinearLayout &layout, unsigned axis, int64_t size, 
 }
 
 LinearLayout broadcast_operand(const LinearLayout &layout, unsigned axis) {
-  return project(layout, axis).without_register_copies();
+  return project(layout, axis).without_register_broadcast();
 }
 
 LinearLayout broadcast_operand(const LinearLayout &layout, const ir::Shape &operand) {
@@ -180,7 +180,7 @@ LinearLayout slice(const LinearLayout &layout, unsigned axis) {
 }
 
 LinearLayout reduce(const LinearLayout &layout, unsigned axis) {
-  return slice(layout, axis).without_register_copies();
+  return slice(layout, axis).without_register_broadcast();
 }
 
 LinearLayout reduce_operand(const LinearLayout &layout, unsigned axis, int64_t size, RegisterEnd end) {
@@ -196,9 +196,9 @@ LinearLayout split(const LinearLayout &layout) {
 LinearLayout split_operand(const LinearLayout &layout) { return join(layout); }
 
 bool split_is_free(const LinearLayout &layout) {
-  const BitMatrix registers(layout.coordinate_bits(), layout.columns(Space::Register));
-  auto on_axis = [](uint64_t column) { return (column & 1) != 0; };
-  const auto &lanes = layout.columns(Space::Lane), &waves = layout.columns(Space::Wave);
+  const BitMatrix registers(layout.coordinate_bits(), layout.bases(Space::Register));
+  auto on_axis = [](uint64_t flat_basis) { return (flat_basis & 1) != 0; };
+  const auto &lanes = layout.bases(Space::Lane), &waves = layout.bases(Space::Wave);
   return registers.solve(1).has_value() && std::none_of(lanes.begin(), lanes.end(), on_axis) &&
          std::none_of(waves.begin(), waves.end(), on_axis);
 }

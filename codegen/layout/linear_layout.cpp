@@ -26,11 +26,11 @@ uint64_t flatten_bits(const std::vector<Dimension> &dims, const Coordinates &coo
   return flat;
 }
 
-std::vector<uint64_t> multiply(const BitMatrix &matrix, const std::vector<uint64_t> &columns) {
+std::vector<uint64_t> multiply(const BitMatrix &matrix, const std::vector<uint64_t> &bases) {
   std::vector<uint64_t> result;
-  result.reserve(columns.size());
-  for (uint64_t column : columns)
-    result.push_back(matrix.apply(column));
+  result.reserve(bases.size());
+  for (uint64_t flat_basis : bases)
+    result.push_back(matrix.apply(flat_basis));
   return result;
 }
 
@@ -52,23 +52,23 @@ LinearLayout LinearLayout::identity1d(Space space, unsigned rank, unsigned dim, 
   Dimension dimension = Dimension::of(size);
   ir::Shape shape(rank, 1);
   shape[dim] = size;
-  std::array<std::vector<uint64_t>, 3> columns;
+  std::array<std::vector<uint64_t>, 3> bases;
   for (unsigned i = 0; i < dimension.bits; ++i)
-    columns[index(space)].push_back(uint64_t(1) << i);
+    bases[index(space)].push_back(uint64_t(1) << i);
   std::vector<Repeat> repeats;
   if (dimension.odd > 1)
     repeats.push_back({space, dimension.odd, static_cast<int>(dim)});
-  return from_columns(shape, std::move(columns), std::move(repeats));
+  return from_flat_bases(shape, std::move(bases), std::move(repeats));
 }
 
 LinearLayout LinearLayout::zeros(Space space, unsigned rank, int64_t count) {
   Dimension copies = Dimension::of(count);
-  std::array<std::vector<uint64_t>, 3> columns;
-  columns[index(space)].assign(copies.bits, 0);
+  std::array<std::vector<uint64_t>, 3> bases;
+  bases[index(space)].assign(copies.bits, 0);
   std::vector<Repeat> repeats;
   if (copies.odd > 1)
     repeats.push_back({space, copies.odd, Repeat::copies});
-  return from_columns(ir::Shape(rank, 1), std::move(columns), std::move(repeats));
+  return from_flat_bases(ir::Shape(rank, 1), std::move(bases), std::move(repeats));
 }
 
 LinearLayout LinearLayout::from_bases(const ir::Shape &shape, const std::vector<Coordinates> &registers,
@@ -77,24 +77,24 @@ LinearLayout LinearLayout::from_bases(const ir::Shape &shape, const std::vector<
   std::vector<Dimension> dims;
   for (int64_t size : shape)
     dims.push_back(Dimension::of(size));
-  std::array<std::vector<uint64_t>, 3> columns;
-  const std::vector<Coordinates> *bases[] = {&registers, &lanes, &waves};
+  std::array<std::vector<uint64_t>, 3> bases;
+  const std::vector<Coordinates> *spaces[] = {&registers, &lanes, &waves};
   for (unsigned s = 0; s < 3; ++s)
-    for (const Coordinates &basis : *bases[s])
-      columns[s].push_back(flatten_bits(dims, basis));
-  return from_columns(shape, std::move(columns), std::move(repeats));
+    for (const Coordinates &basis : *spaces[s])
+      bases[s].push_back(flatten_bits(dims, basis));
+  return from_flat_bases(shape, std::move(bases), std::move(repeats));
 }
 
-LinearLayout LinearLayout::from_columns(const ir::Shape &shape, std::array<std::vector<uint64_t>, 3> columns,
-                                        std::vector<Repeat> repeats) {
+LinearLayout LinearLayout::from_flat_bases(const ir::Shape &shape, std::array<std::vector<uint64_t>, 3> bases,
+                                           std::vector<Repeat> repeats) {
   LinearLayout layout;
   for (int64_t size : shape)
     layout.dims_.push_back(Dimension::of(size));
-  layout.columns_ = std::move(columns);
+  layout.bases_ = std::move(bases);
   layout.repeats_ = std::move(repeats);
-  for (const auto &space : layout.columns_)
-    for (uint64_t column : space)
-      require_layout((column & ~low_mask(layout.coordinate_bits())) == 0, "a column leaves the tile");
+  for (const auto &space : layout.bases_)
+    for (uint64_t flat_basis : space)
+      require_layout((flat_basis & ~low_mask(layout.coordinate_bits())) == 0, "a column leaves the tile");
   for (size_t d = 0; d < shape.size(); ++d) {
     uint32_t odd = 1;
     for (const Repeat &repeat : layout.repeats_) {
@@ -119,7 +119,7 @@ LinearLayout LinearLayout::blocked(const ir::Shape &shape, const std::vector<uin
   for (int64_t size : shape)
     dims.push_back(Dimension::of(size));
   std::vector<unsigned> used(rank, 0);
-  std::array<std::vector<uint64_t>, 3> columns;
+  std::array<std::vector<uint64_t>, 3> bases;
   auto next_column = [&](unsigned d) {
     Coordinates basis(rank, 0);
     basis[d] = uint32_t(1) << used[d]++;
@@ -128,9 +128,9 @@ LinearLayout LinearLayout::blocked(const ir::Shape &shape, const std::vector<uin
   auto fill = [&](Space space, unsigned d, unsigned bits) {
     for (unsigned i = 0; i < bits; ++i)
       if (used[d] < dims[d].bits)
-        columns[index(space)].push_back(next_column(d));
+        bases[index(space)].push_back(next_column(d));
       else if (space != Space::Register)
-        columns[index(space)].push_back(0);
+        bases[index(space)].push_back(0);
   };
   std::vector<Repeat> repeats;
   for (unsigned d : order) {
@@ -155,7 +155,7 @@ LinearLayout LinearLayout::blocked(const ir::Shape &shape, const std::vector<uin
     if (odd_left[d] > 1)
       repeats.push_back({Space::Register, odd_left[d], static_cast<int>(d)});
   }
-  return from_columns(shape, std::move(columns), std::move(repeats));
+  return from_flat_bases(shape, std::move(bases), std::move(repeats));
 }
 
 ir::Shape LinearLayout::shape() const {
@@ -187,11 +187,11 @@ uint32_t LinearLayout::odd(Space space) const {
   return odd;
 }
 
-Coordinates LinearLayout::basis(Space space, unsigned bit) const { return unflatten(column(space, bit)); }
+Coordinates LinearLayout::basis(Space space, unsigned bit) const { return unflatten(flat_basis(space, bit)); }
 
 BitMatrix LinearLayout::matrix() const {
   std::vector<uint64_t> all;
-  for (const auto &space : columns_)
+  for (const auto &space : bases_)
     all.insert(all.end(), space.begin(), space.end());
   return BitMatrix(coordinate_bits(), std::move(all));
 }
@@ -202,10 +202,10 @@ Coordinates LinearLayout::apply(Position position) const {
   uint32_t above[3];
   for (unsigned s = 0; s < 3; ++s) {
     require_layout(numbers[s] < size(all_spaces[s]), "there is no such position");
-    for (unsigned i = 0; i < columns_[s].size(); ++i)
+    for (unsigned i = 0; i < bases_[s].size(); ++i)
       if (numbers[s] >> i & 1)
-        flat ^= columns_[s][i];
-    above[s] = numbers[s] >> columns_[s].size();
+        flat ^= bases_[s][i];
+    above[s] = numbers[s] >> bases_[s].size();
   }
   Coordinates coordinates = unflatten(flat);
   std::vector<uint32_t> stride(rank(), 1);
@@ -245,15 +245,15 @@ bool LinearLayout::is_injective() const {
 uint64_t LinearLayout::free_mask(Space space) const {
   uint64_t dependent = matrix().dependent_columns();
   for (unsigned s = 0; s < index(space); ++s)
-    dependent >>= columns_[s].size();
+    dependent >>= bases_[s].size();
   return dependent & low_mask(bits(space));
 }
 
 uint64_t LinearLayout::free_mask_within(Space space) const {
-  return BitMatrix(coordinate_bits(), columns_[index(space)]).dependent_columns();
+  return BitMatrix(coordinate_bits(), bases_[index(space)]).dependent_columns();
 }
 
-bool LinearLayout::has_register_copies() const {
+bool LinearLayout::has_register_broadcast() const {
   return free_mask_within(Space::Register) != 0 ||
          std::any_of(repeats_.begin(), repeats_.end(), [](const Repeat &repeat) {
            return repeat.owner == Space::Register && repeat.dim == Repeat::copies;
@@ -261,16 +261,16 @@ bool LinearLayout::has_register_copies() const {
 }
 
 unsigned LinearLayout::contiguous_registers(unsigned dim) const {
-  const auto &registers = columns_[index(Space::Register)];
+  const auto &registers = bases_[index(Space::Register)];
   const unsigned shift = first_bit(dim);
   unsigned count = 0;
   while (count < registers.size() && count < dims_[dim].bits &&
          registers[count] == uint64_t(1) << (shift + count))
     ++count;
-  auto touches = [&](uint64_t column) { return (column >> shift & low_mask(count)) != 0; };
+  auto touches = [&](uint64_t flat_basis) { return (flat_basis >> shift & low_mask(count)) != 0; };
   for (unsigned s = 0; s < 3; ++s)
-    for (unsigned i = 0; i < columns_[s].size(); ++i)
-      while (touches(columns_[s][i]) && !(s == 0 && i < count))
+    for (unsigned i = 0; i < bases_[s].size(); ++i)
+      while (touches(bases_[s][i]) && !(s == 0 && i < count))
         --count;
   return count;
 }
@@ -285,7 +285,7 @@ LinearLayout LinearLayout::only(Space space) const {
 
 LinearLayout LinearLayout::without(Space space) const {
   LinearLayout result = *this;
-  result.columns_[index(space)].clear();
+  result.bases_[index(space)].clear();
   result.repeats_.clear();
   for (const Repeat &repeat : repeats_)
     if (repeat.owner != space)
@@ -299,26 +299,26 @@ LinearLayout LinearLayout::permute_registers(const std::vector<unsigned> &order)
   require_layout(order.size() == bits(Space::Register), "an order of registers lacks some");
   LinearLayout result = *this;
   for (unsigned i = 0; i < order.size(); ++i)
-    result.columns_[0][i] = columns_[0][order[i]];
+    result.bases_[0][i] = bases_[0][order[i]];
   return result;
 }
 
-LinearLayout LinearLayout::without_register_copies() const {
+LinearLayout LinearLayout::without_register_broadcast() const {
   LinearLayout result = *this;
   const uint64_t free = free_mask_within(Space::Register);
-  auto &registers = result.columns_[index(Space::Register)];
+  auto &registers = result.bases_[index(Space::Register)];
   registers.clear();
   for (unsigned i = 0; i < bits(Space::Register); ++i)
     if (!(free >> i & 1))
-      registers.push_back(column(Space::Register, i));
+      registers.push_back(flat_basis(Space::Register, i));
   std::erase_if(result.repeats_,
                 [](const Repeat &r) { return r.owner == Space::Register && r.dim == Repeat::copies; });
   return result;
 }
 
 LinearLayout LinearLayout::normalize_registers() const {
-  LinearLayout result = without_register_copies();
-  auto &registers = result.columns_[index(Space::Register)];
+  LinearLayout result = without_register_broadcast();
+  auto &registers = result.bases_[index(Space::Register)];
   // Reduced echelon form: each highest bit occurs in its own column only. It depends on the span alone.
   for (size_t i = 0; i < registers.size(); ++i) {
     std::sort(registers.begin() + i, registers.end(), std::greater<>());
@@ -337,24 +337,24 @@ LinearLayout LinearLayout::map_positions(const BitMatrix &inner, const std::arra
   LinearLayout result = *this;
   auto from = product.columns().begin();
   for (unsigned s = 0; s < 3; ++s) {
-    result.columns_[s].assign(from, from + bits[s]);
+    result.bases_[s].assign(from, from + bits[s]);
     from += bits[s];
   }
   return result;
 }
 
 LinearLayout LinearLayout::map_coordinates(const BitMatrix &outer, const ir::Shape &shape) const {
-  std::array<std::vector<uint64_t>, 3> columns;
+  std::array<std::vector<uint64_t>, 3> bases;
   for (unsigned s = 0; s < 3; ++s)
-    columns[s] = multiply(outer, columns_[s]);
-  return from_columns(shape, std::move(columns), repeats_);
+    bases[s] = multiply(outer, bases_[s]);
+  return from_flat_bases(shape, std::move(bases), repeats_);
 }
 
 size_t LinearLayout::hash() const {
   llvm::hash_code code = llvm::hash_value(dims_.size());
   for (const Dimension &dim : dims_)
     code = llvm::hash_combine(code, dim.bits, dim.odd);
-  for (const auto &space : columns_)
+  for (const auto &space : bases_)
     code = llvm::hash_combine(code, llvm::hash_combine_range(space.begin(), space.end()));
   for (const Repeat &repeat : repeats_)
     code = llvm::hash_combine(code, static_cast<unsigned>(repeat.owner), repeat.count, repeat.dim);
@@ -368,7 +368,7 @@ std::string LinearLayout::text() const {
       continue;
     text += fmt::format(" {}:", space_name(space));
     for (unsigned i = 0; i < bits(space); ++i)
-      if (column(space, i) == 0)
+      if (flat_basis(space, i) == 0)
         text += " copy";
       else
         text += fmt::format(" ({})", fmt::join(basis(space, i), ","));

@@ -82,8 +82,8 @@ public:
                                  const std::vector<Coordinates> &lanes, const std::vector<Coordinates> &waves,
                                  std::vector<Repeat> repeats = {});
   /// As `from_bases`, from flat columns.
-  static LinearLayout from_columns(const ir::Shape &shape, std::array<std::vector<uint64_t>, 3> columns,
-                                   std::vector<Repeat> repeats = {});
+  static LinearLayout from_flat_bases(const ir::Shape &shape, std::array<std::vector<uint64_t>, 3> bases,
+                                      std::vector<Repeat> repeats = {});
   /// Blocks of `elements` registers a lane, `lanes` a wave, `waves` a workgroup (each per dimension), filled
   /// in `order` (fastest dimension first). A tile larger than the blocks repeats them in registers; lanes and
   /// waves that a smaller tile does not need hold copies. An odd factor goes to the waves as far as `waves`
@@ -97,7 +97,7 @@ public:
   unsigned rank() const { return static_cast<unsigned>(dims_.size()); }
   const Dimension &dim(unsigned d) const { return dims_[d]; }
   ir::Shape shape() const;
-  unsigned bits(Space space) const { return static_cast<unsigned>(columns_[index(space)].size()); }
+  unsigned bits(Space space) const { return static_cast<unsigned>(bases_[index(space)].size()); }
   /// Number of coordinate bits, and the flat bit at which a dimension begins.
   unsigned coordinate_bits() const;
   unsigned first_bit(unsigned d) const;
@@ -114,8 +114,8 @@ public:
   /// --- The map ---
 
   /// The flat column of a bit, all flat columns of a space, and the coordinates that a bit flips.
-  uint64_t column(Space space, unsigned bit) const { return columns_[index(space)][bit]; }
-  const std::vector<uint64_t> &columns(Space space) const { return columns_[index(space)]; }
+  uint64_t flat_basis(Space space, unsigned bit) const { return bases_[index(space)][bit]; }
+  const std::vector<uint64_t> &bases(Space space) const { return bases_[index(space)]; }
   Coordinates basis(Space space, unsigned bit) const;
   /// Register columns, then lane, then wave columns: (position bits) -> (flat coordinate bits).
   BitMatrix matrix() const;
@@ -137,7 +137,7 @@ public:
   /// As `free_mask`, but against the columns of the space alone: bits that are copies inside their space.
   uint64_t free_mask_within(Space space) const;
   /// Whether register bits or repeats only hold copies of other registers of the same lane.
-  bool has_register_copies() const;
+  bool has_register_broadcast() const;
   /// How many of the lowest register bits walk through consecutive coordinates of `dim` (bit i flips exactly
   /// coordinate bit i): 2^n elements of a lane are adjacent there, and aligned.
   unsigned contiguous_registers(unsigned dim) const;
@@ -151,10 +151,10 @@ public:
   /// New register bit i is old register bit `order[i]`.
   LinearLayout permute_registers(const std::vector<unsigned> &order) const;
   /// Drops register bits and register repeats that only hold copies of other registers of the same lane.
-  LinearLayout without_register_copies() const;
-  /// `without_register_copies`, and register columns reduced and sorted so that equal sets of elements a lane
-  /// give equal register columns: the same tile held by the same lanes, registers in row-major order where
-  /// columns are unit vectors.
+  LinearLayout without_register_broadcast() const;
+  /// `without_register_broadcast`, and register columns reduced and sorted so that equal sets of elements a
+  /// lane give equal register columns: the same tile held by the same lanes, registers in row-major order
+  /// where columns are unit vectors.
   LinearLayout normalize_registers() const;
   /// Positions composed with `inner`: new position bits (split into the spaces by `bits`) -> old ones.
   /// Repeats are kept.
@@ -172,7 +172,7 @@ private:
   static unsigned index(Space space) { return static_cast<unsigned>(space); }
 
   std::vector<Dimension> dims_;
-  std::array<std::vector<uint64_t>, 3> columns_;
+  std::array<std::vector<uint64_t>, 3> bases_;
   std::vector<Repeat> repeats_;
 };
 

@@ -15,7 +15,7 @@ constexpr uint32_t descriptor_bytes = uint32_t(1) << 31;
 
 } // namespace
 
-void StagedEmitter::lower_scalars(llvm::Value *index) {
+void LdsPipelineEmitter::lower_scalars(llvm::Value *index) {
   lowering_.define_scalar(body_.arguments[0], index);
   for (const ir::Op &op : body_.ops)
     if (op.results.size() == 1 && lowering_.type(op.result()).rank() == 0 &&
@@ -23,8 +23,8 @@ void StagedEmitter::lower_scalars(llvm::Value *index) {
       lowering_.lower_op(op);
 }
 
-/// The greatest element of a tile that LoopChange::has_greatest says has one, as i64.
-llvm::Value *StagedEmitter::greatest(ir::ValueId value) {
+/// The greatest element of a tile that LoopInduction::has_greatest says has one, as i64.
+llvm::Value *LdsPipelineEmitter::greatest(ir::ValueId value) {
   const ir::Type &type = lowering_.type(value);
   llvm::Type *i64 = builder_.getInt64Ty();
   if (type.rank() == 0)
@@ -46,7 +46,7 @@ llvm::Value *StagedEmitter::greatest(ir::ValueId value) {
 /// Bank conflicts: lanes that are served together read the same part of 16 rows. Rows of 256 bytes and more
 /// start in the same bank, so that the row's number is added (xor) to that of the 16-byte part; shorter rows
 /// share a line of the banks and need less.
-uint64_t StagedEmitter::swizzled(size_t number, uint64_t flat) const {
+uint64_t LdsPipelineEmitter::swizzled(size_t number, uint64_t flat) const {
   const ir::Type &type = lowering_.type(loop_.loads[number].op->result());
   unsigned bytes = ir::byte_size(type.element);
   auto row_elements = static_cast<uint64_t>(type.shape[1]);
@@ -56,18 +56,18 @@ uint64_t StagedEmitter::swizzled(size_t number, uint64_t flat) const {
   return flat ^ part * (copy_bytes / bytes);
 }
 
-LinearLayout StagedEmitter::swizzled(size_t number, const LinearLayout &layout) const {
-  std::array<std::vector<uint64_t>, 3> columns;
+LinearLayout LdsPipelineEmitter::swizzled(size_t number, const LinearLayout &layout) const {
+  std::array<std::vector<uint64_t>, 3> bases;
   for (Space space : all_spaces)
-    for (uint64_t column : layout.columns(space))
-      columns[static_cast<unsigned>(space)].push_back(swizzled(number, column));
-  return LinearLayout::from_columns(layout.shape(), columns, layout.repeats());
+    for (uint64_t column : layout.bases(space))
+      bases[static_cast<unsigned>(space)].push_back(swizzled(number, column));
+  return LinearLayout::from_flat_bases(layout.shape(), bases, layout.repeats());
 }
 
 /// Bytes that a register adds to the place of its lane; an odd factor of the rows lies outside of the
 /// swizzled image.
-uint32_t StagedEmitter::lds_offset(size_t number, const LinearLayout &layout, uint32_t reg,
-                                   bool swizzle) const {
+uint32_t LdsPipelineEmitter::lds_offset(size_t number, const LinearLayout &layout, uint32_t reg,
+                                        bool swizzle) const {
   unsigned bytes = ir::byte_size(lowering_.type(loop_.loads[number].op->result()).element);
   uint32_t repeat = reg >> layout.bits(Space::Register);
   uint64_t flat = Lowering::flat_of_register(layout, reg);
@@ -75,7 +75,7 @@ uint32_t StagedEmitter::lds_offset(size_t number, const LinearLayout &layout, ui
          repeat * (uint32_t(bytes) << layout.coordinate_bits());
 }
 
-llvm::Value *StagedEmitter::descriptor(llvm::Value *base) {
+llvm::Value *LdsPipelineEmitter::descriptor(llvm::Value *base) {
   constexpr unsigned format = 0x27000; // 32-bit data, as untyped accesses want it
   return builder_.CreateIntrinsic(
       llvm::Intrinsic::amdgcn_make_buffer_rsrc,
@@ -84,8 +84,8 @@ llvm::Value *StagedEmitter::descriptor(llvm::Value *base) {
 }
 
 /// Offsets of 32 bits from what is uniform of the first.
-StagedEmitter::Values StagedEmitter::offsets_of(const std::vector<Lowering::Address> &parts,
-                                                llvm::Value *&base) {
+LdsPipelineEmitter::Values LdsPipelineEmitter::offsets_of(const std::vector<Lowering::Address> &parts,
+                                                          llvm::Value *&base) {
   llvm::Value *reference = parts[0].offset.uniform;
   base = reference ? builder_.CreateGEP(builder_.getInt8Ty(), parts[0].base, reference) : parts[0].base;
   base = builder_.CreateGEP(builder_.getInt8Ty(), base, builder_.getInt64(parts[0].offset.constant));
@@ -105,8 +105,9 @@ StagedEmitter::Values StagedEmitter::offsets_of(const std::vector<Lowering::Addr
   return result;
 }
 
-StagedEmitter::Values StagedEmitter::masked(const Values &offsets, const std::vector<ir::ValueId> &masks,
-                                            const LinearLayout &leaders) {
+LdsPipelineEmitter::Values LdsPipelineEmitter::masked(const Values &offsets,
+                                                      const std::vector<ir::ValueId> &masks,
+                                                      const LinearLayout &leaders) {
   Values result = offsets;
   for (ir::ValueId mask : masks) {
     Registers on = lowering_.get(mask, leaders);
@@ -116,32 +117,33 @@ StagedEmitter::Values StagedEmitter::masked(const Values &offsets, const std::ve
   return result;
 }
 
-void StagedEmitter::make_offsets(LoadState &state, const StagedLoad &load, const LinearLayout &leaders) {
+void LdsPipelineEmitter::make_offsets(LoadState &state, const PipelinedLoad &load,
+                                      const LinearLayout &leaders) {
   llvm::Value *base = nullptr;
   state.open_offsets = offsets_of(lowering_.parts_of_pointer(load.op->operands[0], leaders), base);
   state.offsets = masked(state.open_offsets, load.fixed_masks, leaders);
   state.descriptor = descriptor(base);
 }
 
-void StagedEmitter::make_direct(size_t number) {
+void LdsPipelineEmitter::make_direct(size_t number) {
   make_offsets(loads_[number], loop_.loads[number], loads_[number].groups.leaders);
 }
 
 /// The LDS places of a copy follow the lanes; the swizzle is in which elements the lanes fetch.
-void StagedEmitter::make_copies(size_t number) {
+void LdsPipelineEmitter::make_copies(size_t number) {
   LoadState &state = loads_[number];
-  const StagedLoad &load = loop_.loads[number];
+  const PipelinedLoad &load = loop_.loads[number];
   make_offsets(state, load, state.copies.leaders);
   unsigned bytes = ir::byte_size(lowering_.type(load.op->result()).element);
-  std::vector<uint64_t> columns = state.copy_layout.columns(Space::Wave);
-  for (uint64_t &column : columns)
+  std::vector<uint64_t> bases = state.copy_layout.bases(Space::Wave);
+  for (uint64_t &column : bases)
     column *= bytes;
-  state.wave_target = lowering_.linear(lowering_.wave_, columns, builder_.getInt32(0));
+  state.wave_target = lowering_.linear(lowering_.wave_, bases, builder_.getInt32(0));
 }
 
 /// What the lanes add to a read's place is one xor; of what a group adds, only bits that lanes reach need
 /// one too.
-void StagedEmitter::make_reads(size_t number) {
+void LdsPipelineEmitter::make_reads(size_t number) {
   LoadState &state = loads_[number];
   unsigned bytes = ir::byte_size(lowering_.type(loop_.loads[number].op->result()).element);
   const LinearLayout &home = lowering_.layouts_.home(loop_.loads[number].op->result());
@@ -150,7 +152,7 @@ void StagedEmitter::make_reads(size_t number) {
   for (Space space : {Space::Lane, Space::Wave})
     for (unsigned bit = 0; bit < home.bits(space); ++bit) {
       std::vector<uint64_t> one(bit + 1, 0);
-      one[bit] = swizzled(number, home.column(space, bit)) * bytes;
+      one[bit] = swizzled(number, home.flat_basis(space, bit)) * bytes;
       thread_bits |= one[bit];
       llvm::Value *bits = space == Space::Lane ? lowering_.lane_ : lowering_.wave_;
       thread = builder_.CreateXor(thread, lowering_.linear(bits, one, builder_.getInt32(0)));
@@ -165,7 +167,7 @@ void StagedEmitter::make_reads(size_t number) {
   }
 }
 
-void StagedEmitter::make_buffers() {
+void LdsPipelineEmitter::make_buffers() {
   llvm::MDBuilder metadata(lowering_.context_);
   llvm::MDNode *domain = metadata.createAnonymousAliasScopeDomain("staged");
   std::vector<llvm::Metadata *> all;
@@ -192,9 +194,9 @@ void StagedEmitter::make_buffers() {
 }
 
 /// Loads of equal speed and distance share their scalar offset.
-void StagedEmitter::make_addresses() {
+void LdsPipelineEmitter::make_addresses() {
   for (size_t i = 0; i < loads_.size(); ++i) {
-    const StagedLoad &load = loop_.loads[i];
+    const PipelinedLoad &load = loop_.loads[i];
     lowering_.set_line(*load.op);
     if (load.through_lds) {
       make_copies(i);
@@ -203,17 +205,18 @@ void StagedEmitter::make_addresses() {
       make_direct(i);
     }
     unsigned distance = load.through_lds ? schedule_.buffers : schedule_.load_distance();
-    auto same = std::find_if(moving_.begin(), moving_.end(), [&](const Moving &moving) {
-      return moving.change == load.change && moving.distance == distance;
-    });
-    loads_[i].moving = static_cast<size_t>(same - moving_.begin());
-    if (same == moving_.end())
-      moving_.push_back({load.change, distance, nullptr, nullptr});
+    auto same = std::find_if(induction_offsets_.begin(), induction_offsets_.end(),
+                             [&](const InductionOffset &moving) {
+                               return moving.change == load.change && moving.distance == distance;
+                             });
+    loads_[i].moving = static_cast<size_t>(same - induction_offsets_.begin());
+    if (same == induction_offsets_.end())
+      induction_offsets_.push_back({load.change, distance, nullptr, nullptr});
   }
   make_buffers();
 }
 
-llvm::Value *StagedEmitter::load_unit(Unit unit, llvm::Value *offset, llvm::Value *scalar_offset) {
+llvm::Value *LdsPipelineEmitter::load_unit(LoadGroup unit, llvm::Value *offset, llvm::Value *scalar_offset) {
   const LoadState &state = loads_[unit.load];
   const ir::Op &op = *loop_.loads[unit.load].op;
   lowering_.set_line(op);
@@ -226,12 +229,12 @@ llvm::Value *StagedEmitter::load_unit(Unit unit, llvm::Value *offset, llvm::Valu
       {state.descriptor, offset, scalar_offset, builder_.getInt32(streams ? nontemporal : 0)});
 }
 
-void StagedEmitter::set_position(const ir::Op &op, unsigned column) {
+void LdsPipelineEmitter::set_position(const ir::Op &op, unsigned column) {
   builder_.SetCurrentDebugLocation(
       llvm::DILocation::get(lowering_.context_, lowering_.index_.line(op), column, lowering_.subprogram_));
 }
 
-llvm::Value *StagedEmitter::read_unit(Unit unit, unsigned buffer) {
+llvm::Value *LdsPipelineEmitter::read_unit(LoadGroup unit, unsigned buffer) {
   LoadState &state = loads_[unit.load];
   set_position(*loop_.loads[unit.load].op, part_);
   auto [exclusive, added] = state.reads[unit.group];
@@ -246,8 +249,8 @@ llvm::Value *StagedEmitter::read_unit(Unit unit, unsigned buffer) {
   return read;
 }
 
-void StagedEmitter::copy(size_t load, size_t number, unsigned buffer, llvm::Value *offset,
-                         llvm::Value *scalar_offset) {
+void LdsPipelineEmitter::copy(size_t load, size_t number, unsigned buffer, llvm::Value *offset,
+                              llvm::Value *scalar_offset) {
   LoadState &state = loads_[load];
   set_position(*loop_.loads[load].op, part_);
   uint32_t added = lds_offset(load, state.copy_layout, state.copies.first[number], false);

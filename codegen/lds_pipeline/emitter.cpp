@@ -19,12 +19,12 @@ constexpr unsigned all_lds = 15; ///< no wait for LDS
 
 } // namespace
 
-bool Lowering::lower_staged_loop(const ir::Op &op) {
-  std::optional<StagedLoop> loop = find_staged_loop(index_, axes_, layouts_, op);
-  return loop && StagedEmitter(*this, *loop).emit();
+bool Lowering::lower_lds_pipeline(const ir::Op &op) {
+  std::optional<LdsPipeline> loop = find_lds_pipeline(index_, axes_, layouts_, op);
+  return loop && LdsPipelineEmitter(*this, *loop).emit();
 }
 
-StagedEmitter::StagedEmitter(Lowering &lowering, const StagedLoop &loop)
+LdsPipelineEmitter::LdsPipelineEmitter(Lowering &lowering, const LdsPipeline &loop)
     : lowering_(lowering), loop_(loop), body_(loop.op->blocks.front()), builder_(lowering.builder_),
       i32_(lowering.builder_.getInt32Ty()) {
   for (size_t i = 0; i < loop.loads.size(); ++i) {
@@ -46,16 +46,16 @@ StagedEmitter::StagedEmitter(Lowering &lowering, const StagedLoop &loop)
   }
 }
 
-void StagedEmitter::order_barrier(unsigned may_cross) {
+void LdsPipelineEmitter::order_barrier(unsigned may_cross) {
   builder_.CreateIntrinsic(llvm::Intrinsic::amdgcn_sched_barrier, {}, {builder_.getInt32(may_cross)});
 }
 
-void StagedEmitter::group(unsigned mask, unsigned count) {
+void LdsPipelineEmitter::group(unsigned mask, unsigned count) {
   builder_.CreateIntrinsic(llvm::Intrinsic::amdgcn_sched_group_barrier, {},
                            {builder_.getInt32(mask), builder_.getInt32(count), builder_.getInt32(0)});
 }
 
-void StagedEmitter::wait(unsigned vector_memory, bool lds) {
+void LdsPipelineEmitter::wait(unsigned vector_memory, bool lds) {
   constexpr unsigned no_export_wait = 7 << 4;
   unsigned counts =
       (vector_memory & 15) | (vector_memory >> 4) << 14 | no_export_wait | (lds ? 0 : all_lds) << 8;
@@ -63,26 +63,26 @@ void StagedEmitter::wait(unsigned vector_memory, bool lds) {
 }
 
 /// All waves' copies of the next stage have arrived, and all are done with what the next copies overwrite.
-void StagedEmitter::sync(unsigned younger) {
+void LdsPipelineEmitter::wait_and_barrier(unsigned outstanding) {
   constexpr unsigned most = 62; // 63 means no wait
   lowering_.set_line(*loop_.op);
   order_barrier(only_vector_memory_stays);
-  wait(std::min(younger, most), true);
+  wait(std::min(outstanding, most), true);
   builder_.CreateIntrinsic(llvm::Intrinsic::amdgcn_s_barrier, {});
   order_barrier(only_vector_memory_stays);
 }
 
 /// Rounds in all, and those in which all conditions hold.
-void StagedEmitter::count_rounds() {
+void LdsPipelineEmitter::count_iterations() {
   first_ = lowering_.scalar(loop_.op->operands[0]);
   last_ = lowering_.scalar(loop_.op->operands[1]);
   llvm::Value *any = builder_.CreateICmpSLT(first_, last_);
   llvm::Value *zero = builder_.getInt32(0);
   llvm::Value *step = builder_.getInt32(static_cast<uint32_t>(loop_.step));
   llvm::Value *distance = builder_.CreateSub(last_, first_);
-  llvm::Value *rounds = builder_.CreateAdd(
+  llvm::Value *iterations = builder_.CreateAdd(
       builder_.CreateUDiv(builder_.CreateSub(distance, builder_.getInt32(1)), step), builder_.getInt32(1));
-  total_ = builder_.CreateSelect(any, rounds, zero);
+  total_ = builder_.CreateSelect(any, iterations, zero);
   whole_ = total_;
   if (loop_.conditions.empty())
     return;
@@ -101,44 +101,44 @@ void StagedEmitter::count_rounds() {
   whole_ = builder_.CreateSelect(holds, complete, zero);
 }
 
-std::vector<StagedEmitter::Unit> StagedEmitter::direct_units() const {
-  std::vector<Unit> units;
+std::vector<LdsPipelineEmitter::LoadGroup> LdsPipelineEmitter::direct_units() const {
+  std::vector<LoadGroup> units;
   for (size_t i = 0; i < loads_.size(); ++i)
     for (size_t g = 0; !loop_.loads[i].through_lds && g < loads_[i].groups.first.size(); ++g)
       units.push_back({i, g});
   return units;
 }
 
-std::vector<llvm::Value **> StagedEmitter::carried(unsigned first_stage) {
+std::vector<llvm::Value **> LdsPipelineEmitter::carried(unsigned first_stage) {
   std::vector<llvm::Value **> result;
-  for (Values &tiles : sums_)
+  for (Values &tiles : accumulators_)
     for (llvm::Value *&tile : tiles)
       result.push_back(&tile);
   for (unsigned s = 0; s < schedule_.load_distance(); ++s)
-    for (Unit unit : direct_units())
+    for (LoadGroup unit : direct_units())
       result.push_back(&stages_[first_stage + s].loaded[unit.load][unit.group]);
-  for (Unit unit : chunk_reads_[0])
+  for (LoadGroup unit : chunk_reads_[0])
     result.push_back(&stages_[first_stage].loaded[unit.load][unit.group]);
   return result;
 }
 
 /// Sums that are to live in AGPRs start and end there: else LLVM moves each of them once a round.
-llvm::Value *StagedEmitter::in_accumulators(llvm::Value *sum) {
-  if (!schedule_.sums_in_agprs)
+llvm::Value *LdsPipelineEmitter::in_accumulators(llvm::Value *sum) {
+  if (!schedule_.accumulators_in_agprs)
     return sum;
   auto *signature = llvm::FunctionType::get(sum->getType(), {sum->getType()}, false);
   return builder_.CreateCall(signature, llvm::InlineAsm::get(signature, "", "=a,0", false), {sum});
 }
 
-void StagedEmitter::issue_load(Unit unit, unsigned stage) {
+void LdsPipelineEmitter::issue_load(LoadGroup unit, unsigned stage) {
   const LoadState &state = loads_[unit.load];
   stages_.at(stage).loaded[unit.load][unit.group] =
-      load_unit(unit, state.offsets[unit.group], moving_[state.moving].current);
+      load_unit(unit, state.offsets[unit.group], induction_offsets_[state.moving].current);
 }
 
 /// The scalar offsets go on to the next stage, and stay at the last round's.
-void StagedEmitter::advance() {
-  for (Moving &moving : moving_)
+void LdsPipelineEmitter::advance() {
+  for (InductionOffset &moving : induction_offsets_)
     if (moving.change != 0)
       moving.current = builder_.CreateBinaryIntrinsic(
           llvm::Intrinsic::umin,
@@ -147,20 +147,20 @@ void StagedEmitter::advance() {
 }
 
 /// In the order of the loop, so that what is in flight is the same at its top.
-void StagedEmitter::emit_prologue() {
+void LdsPipelineEmitter::emit_prologue() {
   for (unsigned s = 0; s < schedule_.buffers; ++s)
     stages_[s] = new_stage(template_);
-  llvm::Value *last_round = builder_.CreateSub(whole_, builder_.getInt32(1));
-  for (Moving &moving : moving_)
-    moving.last = builder_.CreateMul(last_round, builder_.getInt32(static_cast<uint32_t>(moving.change)));
+  llvm::Value *last_iteration = builder_.CreateSub(whole_, builder_.getInt32(1));
+  for (InductionOffset &moving : induction_offsets_)
+    moving.last = builder_.CreateMul(last_iteration, builder_.getInt32(static_cast<uint32_t>(moving.change)));
   auto at_stage = [&](const LoadState &state, unsigned stage) -> llvm::Value * {
-    const Moving &moving = moving_[state.moving];
+    const InductionOffset &moving = induction_offsets_[state.moving];
     llvm::Value *offset = builder_.getInt32(stage * static_cast<uint32_t>(moving.change));
     return stage == 0 ? offset : builder_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, offset, moving.last);
   };
   for (unsigned s = 0; s < schedule_.buffers; ++s) {
     if (s > 0)
-      for (Unit unit : direct_units()) {
+      for (LoadGroup unit : direct_units()) {
         const LoadState &state = loads_[unit.load];
         stages_[s - 1].loaded[unit.load][unit.group] =
             load_unit(unit, state.offsets[unit.group], at_stage(state, s - 1));
@@ -174,18 +174,18 @@ void StagedEmitter::emit_prologue() {
         order_barrier(nothing_crosses);
       }
   }
-  for (Moving &moving : moving_)
+  for (InductionOffset &moving : induction_offsets_)
     moving.current = builder_.CreateBinaryIntrinsic(
         llvm::Intrinsic::umin, builder_.getInt32(moving.distance * static_cast<uint32_t>(moving.change)),
         moving.last);
-  sync((schedule_.buffers - 1) * (demand_.copies + demand_.loads));
-  for (Unit unit : chunk_reads_[0])
+  wait_and_barrier((schedule_.buffers - 1) * (demand_.copies + demand_.loads));
+  for (LoadGroup unit : chunk_reads_[0])
     stages_[0].loaded[unit.load][unit.group] = read_unit(unit, 0);
 }
 
 /// Memory operations stand one at a time between matrix instructions, those of vector memory and reads of
 /// LDS in turn, over the first nine tenths of the chunk.
-void StagedEmitter::emit_stage(unsigned number, bool issues, bool reads_next, unsigned younger) {
+void LdsPipelineEmitter::emit_stage(unsigned number, bool issues, bool reads_next, unsigned outstanding) {
   auto chunks = static_cast<unsigned>(chunks_.size());
   unsigned loaded_stage = number + schedule_.load_distance(), copied_stage = number + schedule_.buffers;
   if (issues)
@@ -195,25 +195,25 @@ void StagedEmitter::emit_stage(unsigned number, bool issues, bool reads_next, un
     bool is_last = chunk + 1 == chunks;
     unsigned read_stage = is_last ? number + 1 : number;
     if (is_last && reads_next)
-      sync(younger);
+      wait_and_barrier(outstanding);
     if (!is_last || reads_next) {
       if (is_last)
         stages_.try_emplace(read_stage, new_stage(template_));
-      for (Unit unit : chunk_reads_[is_last ? 0 : chunk + 1])
+      for (LoadGroup unit : chunk_reads_[is_last ? 0 : chunk + 1])
         reads.emplace_back([this, unit, read_stage] {
           stages_.at(read_stage).loaded[unit.load][unit.group] =
               read_unit(unit, read_stage % schedule_.buffers);
         });
     }
     if (issues && chunk == 0)
-      for (Unit unit : direct_units())
+      for (LoadGroup unit : direct_units())
         memory.emplace_back([this, unit, loaded_stage] { issue_load(unit, loaded_stage); });
     if (issues && is_last)
       for (size_t i = 0; i < loads_.size(); ++i)
         for (size_t n = 0; loop_.loads[i].through_lds && n < loads_[i].copies.first.size(); ++n)
           memory.emplace_back([this, i, n, copied_stage] {
             copy(i, n, copied_stage % schedule_.buffers, loads_[i].offsets[n],
-                 moving_[loads_[i].moving].current);
+                 induction_offsets_[loads_[i].moving].current);
           });
     struct Slot {
       bool is_read;
@@ -225,7 +225,7 @@ void StagedEmitter::emit_stage(unsigned number, bool issues, bool reads_next, un
         slots.push_back({false, memory[i++]});
       else
         slots.push_back({true, reads[j++]});
-    const std::vector<Work> &work = chunks_[chunk];
+    const std::vector<MmaStep> &work = chunks_[chunk];
     size_t covered = std::max<size_t>(1, work.size() * 9 / 10);
     size_t distance = std::max<size_t>(1, covered / std::max<size_t>(1, slots.size()));
     size_t at_once = slots.size() / covered + (slots.size() % covered != 0);
@@ -261,11 +261,11 @@ void StagedEmitter::emit_stage(unsigned number, bool issues, bool reads_next, un
     advance();
 }
 
-void StagedEmitter::emit_loop_and_tail() {
+void LdsPipelineEmitter::emit_loop_and_tail() {
   llvm::BasicBlock *before = builder_.GetInsertBlock();
   llvm::BasicBlock *start = lowering_.new_block("staged.start"), *loop = lowering_.new_block("staged"),
                    *tail = lowering_.new_block("staged.tail"), *done = lowering_.new_block("staged.done");
-  std::vector<std::pair<llvm::BasicBlock *, std::vector<Values>>> exits = {{before, sums_}};
+  std::vector<std::pair<llvm::BasicBlock *, std::vector<Values>>> exits = {{before, accumulators_}};
   builder_.CreateCondBr(builder_.CreateICmpNE(whole_, builder_.getInt32(0)), start, done);
 
   builder_.SetInsertPoint(start);
@@ -288,7 +288,7 @@ void StagedEmitter::emit_loop_and_tail() {
   turn->addIncoming(builder_.getInt32(0), start);
   for (llvm::Value **value : carried(0))
     cross(*value);
-  for (Moving &moving : moving_)
+  for (InductionOffset &moving : induction_offsets_)
     if (moving.change != 0)
       cross(moving.current);
   auto index_at = [&](llvm::Value *turn_number, unsigned stage) {
@@ -300,7 +300,7 @@ void StagedEmitter::emit_loop_and_tail() {
   for (unsigned s = 0; s < schedule_.buffers; ++s) {
     stages_.try_emplace(s, new_stage(template_));
     stages_.at(s).index = index_at(turn, s);
-    emit_stage(s, true, true, schedule_.younger_at_sync(demand_));
+    emit_stage(s, true, true, schedule_.outstanding_at_barrier(demand_));
   }
   lowering_.set_line(*loop_.op);
   llvm::Value *next_turn = builder_.CreateAdd(turn, builder_.getInt32(1));
@@ -309,7 +309,7 @@ void StagedEmitter::emit_loop_and_tail() {
   Values ends;
   for (llvm::Value **value : carried(schedule_.buffers))
     ends.push_back(*value);
-  for (Moving &moving : moving_)
+  for (InductionOffset &moving : induction_offsets_)
     if (moving.change != 0)
       ends.push_back(moving.current);
   for (size_t i = 0; i < phis.size(); ++i)
@@ -329,25 +329,25 @@ void StagedEmitter::emit_loop_and_tail() {
   }
   for (unsigned s = 0; s + 1 < schedule_.buffers; ++s) {
     llvm::BasicBlock *more = lowering_.new_block("staged.tail");
-    exits.emplace_back(builder_.GetInsertBlock(), sums_);
+    exits.emplace_back(builder_.GetInsertBlock(), accumulators_);
     builder_.CreateCondBr(builder_.CreateICmpUGT(rest, builder_.getInt32(s)), more, done);
     builder_.SetInsertPoint(more);
     stages_.at(s).index = index_at(turns, s);
-    emit_stage(s, false, s + 2 < schedule_.buffers, schedule_.younger_at_sync(demand_, s + 1));
+    emit_stage(s, false, s + 2 < schedule_.buffers, schedule_.outstanding_at_barrier(demand_, s + 1));
   }
-  exits.emplace_back(builder_.GetInsertBlock(), sums_);
+  exits.emplace_back(builder_.GetInsertBlock(), accumulators_);
   builder_.CreateBr(done);
 
   builder_.SetInsertPoint(done);
-  for (size_t i = 0; i < sums_.size(); ++i)
-    for (size_t tile = 0; tile < sums_[i].size(); ++tile) {
+  for (size_t i = 0; i < accumulators_.size(); ++i)
+    for (size_t tile = 0; tile < accumulators_[i].size(); ++tile) {
       auto count = static_cast<unsigned>(exits.size());
-      llvm::PHINode *phi = builder_.CreatePHI(sums_[i][tile]->getType(), count);
+      llvm::PHINode *phi = builder_.CreatePHI(accumulators_[i][tile]->getType(), count);
       for (const auto &[block, values] : exits)
         phi->addIncoming(values[i][tile], block);
-      sums_[i][tile] = phi;
+      accumulators_[i][tile] = phi;
     }
-  for (Values &tiles : sums_)
+  for (Values &tiles : accumulators_)
     for (llvm::Value *&tile : tiles)
       tile = in_accumulators(tile);
   // No copy may be in flight when the workgroup ends.
@@ -356,8 +356,8 @@ void StagedEmitter::emit_loop_and_tail() {
 
 /// The rounds in which masks differ between elements, one at a time. Offsets beyond the descriptor make the
 /// zeros of what is masked.
-void StagedEmitter::emit_rest() {
-  part_ = single_round_column;
+void LdsPipelineEmitter::emit_remainder() {
+  part_ = remainder_column;
   Template computed;
   bool built = build_template(computed, Masks::Computed);
   llvm::BasicBlock *before = builder_.GetInsertBlock(), *loop = lowering_.new_block("staged.rest"),
@@ -367,10 +367,10 @@ void StagedEmitter::emit_rest() {
   builder_.SetInsertPoint(loop);
   llvm::PHINode *round = builder_.CreatePHI(i32_, 2);
   round->addIncoming(whole_, before);
-  std::vector<Values> initial = sums_;
-  std::vector<std::vector<llvm::PHINode *>> phis(sums_.size());
-  for (size_t i = 0; i < sums_.size(); ++i)
-    for (llvm::Value *&tile : sums_[i]) {
+  std::vector<Values> initial = accumulators_;
+  std::vector<std::vector<llvm::PHINode *>> phis(accumulators_.size());
+  for (size_t i = 0; i < accumulators_.size(); ++i)
+    for (llvm::Value *&tile : accumulators_[i]) {
       phis[i].push_back(builder_.CreatePHI(tile->getType(), 2));
       phis[i].back()->addIncoming(tile, before);
       tile = phis[i].back();
@@ -386,11 +386,11 @@ void StagedEmitter::emit_rest() {
   builder_.CreateIntrinsic(llvm::Intrinsic::amdgcn_s_barrier, {});
   order_barrier(nothing_crosses);
   for (size_t i = 0; i < loads_.size(); ++i) {
-    const StagedLoad &load = loop_.loads[i];
+    const PipelinedLoad &load = loop_.loads[i];
     LoadState &state = loads_[i];
     const LinearLayout &leaders = load.through_lds ? state.copies.leaders : state.groups.leaders;
     Values offsets = state.offsets;
-    if (load.has_round_mask)
+    if (load.has_iteration_mask)
       offsets = masked(state.open_offsets, {load.op->operands[1]}, leaders);
     llvm::Value *moved = builder_.CreateMul(round, builder_.getInt32(static_cast<uint32_t>(load.change)));
     for (size_t n = 0; n < offsets.size(); ++n)
@@ -405,27 +405,27 @@ void StagedEmitter::emit_rest() {
   builder_.CreateIntrinsic(llvm::Intrinsic::amdgcn_s_barrier, {});
   order_barrier(nothing_crosses);
   for (size_t chunk = 0; chunk < chunks_.size(); ++chunk) {
-    for (Unit unit : chunk_reads_[chunk])
+    for (LoadGroup unit : chunk_reads_[chunk])
       stage.loaded[unit.load][unit.group] = read_unit(unit, 0);
-    for (const Work &work : chunks_[chunk])
+    for (const MmaStep &work : chunks_[chunk])
       multiply(computed, work, stage);
   }
   lowering_.set_line(*loop_.op);
   llvm::Value *next = builder_.CreateAdd(round, builder_.getInt32(1));
   round->addIncoming(next, loop);
   builder_.CreateCondBr(builder_.CreateICmpULT(next, total_), loop, done);
-  for (size_t i = 0; i < sums_.size(); ++i)
-    for (size_t tile = 0; tile < sums_[i].size(); ++tile)
-      phis[i][tile]->addIncoming(sums_[i][tile], loop);
+  for (size_t i = 0; i < accumulators_.size(); ++i)
+    for (size_t tile = 0; tile < accumulators_[i].size(); ++tile)
+      phis[i][tile]->addIncoming(accumulators_[i][tile], loop);
   builder_.SetInsertPoint(done);
-  for (size_t i = 0; i < sums_.size(); ++i)
-    for (size_t tile = 0; tile < sums_[i].size(); ++tile) {
-      llvm::PHINode *phi = builder_.CreatePHI(sums_[i][tile]->getType(), 2);
+  for (size_t i = 0; i < accumulators_.size(); ++i)
+    for (size_t tile = 0; tile < accumulators_[i].size(); ++tile) {
+      llvm::PHINode *phi = builder_.CreatePHI(accumulators_[i][tile]->getType(), 2);
       phi->addIncoming(initial[i][tile], before);
-      phi->addIncoming(sums_[i][tile], loop);
-      sums_[i][tile] = phi;
+      phi->addIncoming(accumulators_[i][tile], loop);
+      accumulators_[i][tile] = phi;
     }
-  for (Values &tiles : sums_)
+  for (Values &tiles : accumulators_)
     for (llvm::Value *&tile : tiles)
       tile = in_accumulators(tile);
   erase(computed);
@@ -434,31 +434,31 @@ void StagedEmitter::emit_rest() {
 }
 
 /// For whoever checks the machine code.
-void StagedEmitter::promise() {
-  std::vector<StagedPromise> promises;
+void LdsPipelineEmitter::contract() {
+  std::vector<PipelineContract> contracts;
   for (size_t i = 0; i < loads_.size(); ++i) {
     if (!loop_.loads[i].through_lds)
       continue;
     unsigned reads = 0;
-    for (const std::vector<Unit> &units : chunk_reads_)
+    for (const std::vector<LoadGroup> &units : chunk_reads_)
       reads += static_cast<unsigned>(
-          std::count_if(units.begin(), units.end(), [&](Unit unit) { return unit.load == i; }));
-    StagedPromise made{lowering_.index_.line(*loop_.loads[i].op), pipeline_column,
-                       static_cast<unsigned>(loads_[i].copies.first.size()), reads, schedule_.buffers};
-    promises.push_back(made);
+          std::count_if(units.begin(), units.end(), [&](LoadGroup unit) { return unit.load == i; }));
+    PipelineContract made{lowering_.index_.line(*loop_.loads[i].op), pipeline_column,
+                          static_cast<unsigned>(loads_[i].copies.first.size()), reads, schedule_.buffers};
+    contracts.push_back(made);
     if (!loop_.conditions.empty()) {
-      made.column = single_round_column;
+      made.column = remainder_column;
       made.buffers = 1;
-      promises.push_back(made);
+      contracts.push_back(made);
     }
   }
   std::string before;
-  if (lowering_.kernel_->hasFnAttribute(staged_attribute))
-    before = lowering_.kernel_->getFnAttribute(staged_attribute).getValueAsString().str();
-  lowering_.kernel_->addFnAttr(staged_attribute, before + text_of(promises));
+  if (lowering_.kernel_->hasFnAttribute(pipeline_contract_attribute))
+    before = lowering_.kernel_->getFnAttribute(pipeline_contract_attribute).getValueAsString().str();
+  lowering_.kernel_->addFnAttr(pipeline_contract_attribute, before + text_of(contracts));
 }
 
-bool StagedEmitter::emit() {
+bool LdsPipelineEmitter::emit() {
   Lowering &l = lowering_;
   if (!build_template(template_, Masks::KnownTrue)) {
     erase(template_);
@@ -467,34 +467,34 @@ bool StagedEmitter::emit() {
   demand_ = demand();
   auto waves = static_cast<unsigned>(l.function_.options.waves);
   unsigned per_simd = std::max((waves + 3) / 4, static_cast<unsigned>(l.function_.options.waves_per_eu));
-  std::optional<StagedSchedule> schedule =
+  std::optional<LdsPipelineSchedule> schedule =
       choose_schedule(demand_, static_cast<unsigned>(loop_.stages), per_simd, lds_limit);
   if (!schedule) {
     erase(template_);
     return false;
   }
   schedule_ = *schedule;
-  if (schedule_.sums_in_agprs)
+  if (schedule_.accumulators_in_agprs)
     l.kernel_->removeFnAttr("amdgpu-agpr-alloc");
   else
     l.kernel_->addFnAttr("amdgpu-agpr-alloc", "0");
   list_work();
-  promise();
-  for (const StagedLoad &load : loop_.loads)
+  contract();
+  for (const PipelinedLoad &load : loop_.loads)
     l.order_accesses(*load.op);
   if (l.index_.block(*loop_.op) != &l.function_.body)
     l.barrier(); // the rounds before may still read what is copied now
   l.set_line(*loop_.op);
-  count_rounds();
+  count_iterations();
   l.open_scope();
   lower_scalars(first_);
   make_addresses();
   make_invariants(template_);
-  for (size_t i = 0; i < loop_.sums.size(); ++i) {
-    const DotPlan &plan = l.layouts_.dots.at(loop_.sums[i].products.front());
+  for (size_t i = 0; i < loop_.accumulators.size(); ++i) {
+    const DotPlan &plan = l.layouts_.dots.at(loop_.accumulators[i].dots.front());
     Registers start = l.get(loop_.op->operands[i + 3], plan.result);
     unsigned used = plan.mfma->result_registers();
-    Values &tiles = sums_.emplace_back();
+    Values &tiles = accumulators_.emplace_back();
     auto *type = llvm::FixedVectorType::get(start[0]->getType(), used);
     for (size_t first = 0; first < start.size(); first += used) {
       llvm::Value *tile = llvm::Constant::getNullValue(type);
@@ -505,12 +505,12 @@ bool StagedEmitter::emit() {
   }
   emit_loop_and_tail();
   if (!loop_.conditions.empty())
-    emit_rest();
+    emit_remainder();
   l.close_scope();
   erase(template_);
-  for (size_t i = 0; i < loop_.sums.size(); ++i) {
+  for (size_t i = 0; i < loop_.accumulators.size(); ++i) {
     Registers registers;
-    for (llvm::Value *tile : sums_[i])
+    for (llvm::Value *tile : accumulators_[i])
       for (unsigned r = 0; r < llvm::cast<llvm::FixedVectorType>(tile->getType())->getNumElements(); ++r)
         registers.push_back(builder_.CreateExtractElement(tile, r));
     l.define(loop_.op->results[i], l.natural_layout(loop_.op->results[i]), registers);

@@ -13,21 +13,21 @@ namespace nereid::codegen {
 
 /// Emits one staged loop (docs/lowering.md). What a round computes between its loads and its matrix
 /// instructions is lowered once, over placeholders for what is loaded, and then cloned for each stage.
-class StagedEmitter {
+class LdsPipelineEmitter {
 public:
-  StagedEmitter(Lowering &lowering, const StagedLoop &loop);
+  LdsPipelineEmitter(Lowering &lowering, const LdsPipeline &loop);
   /// False: the loop does not fit; nothing was emitted.
   bool emit();
 
 private:
   using Values = std::vector<llvm::Value *>;
   /// One memory instruction's result: number of the load, and of the register group.
-  struct Unit {
+  struct LoadGroup {
     size_t load;
     size_t group;
   };
   /// One matrix instruction.
-  struct Work {
+  struct MmaStep {
     size_t product, sum;
     unsigned m, n, k;
   };
@@ -39,9 +39,9 @@ private:
   struct Template {
     llvm::BasicBlock *block = nullptr;
     llvm::Value *index = nullptr;
-    std::unordered_map<llvm::Value *, Unit> units;
+    std::unordered_map<llvm::Value *, LoadGroup> units;
     std::unordered_map<llvm::Value *, bool> varies;
-    std::vector<Product> products;
+    std::vector<Product> dots;
   };
   struct Stage {
     std::vector<Values> loaded; ///< by load and group
@@ -50,7 +50,7 @@ private:
     llvm::Value *index = nullptr;
   };
   /// A scalar offset that moves with the rounds; loads of equal change and distance share it.
-  struct Moving {
+  struct InductionOffset {
     int64_t change;
     unsigned distance;
     llvm::Value *last;    ///< where the last round's accesses are
@@ -80,16 +80,16 @@ private:
   void list_work();
   void make_invariants(const Template &made);
   llvm::Value *clone(const Template &from, llvm::Value *value, Stage &stage);
-  void collect_units(const Template &from, llvm::Value *value, std::vector<Unit> &units) const;
-  void multiply(const Template &from, const Work &work, Stage &stage);
+  void collect_units(const Template &from, llvm::Value *value, std::vector<LoadGroup> &units) const;
+  void multiply(const Template &from, const MmaStep &work, Stage &stage);
   Stage new_stage(const Template &from) const;
-  StageDemand demand() const;
+  LdsPipelineDemand demand() const;
 
   // --- staged_addresses.cpp: where loads and copies find their elements ---
   void lower_scalars(llvm::Value *index);
   void make_addresses();
   /// Offsets and descriptor of a load whose accesses start at `leaders`.
-  void make_offsets(LoadState &state, const StagedLoad &load, const LinearLayout &leaders);
+  void make_offsets(LoadState &state, const PipelinedLoad &load, const LinearLayout &leaders);
   void make_direct(size_t number);
   void make_copies(size_t number);
   void make_reads(size_t number);
@@ -103,45 +103,45 @@ private:
   llvm::Value *greatest(ir::ValueId value);
   /// The line of a load, and which part of the code this is (staged_promise.h).
   void set_position(const ir::Op &op, unsigned column);
-  void promise();
-  llvm::Value *load_unit(Unit unit, llvm::Value *offset, llvm::Value *scalar_offset);
-  llvm::Value *read_unit(Unit unit, unsigned buffer);
+  void contract();
+  llvm::Value *load_unit(LoadGroup unit, llvm::Value *offset, llvm::Value *scalar_offset);
+  llvm::Value *read_unit(LoadGroup unit, unsigned buffer);
   void copy(size_t load, size_t number, unsigned buffer, llvm::Value *offset, llvm::Value *scalar_offset);
 
-  // --- lower_staged_loop.cpp: rounds and the order of instructions ---
-  void count_rounds();
+  // --- lower_lds_pipeline.cpp: rounds and the order of instructions ---
+  void count_iterations();
   void emit_prologue();
-  void emit_stage(unsigned number, bool issues, bool reads_next, unsigned younger);
+  void emit_stage(unsigned number, bool issues, bool reads_next, unsigned outstanding);
   void emit_loop_and_tail();
-  void emit_rest();
-  void issue_load(Unit unit, unsigned stage);
+  void emit_remainder();
+  void issue_load(LoadGroup unit, unsigned stage);
   void advance();
-  void sync(unsigned younger);
+  void wait_and_barrier(unsigned outstanding);
   void order_barrier(unsigned may_cross);
   void wait(unsigned vector_memory, bool lds);
   void group(unsigned mask, unsigned count);
-  std::vector<Unit> direct_units() const;
-  std::vector<Unit> reads_of_chunk(unsigned chunk) const { return chunk_reads_[chunk]; }
+  std::vector<LoadGroup> direct_units() const;
+  std::vector<LoadGroup> reads_of_chunk(unsigned chunk) const { return chunk_reads_[chunk]; }
   /// Everything that crosses from stage to stage: the sums, then what is loaded ahead.
   std::vector<llvm::Value **> carried(unsigned first_stage);
   llvm::Value *in_accumulators(llvm::Value *sum);
 
   Lowering &lowering_;
-  const StagedLoop &loop_;
+  const LdsPipeline &loop_;
   const ir::Block &body_;
   llvm::IRBuilder<> &builder_;
   llvm::Type *i32_;
   Template template_;
-  std::vector<std::vector<Work>> chunks_;
-  std::vector<std::vector<Unit>> chunk_reads_; ///< from LDS, first needed in a chunk
-  StageDemand demand_;
-  StagedSchedule schedule_;
+  std::vector<std::vector<MmaStep>> chunks_;
+  std::vector<std::vector<LoadGroup>> chunk_reads_; ///< from LDS, first needed in a chunk
+  LdsPipelineDemand demand_;
+  LdsPipelineSchedule schedule_;
   std::vector<LoadState> loads_;
-  std::vector<Moving> moving_;
+  std::vector<InductionOffset> induction_offsets_;
   std::unordered_map<llvm::Value *, llvm::Value *> invariants_;
   std::map<unsigned, Stage> stages_;
-  std::vector<Values> sums_;        ///< by carried value, tile
-  unsigned part_ = pipeline_column; ///< of the code that is being emitted
+  std::vector<Values> accumulators_; ///< by carried value, tile
+  unsigned part_ = pipeline_column;  ///< of the code that is being emitted
   llvm::Value *first_ = nullptr, *last_ = nullptr, *total_ = nullptr, *whole_ = nullptr;
 };
 

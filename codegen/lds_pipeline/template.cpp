@@ -7,9 +7,7 @@ namespace nereid::codegen {
 
 namespace {
 
-bool is_product(const ir::Op &op) {
-  return op.opcode == ir::Opcode::Dot || op.opcode == ir::Opcode::DotScaled;
-}
+bool is_dot(const ir::Op &op) { return op.opcode == ir::Opcode::Dot || op.opcode == ir::Opcode::DotScaled; }
 
 /// A vector that is put together from all elements of another, in order, is the other.
 llvm::Value *without_shuffling(llvm::Value *value) {
@@ -38,7 +36,7 @@ unsigned dwords_of(const llvm::Type *type) { return type->getPrimitiveSizeInBits
 } // namespace
 
 /// Loads become placeholders, one for each register group; products are noted.
-bool StagedEmitter::build_template(Template &made, Masks masks) {
+bool LdsPipelineEmitter::build_template(Template &made, Masks masks) {
   llvm::IRBuilderBase::InsertPointGuard guard(builder_);
   made.block = lowering_.new_block("template");
   builder_.SetInsertPoint(made.block);
@@ -49,7 +47,7 @@ bool StagedEmitter::build_template(Template &made, Masks masks) {
   lowering_.open_scope();
   made.index = placeholder(i32_);
   lowering_.define_scalar(body_.arguments[0], made.index);
-  std::vector<const ir::Op *> products;
+  std::vector<const ir::Op *> dots;
   for (const ir::Op &op : body_.ops) {
     lowering_.set_line(op);
     if (op.opcode == ir::Opcode::Load) {
@@ -68,18 +66,18 @@ bool StagedEmitter::build_template(Template &made, Masks masks) {
           registers[groups.member(static_cast<uint32_t>(g), n)] = elements[n];
       }
       lowering_.define(op.result(), lowering_.natural_layout(op.result()), registers);
-    } else if (is_product(op)) {
-      products.push_back(&op);
+    } else if (is_dot(op)) {
+      dots.push_back(&op);
     } else if (op.opcode != ir::Opcode::Yield) {
-      bool sums = std::any_of(op.operands.begin(), op.operands.end(), [&](ir::ValueId operand) {
+      bool accumulators = std::any_of(op.operands.begin(), op.operands.end(), [&](ir::ValueId operand) {
         const ir::Op *made_by = lowering_.index_.definition(operand);
-        return made_by && is_product(*made_by);
+        return made_by && is_dot(*made_by);
       });
-      if (!sums)
+      if (!accumulators)
         lowering_.lower_op(op);
     }
   }
-  for (const ir::Op *op : products) {
+  for (const ir::Op *op : dots) {
     lowering_.set_line(*op);
     const DotPlan &plan = lowering_.layouts_.dots.at(op);
     const DotSides sides = sides_of_dot(lowering_.function_, *op);
@@ -88,7 +86,7 @@ bool StagedEmitter::build_template(Template &made, Masks masks) {
     for (Lowering::Fragments *side : {&product.a, &product.b})
       for (llvm::Value *&operand : side->operands)
         operand = without_shuffling(operand);
-    made.products.push_back(std::move(product));
+    made.dots.push_back(std::move(product));
   }
   lowering_.close_scope();
   lowering_.known_true_.clear();
@@ -96,7 +94,7 @@ bool StagedEmitter::build_template(Template &made, Masks masks) {
 }
 
 /// One straight block without effects; for the others the loop stays as it is.
-bool StagedEmitter::is_clonable(Template &made) {
+bool LdsPipelineEmitter::is_clonable(Template &made) {
   if (builder_.GetInsertBlock() != made.block)
     return false;
   for (llvm::Instruction &instruction : *made.block) {
@@ -114,7 +112,7 @@ bool StagedEmitter::is_clonable(Template &made) {
 }
 
 /// Nothing may remember instructions of the template: their addresses will be reused.
-void StagedEmitter::erase(Template &made) {
+void LdsPipelineEmitter::erase(Template &made) {
   auto is_inside = [&](llvm::Value *value) {
     auto *instruction = llvm::dyn_cast<llvm::Instruction>(value);
     return instruction && instruction->getParent() == made.block;
@@ -128,23 +126,23 @@ void StagedEmitter::erase(Template &made) {
 }
 
 /// K outermost, then pairs of column tiles, pairs of row tiles: an operand is used again at once.
-void StagedEmitter::list_work() {
+void LdsPipelineEmitter::list_work() {
   chunks_.clear();
   size_t number = 0;
-  for (size_t sum = 0; sum < loop_.sums.size(); ++sum)
-    for (const ir::Op *op : loop_.sums[sum].products) {
-      auto found = std::find_if(template_.products.begin(), template_.products.end(),
+  for (size_t sum = 0; sum < loop_.accumulators.size(); ++sum)
+    for (const ir::Op *op : loop_.accumulators[sum].dots) {
+      auto found = std::find_if(template_.dots.begin(), template_.dots.end(),
                                 [&](const Product &product) { return product.op == op; });
-      number = static_cast<size_t>(found - template_.products.begin());
+      number = static_cast<size_t>(found - template_.dots.begin());
       const DotPlan &plan = *found->plan;
-      unsigned rows = plan.a.row_tiles() / schedule_.chunks, columns = plan.b.row_tiles();
+      unsigned rows = plan.a.row_tiles() / schedule_.chunks, bases = plan.b.row_tiles();
       for (unsigned chunk = 0; chunk < schedule_.chunks; ++chunk) {
-        std::vector<Work> &work = chunks_.emplace_back();
+        std::vector<MmaStep> &work = chunks_.emplace_back();
         unsigned begin = chunk * rows, end = begin + rows;
         for (unsigned k = 0; k < plan.k_instructions; ++k)
-          for (unsigned n2 = 0; n2 < columns; n2 += 2)
+          for (unsigned n2 = 0; n2 < bases; n2 += 2)
             for (unsigned m2 = begin; m2 < end; m2 += 2)
-              for (unsigned n = n2; n < std::min(n2 + 2, columns); ++n)
+              for (unsigned n = n2; n < std::min(n2 + 2, bases); ++n)
                 for (unsigned m = m2; m < std::min(m2 + 2, end); ++m)
                   work.push_back({number, sum, m, n, k});
       }
@@ -154,18 +152,18 @@ void StagedEmitter::list_work() {
     seen.emplace_back(load.groups.first.size(), false);
   chunk_reads_.assign(chunks_.size(), {});
   for (size_t chunk = 0; chunk < chunks_.size(); ++chunk)
-    for (const Work &work : chunks_[chunk]) {
-      const Product &product = template_.products[work.product];
+    for (const MmaStep &work : chunks_[chunk]) {
+      const Product &product = template_.dots[work.product];
       size_t a = work.m * product.plan->k_instructions + work.k;
       size_t b = work.n * product.plan->k_instructions + work.k;
-      std::vector<Unit> units;
+      std::vector<LoadGroup> units;
       collect_units(template_, product.a.operands[a], units);
       collect_units(template_, product.b.operands[b], units);
       if (!product.a.scales.empty()) {
         collect_units(template_, product.a.scales[a].dword, units);
         collect_units(template_, product.b.scales[b].dword, units);
       }
-      for (Unit unit : units)
+      for (LoadGroup unit : units)
         if (loop_.loads[unit.load].through_lds && !seen[unit.load][unit.group]) {
           seen[unit.load][unit.group] = true;
           chunk_reads_[chunk].push_back(unit);
@@ -173,7 +171,8 @@ void StagedEmitter::list_work() {
     }
 }
 
-void StagedEmitter::collect_units(const Template &from, llvm::Value *value, std::vector<Unit> &units) const {
+void LdsPipelineEmitter::collect_units(const Template &from, llvm::Value *value,
+                                       std::vector<LoadGroup> &units) const {
   if (auto unit = from.units.find(value); unit != from.units.end()) {
     units.push_back(unit->second);
     return;
@@ -184,7 +183,7 @@ void StagedEmitter::collect_units(const Template &from, llvm::Value *value, std:
       collect_units(from, operand, units);
 }
 
-void StagedEmitter::make_invariants(const Template &made) {
+void LdsPipelineEmitter::make_invariants(const Template &made) {
   for (llvm::Instruction &instruction : *made.block) {
     if (made.varies.at(&instruction))
       continue;
@@ -197,7 +196,7 @@ void StagedEmitter::make_invariants(const Template &made) {
   }
 }
 
-llvm::Value *StagedEmitter::clone(const Template &from, llvm::Value *value, Stage &stage) {
+llvm::Value *LdsPipelineEmitter::clone(const Template &from, llvm::Value *value, Stage &stage) {
   auto *instruction = llvm::dyn_cast<llvm::Instruction>(value);
   if (!instruction || instruction->getParent() != from.block)
     return value;
@@ -216,17 +215,17 @@ llvm::Value *StagedEmitter::clone(const Template &from, llvm::Value *value, Stag
   return stage.made[value] = copy;
 }
 
-StagedEmitter::Stage StagedEmitter::new_stage(const Template &from) const {
+LdsPipelineEmitter::Stage LdsPipelineEmitter::new_stage(const Template &from) const {
   Stage stage;
   for (const LoadState &load : loads_)
     stage.loaded.emplace_back(load.groups.first.size(), nullptr);
-  for (const Product &product : from.products)
+  for (const Product &product : from.dots)
     stage.fragments.emplace_back(product.a, product.b);
   return stage;
 }
 
-void StagedEmitter::multiply(const Template &from, const Work &work, Stage &stage) {
-  const Product &product = from.products[work.product];
+void LdsPipelineEmitter::multiply(const Template &from, const MmaStep &work, Stage &stage) {
+  const Product &product = from.dots[work.product];
   lowering_.set_line(*product.op);
   auto &[a, b] = stage.fragments[work.product];
   auto fill = [&](Lowering::Fragments &side, const Lowering::Fragments &source, unsigned tile) {
@@ -237,21 +236,21 @@ void StagedEmitter::multiply(const Template &from, const Work &work, Stage &stag
   };
   fill(a, product.a, work.m);
   fill(b, product.b, work.n);
-  llvm::Value *&sum = sums_[work.sum][product.plan->tile(work.m, work.n)];
+  llvm::Value *&sum = accumulators_[work.sum][product.plan->tile(work.m, work.n)];
   sum = lowering_.mfma(*product.plan, b, a, work.n, work.m, work.k, sum);
 }
 
-StageDemand StagedEmitter::demand() const {
-  StageDemand result;
+LdsPipelineDemand LdsPipelineEmitter::demand() const {
+  LdsPipelineDemand result;
   for (const auto &[placeholder, unit] : template_.units)
     (loop_.loads[unit.load].through_lds ? result.staged : result.direct) += dwords_of(placeholder->getType());
-  for (const Product &product : template_.products) {
-    unsigned rows = product.plan->a.row_tiles(), columns = product.plan->b.row_tiles();
-    result.instructions += rows * columns * product.plan->k_instructions;
+  for (const Product &product : template_.dots) {
+    unsigned rows = product.plan->a.row_tiles(), bases = product.plan->b.row_tiles();
+    result.instructions += rows * bases * product.plan->k_instructions;
     result.row_tiles = std::gcd(result.row_tiles, rows);
   }
-  for (const StagedSum &sum : loop_.sums)
-    result.accumulators += lowering_.layouts_.dots.at(sum.products.front()).result.registers();
+  for (const PipelineAccumulator &sum : loop_.accumulators)
+    result.accumulators += lowering_.layouts_.dots.at(sum.dots.front()).result.registers();
   for (size_t i = 0; i < loads_.size(); ++i) {
     auto groups = static_cast<unsigned>(loads_[i].groups.first.size());
     if (loop_.loads[i].through_lds) {

@@ -24,7 +24,7 @@ public:
   llvm::Value *add(llvm::Value *a, llvm::Value *b) {
     if (!a || !b)
       return a ? a : b;
-    return once(sums_, {a, b}, [&] { return b_.CreateAdd(a, b); });
+    return once(accumulators_, {a, b}, [&] { return b_.CreateAdd(a, b); });
   }
   llvm::Value *multiply(llvm::Value *a, llvm::Value *b) {
     if (!a || !b)
@@ -101,14 +101,14 @@ private:
   }
 
   llvm::IRBuilder<> &b_;
-  Cache zexts_, truncations_, sums_, products_, negations_;
+  Cache zexts_, truncations_, accumulators_, products_, negations_;
 };
 
 } // namespace
 
 /// Registers of `layout` in which those of `once` (the same without copies) are spread over the copies.
 std::vector<uint32_t> Lowering::spread(const LinearLayout &layout, const LinearLayout &once) {
-  BitMatrix columns(layout.coordinate_bits(), once.columns(Space::Register));
+  BitMatrix bases(layout.coordinate_bits(), once.bases(Space::Register));
   std::vector<uint32_t> sources;
   sources.reserve(layout.registers());
   for (uint32_t r = 0; r < layout.registers(); ++r) {
@@ -122,7 +122,7 @@ std::vector<uint32_t> Lowering::spread(const LinearLayout &layout, const LinearL
       }
       index /= repeat.count;
     }
-    sources.push_back(static_cast<uint32_t>(*columns.solve(flat_of_register(layout, r))) +
+    sources.push_back(static_cast<uint32_t>(*bases.solve(flat_of_register(layout, r))) +
                       (kept << once.bits(Space::Register)));
   }
   return sources;
@@ -135,8 +135,8 @@ Lowering::Offsets Lowering::offsets(ir::ValueId value, const LinearLayout &layou
         if (made == layout)
           return result;
   Offsets result;
-  if (layout.has_register_copies() && type(value).rank() != 0) {
-    LinearLayout once = layout.without_register_copies();
+  if (layout.has_register_broadcast() && type(value).rank() != 0) {
+    LinearLayout once = layout.without_register_broadcast();
     Offsets few = offsets(value, once);
     for (uint32_t source : spread(layout, once))
       result.push_back(few[source]);
@@ -153,7 +153,7 @@ Lowering::Offsets Lowering::make_offsets(ir::ValueId value, const LinearLayout &
   auto extended = [&](llvm::Value *v) { return builder_.CreateSExt(v, builder_.getInt64Ty()); };
   if (type(value).rank() == 0)
     return Offsets(layout.registers(), scalar_offset(value));
-  const ir::Op *op = index_.is_cheap(value) ? index_.definition(value) : nullptr;
+  const ir::Op *op = index_.is_rematerialisable(value) ? index_.definition(value) : nullptr;
   ir::Opcode opcode = op ? op->opcode : ir::Opcode::Yield;
   Parts parts(builder_);
   Offsets result;
@@ -215,8 +215,8 @@ Lowering::Offsets Lowering::arange_offsets(const ir::Op &op, const LinearLayout 
   llvm::Value *thread = flat_of_thread(layout);
   uint64_t thread_bits = 0;
   for (Space space : {Space::Lane, Space::Wave})
-    for (uint64_t column : layout.columns(space))
-      thread_bits |= column;
+    for (uint64_t flat_basis : layout.bases(space))
+      thread_bits |= flat_basis;
   Offsets result;
   for (uint32_t r = 0; r < layout.registers(); ++r) {
     uint64_t own = flat_of_register(layout, r);
@@ -237,7 +237,7 @@ Lowering::Offsets Lowering::arange_offsets(const ir::Op &op, const LinearLayout 
 std::vector<Lowering::Address> Lowering::parts_of_pointer(ir::ValueId pointer, const LinearLayout &layout) {
   std::vector<Address> result;
   const ir::Op *op =
-      type(pointer).rank() != 0 && index_.is_cheap(pointer) ? index_.definition(pointer) : nullptr;
+      type(pointer).rank() != 0 && index_.is_rematerialisable(pointer) ? index_.definition(pointer) : nullptr;
   if (op && op->opcode == ir::Opcode::PtrAdd) {
     Parts parts(builder_);
     const Offset bytes{nullptr, 0, nullptr, {0, 0}, ir::byte_size(type(pointer).element)};
@@ -247,7 +247,7 @@ std::vector<Lowering::Address> Lowering::parts_of_pointer(ir::ValueId pointer, c
       result[r].offset = parts.add(result[r].offset, parts.multiply(added[r], bytes));
     return result;
   }
-  if (const std::optional<ir::ValueId> source = renamed(index_, pointer); op && source)
+  if (const std::optional<ir::ValueId> source = viewed_value(index_, pointer); op && source)
     return parts_of_pointer(*source, operand_layout(function_, *op, 0, layout));
   if (type(pointer).rank() == 0)
     return std::vector<Address>(layout.registers(), scalar_pointer(pointer));

@@ -52,8 +52,8 @@ Lowering::buffer_accesses(ir::ValueId pointer, const LinearLayout &layout, const
     llvm::Value *&resource = resources[base];
     if (!resource) {
       llvm::Value *records = builder_.getInt64(out_of_range);
-      if (round_exists_)
-        records = builder_.CreateSelect(round_exists_, records, builder_.getInt64(0));
+      if (iteration_exists_)
+        records = builder_.CreateSelect(iteration_exists_, records, builder_.getInt64(0));
       auto *type = llvm::PointerType::get(context_, 8);
       resource = builder_.CreateIntrinsic(
           llvm::Intrinsic::amdgcn_make_buffer_rsrc, {type, base->getType()},

@@ -65,7 +65,7 @@ void Lowering::expect_accesses(const ir::Block &block) {
 
 /// Wave w starts w steps later and goes on by as many steps as there are waves. A distance between first and
 /// last is exact as an unsigned number; a step beyond all distances is as good as the largest number.
-Lowering::Rounds Lowering::rounds_of_wave(Rounds all) {
+Lowering::Iterations Lowering::iterations_of_wave(Iterations all) {
   llvm::Type *type = all.first->getType();
   llvm::Value *start = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::umul_with_overflow,
                                                       builder_.CreateZExt(wave_, type), all.step);
@@ -82,7 +82,7 @@ Lowering::Rounds Lowering::rounds_of_wave(Rounds all) {
 
 /// Wave 0 starts with what the sum starts with, the others with -0 (integers: 0), which changes no
 /// number that is added.
-Registers Lowering::initial_sum_of_wave(const Registers &initial) {
+Registers Lowering::initial_accumulator_of_wave(const Registers &initial) {
   llvm::Value *first_wave = builder_.CreateICmpEQ(wave_, builder_.getInt32(0));
   Registers result;
   for (llvm::Value *value : initial) {
@@ -95,8 +95,8 @@ Registers Lowering::initial_sum_of_wave(const Registers &initial) {
   return result;
 }
 
-Lowering::Sums Lowering::phis_of(const Sums &values) {
-  Sums phis;
+Lowering::CarriedValues Lowering::phis_of(const CarriedValues &values) {
+  CarriedValues phis;
   for (const Registers &registers : values) {
     phis.emplace_back();
     for (llvm::Value *value : registers)
@@ -105,7 +105,7 @@ Lowering::Sums Lowering::phis_of(const Sums &values) {
   return phis;
 }
 
-void Lowering::add_incoming(const Sums &phis, const Sums &values, llvm::BasicBlock *from) {
+void Lowering::add_incoming(const CarriedValues &phis, const CarriedValues &values, llvm::BasicBlock *from) {
   for (size_t i = 0; i < phis.size(); ++i)
     for (size_t r = 0; r < phis[i].size(); ++r)
       llvm::cast<llvm::PHINode>(phis[i][r])->addIncoming(values[i][r], from);
@@ -113,63 +113,63 @@ void Lowering::add_incoming(const Sums &phis, const Sums &values, llvm::BasicBlo
 
 /// The test stands at the end of the body, and once before it: a loop that runs knows that it does.
 void Lowering::lower_for(const ir::Op &op) {
-  if (lower_staged_loop(op))
+  if (lower_lds_pipeline(op))
     return;
   const ir::Block &body = op.blocks.front();
-  Loop loop{op, body, layouts_.dealt.contains(body), {}, {}, {}, new_block("done")};
-  loop.rounds = {scalar(op.operands[0]), scalar(op.operands[1]), scalar(op.operands[2]), nullptr};
-  loop.rounds.any = builder_.CreateICmpSLT(loop.rounds.first, loop.rounds.last);
+  Loop loop{op, body, layouts_.wave_split.contains(body), {}, {}, {}, new_block("done")};
+  loop.iterations = {scalar(op.operands[0]), scalar(op.operands[1]), scalar(op.operands[2]), nullptr};
+  loop.iterations.any = builder_.CreateICmpSLT(loop.iterations.first, loop.iterations.last);
   size_t count = op.results.size();
-  Sums initial;
+  CarriedValues initial;
   for (size_t i = 0; i < count; ++i) {
     loop.layouts.push_back(natural_layout(body.arguments[i + 1]));
     initial.push_back(edge_values(op.operands[i + 3], loop.layouts[i]));
-    if (loop.dealt)
-      initial.back() = initial_sum_of_wave(initial.back());
+    if (loop.wave_split)
+      initial.back() = initial_accumulator_of_wave(initial.back());
   }
-  if (loop.dealt)
-    loop.rounds = rounds_of_wave(loop.rounds);
+  if (loop.wave_split)
+    loop.iterations = iterations_of_wave(loop.iterations);
   llvm::BasicBlock *start = new_block("start");
-  builder_.CreateCondBr(loop.rounds.any, start, loop.done);
+  builder_.CreateCondBr(loop.iterations.any, start, loop.done);
   loop.exits.emplace_back(builder_.GetInsertBlock(), initial);
 
   builder_.SetInsertPoint(start);
   const std::vector<Access> skipped = accesses_;
-  if (PipelinePlan plan = plan_pipeline(index_, layouts_, op); plan.overlaps())
-    lower_pipelined_rounds(loop, std::move(plan));
+  if (PrefetchPlan plan = plan_prefetch(index_, layouts_, op); plan.overlaps())
+    lower_prefetch_loop(loop, std::move(plan));
   else
-    lower_rounds(loop);
+    lower_iterations(loop);
   accesses_.insert(accesses_.end(), skipped.begin(), skipped.end());
 
   builder_.SetInsertPoint(loop.done);
-  Sums results = phis_of(initial);
+  CarriedValues results = phis_of(initial);
   for (const auto &[from, values] : loop.exits)
     add_incoming(results, values, from);
   for (size_t i = 0; i < count; ++i)
-    if (loop.dealt)
+    if (loop.wave_split)
       define(op.results[i], layouts_.home(op.results[i]),
              sum_over_waves(results[i], loop.layouts[i], layouts_.home(op.results[i])));
     else
       define_from_edge(op.results[i], loop.layouts[i], results[i]);
 }
 
-void Lowering::lower_rounds(Loop &loop) {
-  const Rounds &rounds = loop.rounds;
-  const Sums initial = loop.exits.front().second;
+void Lowering::lower_iterations(Loop &loop) {
+  const Iterations &iterations = loop.iterations;
+  const CarriedValues initial = loop.exits.front().second;
   llvm::BasicBlock *before = builder_.GetInsertBlock();
   llvm::BasicBlock *block = new_block("loop");
   builder_.CreateBr(block);
   builder_.SetInsertPoint(block);
-  llvm::PHINode *index = builder_.CreatePHI(rounds.first->getType(), 2);
-  index->addIncoming(rounds.first, before);
-  const Sums carried = phis_of(initial);
+  llvm::PHINode *index = builder_.CreatePHI(iterations.first->getType(), 2);
+  index->addIncoming(iterations.first, before);
+  const CarriedValues carried = phis_of(initial);
   add_incoming(carried, initial, before);
   expect_accesses(loop.body);
-  const Sums next = lower_round(loop, index, carried);
+  const CarriedValues next = lower_iteration(loop, index, carried);
   // index < last here, so that the distance is exact as an unsigned number, and a step past the largest
   // integer is not taken.
-  llvm::Value *more = builder_.CreateICmpUGT(builder_.CreateSub(rounds.last, index), rounds.step);
-  llvm::Value *following = builder_.CreateAdd(index, rounds.step);
+  llvm::Value *more = builder_.CreateICmpUGT(builder_.CreateSub(iterations.last, index), iterations.step);
+  llvm::Value *following = builder_.CreateAdd(index, iterations.step);
   llvm::BasicBlock *end = builder_.GetInsertBlock();
   builder_.CreateCondBr(more, block, loop.done);
   index->addIncoming(following, end);
@@ -178,22 +178,23 @@ void Lowering::lower_rounds(Loop &loop) {
 }
 
 /// The body once: what it carries on.
-Lowering::Sums Lowering::lower_round(const Loop &loop, llvm::Value *index, const Sums &carried) {
+Lowering::CarriedValues Lowering::lower_iteration(const Loop &loop, llvm::Value *index,
+                                                  const CarriedValues &carried) {
   open_scope();
   define_scalar(loop.body.arguments[0], index);
   for (size_t i = 0; i < carried.size(); ++i)
     define_from_edge(loop.body.arguments[i + 1], loop.layouts[i], carried[i]);
-  if (loop.dealt)
-    dealt_loop_ = &loop.op;
+  if (loop.wave_split)
+    wave_split_loop_ = &loop.op;
   ++loop_depth_;
   lower_block(loop.body);
   set_line(loop.op);
   // After an error what the body yields need not exist.
-  Sums next = error_ ? carried : Sums();
+  CarriedValues next = error_ ? carried : CarriedValues();
   for (size_t i = 0; i < carried.size() && !error_; ++i)
     next.push_back(edge_values(loop.body.ops.back().operands[i], loop.layouts[i]));
   --loop_depth_;
-  dealt_loop_ = nullptr;
+  wave_split_loop_ = nullptr;
   close_scope();
   return next;
 }

@@ -15,23 +15,23 @@ unsigned bits_of(llvm::Type *type) {
 } // namespace
 
 /// xor of the columns that the bits of lane and wave select.
-llvm::Value *Lowering::thread_offset(const std::vector<uint32_t> &lane_columns,
-                                     const std::vector<uint32_t> &wave_columns) {
-  auto sum = [&](llvm::Value *bits, const std::vector<uint32_t> &columns) {
+llvm::Value *Lowering::thread_offset(const std::vector<uint32_t> &lane_bases,
+                                     const std::vector<uint32_t> &wave_bases) {
+  auto sum = [&](llvm::Value *bits, const std::vector<uint32_t> &bases) {
     llvm::Value *total = builder_.getInt32(0);
-    for (unsigned i = 0; i < columns.size();) {
+    for (unsigned i = 0; i < bases.size();) {
       unsigned end = i + 1;
-      while (columns[i] != 0 && end < columns.size() && columns[end] == columns[i] << (end - i))
+      while (bases[i] != 0 && end < bases.size() && bases[end] == bases[i] << (end - i))
         ++end;
-      std::vector<uint64_t> run(columns.size(), 0);
+      std::vector<uint64_t> run(bases.size(), 0);
       for (unsigned j = i; j < end; ++j)
-        run[j] = columns[j];
+        run[j] = bases[j];
       total = builder_.CreateXor(total, linear(bits, run, builder_.getInt32(0)));
       i = end;
     }
     return total;
   };
-  return builder_.CreateXor(sum(lane_, lane_columns), sum(wave_, wave_columns));
+  return builder_.CreateXor(sum(lane_, lane_bases), sum(wave_, wave_bases));
 }
 
 Registers Lowering::emit(const RenameStep &step, const Registers &old) {
@@ -77,7 +77,7 @@ Registers Lowering::by_packed_dwords(const Registers &old, unsigned pack_bits,
 }
 
 Registers Lowering::emit(const ShuffleStep &step, const Registers &old) {
-  llvm::Value *thread = thread_offset(step.lane_columns, step.wave_columns);
+  llvm::Value *thread = thread_offset(step.lane_bases, step.wave_bases);
   auto pull = [&](llvm::Value *dword, uint32_t reg) {
     llvm::Value *lane = builder_.CreateXor(thread, step.source_lane(reg, 0, 0));
     return builder_.CreateIntrinsic(llvm::Intrinsic::amdgcn_ds_bpermute,
@@ -146,7 +146,7 @@ llvm::Value *Lowering::lds_address(const LdsSide &side, const LdsAccess &access,
   llvm::Value *offset = builder_.CreateXor(thread, access.xor_offset);
   offset = builder_.CreateAdd(offset, builder_.getInt32(access.add_offset));
   for (const LdsSide::WaveRepeat &repeat : side.wave_repeats) {
-    llvm::Value *digit = builder_.CreateLShr(wave_, side.wave_columns.size());
+    llvm::Value *digit = builder_.CreateLShr(wave_, side.wave_bases.size());
     digit = builder_.CreateURem(builder_.CreateUDiv(digit, builder_.getInt32(repeat.divisor)),
                                 builder_.getInt32(repeat.count));
     offset = builder_.CreateAdd(offset, builder_.CreateMul(digit, builder_.getInt32(repeat.stride)));
@@ -162,7 +162,7 @@ llvm::Type *Lowering::lds_access_type(unsigned bytes) {
 
 void Lowering::write_lds(const LdsStep &step, unsigned pass, const Registers &old, llvm::Value *base) {
   const bool is_bool = old[0]->getType()->isIntegerTy(1);
-  llvm::Value *writer = thread_offset(step.write.lane_columns, step.write.wave_columns);
+  llvm::Value *writer = thread_offset(step.write.lane_bases, step.write.wave_bases);
   for (const LdsAccess &access : step.write.accesses) {
     if (access.pass != pass)
       continue;
@@ -180,7 +180,7 @@ void Lowering::write_lds(const LdsStep &step, unsigned pass, const Registers &ol
 void Lowering::read_lds(const LdsStep &step, unsigned pass, llvm::Type *type, llvm::Value *base,
                         Registers &result) {
   const bool is_bool = type->isIntegerTy(1);
-  llvm::Value *reader = thread_offset(step.read.lane_columns, step.read.wave_columns);
+  llvm::Value *reader = thread_offset(step.read.lane_bases, step.read.wave_bases);
   result.resize(step.registers);
   for (const LdsAccess &access : step.read.accesses) {
     if (access.pass != pass)
@@ -226,7 +226,7 @@ Registers Lowering::convert(const Registers &registers, const LinearLayout &from
   // A body that a wave runs alone must do with its lanes; by itself it is run so only if that is cheaper
   // anyway.
   ConversionOptions options{.lds_limit = lds_limit};
-  options.allow_lds = !dealt_loop_ || function_.options.wave_split != ir::WaveSplit::K;
+  options.allow_lds = !wave_split_loop_ || function_.options.wave_split != ir::WaveSplit::K;
   Result<ConversionPlan> plan = plan_conversion(from, to, bits_of(registers[0]->getType()), options);
   if (!plan) {
     fail(plan.error());

@@ -160,7 +160,7 @@ Lowering::Fragments Lowering::fragments(const DotSide &side, const DotOperandPla
   for (llvm::Value *byte : get(*side.scale, plan.scale_layout))
     bytes.insert(bytes.end(), size_t(1) << plan.k_lane_bits, byte);
   for (llvm::Value *byte : bytes) {
-    if (dot.scales_sums) {
+    if (dot.scales_accumulators) {
       result.sum_scales.push_back(power_of_scale(byte));
       continue;
     }
@@ -201,9 +201,9 @@ llvm::Value *Lowering::mfma(const DotPlan &plan, const Fragments &b, const Fragm
 }
 
 /// Adds the product of one tile to `sum`. `first`: the number of its first result register.
-llvm::Value *Lowering::add_products(const DotPlan &plan, const Fragments &b, const Fragments &a,
-                                    unsigned n_tile, unsigned m_tile, size_t first, llvm::Value *sum) {
-  if (!plan.scales_sums) {
+llvm::Value *Lowering::accumulate_dot(const DotPlan &plan, const Fragments &b, const Fragments &a,
+                                      unsigned n_tile, unsigned m_tile, size_t first, llvm::Value *sum) {
+  if (!plan.scales_accumulators) {
     for (unsigned k = 0; k < plan.k_instructions; ++k)
       sum = mfma(plan, b, a, n_tile, m_tile, k, sum);
     return sum;
@@ -229,7 +229,7 @@ void Lowering::lower_dot(const ir::Op &op, ir::ValueId result, std::optional<ir:
   const LinearLayout &own = plan.partial ? *plan.partial : plan.result;
   const bool spread = plan.partial || plan.a.k_lane_bits != 0;
   const bool starts = addend && !spread;
-  Registers sums =
+  Registers accumulators =
       starts ? get(*addend, plan.result) : Registers(own.registers(), llvm::Constant::getNullValue(element));
   set_line(op);
   Fragments a = fragments(sides.a, plan.a, plan);
@@ -242,22 +242,22 @@ void Lowering::lower_dot(const ir::Op &op, ir::ValueId result, std::optional<ir:
       size_t first = size_t(plan.tile(m, n)) * used;
       llvm::Value *sum = llvm::Constant::getNullValue(vector_type);
       for (unsigned i = 0; i < used; ++i)
-        sum = builder_.CreateInsertElement(sum, sums[first + i], i);
-      sum = add_products(plan, b, a, n, m, first, sum);
+        sum = builder_.CreateInsertElement(sum, accumulators[first + i], i);
+      sum = accumulate_dot(plan, b, a, n, m, first, sum);
       for (unsigned i = 0; i < used; ++i)
-        sums[first + i] = builder_.CreateExtractElement(sum, i);
+        accumulators[first + i] = builder_.CreateExtractElement(sum, i);
     }
   if (plan.a.k_lane_bits != 0)
-    for (llvm::Value *&sum : sums)
+    for (llvm::Value *&sum : accumulators)
       sum = sum_over_steps(plan.a, sum);
   if (plan.partial)
-    sums = sum_over_waves(sums, *plan.partial, plan.result);
+    accumulators = sum_over_waves(accumulators, *plan.partial, plan.result);
   if (addend && spread) {
     const Registers before = get(*addend, plan.result);
-    for (size_t i = 0; i < sums.size(); ++i)
-      sums[i] = builder_.CreateFAdd(before[i], sums[i]);
+    for (size_t i = 0; i < accumulators.size(); ++i)
+      accumulators[i] = builder_.CreateFAdd(before[i], accumulators[i]);
   }
-  define(result, plan.result, sums);
+  define(result, plan.result, accumulators);
 }
 
 } // namespace nereid::codegen

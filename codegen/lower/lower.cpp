@@ -59,7 +59,7 @@ Status Lowering::run() {
   kernel_ = make_kernel(function_, module_);
   if (!layouts_.dots.empty() && dots_fit_vgprs())
     kernel_->addFnAttr("amdgpu-agpr-alloc", "0");
-  else if (!layouts_.dealt.empty() && function_.options.wave_split == ir::WaveSplit::Auto)
+  else if (!layouts_.wave_split.empty() && function_.options.wave_split == ir::WaveSplit::Auto)
     return nereid_error("a wave has no room for the sums of whole tiles", "use wave_split=n");
   llvm::DIFile *file = debug_.createFile(function_.name + ".tir", ".");
   debug_.createCompileUnit(llvm::DISourceLanguageName(llvm::dwarf::DW_LANG_C_plus_plus_20), file, "nereid",
@@ -190,12 +190,12 @@ LinearLayout Lowering::natural_layout(ir::ValueId value) const {
 
 LinearLayout Lowering::operand_home(ir::ValueId value) const {
   if (auto home = homes_.find(value); home != homes_.end())
-    return home->second.layout.without_register_copies();
-  if (is_renaming(index_, value) && !index_.is_cheap(value)) {
+    return home->second.layout.without_register_broadcast();
+  if (is_view(index_, value) && !index_.is_rematerialisable(value)) {
     const ir::Op &op = *index_.definition(value);
     LinearLayout operand = operand_home(op.operands[0]);
     if (auto layout = result_layout(function_, op, operand); layout && layout->is_surjective())
-      return layout->without_register_copies();
+      return layout->without_register_broadcast();
   }
   return default_layout(type(value).shape, function_.options.waves);
 }
@@ -218,8 +218,8 @@ Registers Lowering::get(ir::ValueId value, const LinearLayout &layout) {
 Registers Lowering::make(ir::ValueId value, const LinearLayout &layout) {
   if (known_true_.count(value))
     return Registers(layout.registers(), builder_.getTrue());
-  if (layout.has_register_copies()) {
-    LinearLayout once = layout.without_register_copies();
+  if (layout.has_register_broadcast()) {
+    LinearLayout once = layout.without_register_broadcast();
     Registers few = get(value, once);
     Registers all;
     for (uint32_t source : spread(layout, once))
@@ -283,10 +283,11 @@ Registers Lowering::compute(const ir::Op &op, unsigned result, const LinearLayou
 }
 
 static Result<std::unique_ptr<llvm::Module>> lower_with(const FunctionIndex &index, const AxisAnalysis &axes,
-                                                        const ValueRanges &ranges, const DealtLoops &dealt,
+                                                        const ValueRanges &ranges,
+                                                        const WaveSplitLoops &wave_split,
                                                         llvm::LLVMContext &context) {
   const ir::Function &function = index.function();
-  Result<LayoutChoice> layouts = choose_layouts(index, axes, dealt);
+  Result<LayoutChoice> layouts = choose_layouts(index, axes, wave_split);
   if (!layouts)
     return layouts.error();
   if (Status fits = check_registers(index, *layouts); !fits)
@@ -313,20 +314,21 @@ static Result<std::unique_ptr<llvm::Module>> lower_with(const FunctionIndex &ind
 static bool runs_staged(const FunctionIndex &index, const AxisAnalysis &axes, const LayoutChoice &layouts,
                         const ir::Op &loop) {
   constexpr unsigned column_tiles = 2;
-  std::optional<StagedLoop> staged = find_staged_loop(index, axes, layouts, loop);
-  return staged && std::all_of(staged->sums.begin(), staged->sums.end(), [&](const StagedSum &sum) {
-           return layouts.dots.at(sum.products.front()).b.row_tiles() >= column_tiles;
-         });
+  std::optional<LdsPipeline> staged = find_lds_pipeline(index, axes, layouts, loop);
+  return staged && std::all_of(staged->accumulators.begin(), staged->accumulators.end(),
+                               [&](const PipelineAccumulator &sum) {
+                                 return layouts.dots.at(sum.dots.front()).b.row_tiles() >= column_tiles;
+                               });
 }
 
-static void keep_staged(const FunctionIndex &index, const AxisAnalysis &axes, DealtLoops &dealt) {
-  Result<LayoutChoice> layouts = choose_layouts(index, axes, DealtLoops());
+static void keep_staged(const FunctionIndex &index, const AxisAnalysis &axes, WaveSplitLoops &wave_split) {
+  Result<LayoutChoice> layouts = choose_layouts(index, axes, WaveSplitLoops());
   if (!layouts)
     return;
   ir::for_each_op(index.function(), [&](const ir::Op &op, unsigned) {
-    if (op.opcode == ir::Opcode::For && dealt.contains(op.blocks.front()) &&
+    if (op.opcode == ir::Opcode::For && wave_split.contains(op.blocks.front()) &&
         runs_staged(index, axes, *layouts, op))
-      dealt.remove(op.blocks.front());
+      wave_split.remove(op.blocks.front());
   });
 }
 
@@ -336,19 +338,19 @@ Result<std::unique_ptr<llvm::Module>> lower(const ir::Function &function, llvm::
   FunctionIndex index(function);
   AxisAnalysis axes(index);
   ValueRanges ranges(index);
-  Result<DealtLoops> dealt = deal_loops(index);
-  if (!dealt)
-    return dealt.error();
+  Result<WaveSplitLoops> wave_split = find_wave_split_loops(index);
+  if (!wave_split)
+    return wave_split.error();
   try {
-    if (function.options.wave_split == ir::WaveSplit::Auto && !dealt->empty())
-      keep_staged(index, axes, *dealt);
+    if (function.options.wave_split == ir::WaveSplit::Auto && !wave_split->empty())
+      keep_staged(index, axes, *wave_split);
   } catch (const LayoutError &error) {
     return error.error();
   }
-  Result<std::unique_ptr<llvm::Module>> module = lower_with(index, axes, ranges, *dealt, context);
-  if (module || dealt->empty() || function.options.wave_split == ir::WaveSplit::K)
+  Result<std::unique_ptr<llvm::Module>> module = lower_with(index, axes, ranges, *wave_split, context);
+  if (module || wave_split->empty() || function.options.wave_split == ir::WaveSplit::K)
     return module;
-  return lower_with(index, axes, ranges, DealtLoops(), context);
+  return lower_with(index, axes, ranges, WaveSplitLoops(), context);
 }
 
 } // namespace nereid::codegen

@@ -57,7 +57,7 @@ public:
   SourceLine place() const { return current_ ? function_.place(*current_) : SourceLine{}; }
 
 private:
-  friend class StagedEmitter;
+  friend class LdsPipelineEmitter;
 
   // --- lower.cpp: the walk over operations, values in layouts ---
   void lower_block(const ir::Block &block);
@@ -83,7 +83,7 @@ private:
   // --- lower_positions.cpp: who am I ---
   /// The part of the flat coordinates that lane and wave give; registers add theirs by xor.
   llvm::Value *flat_of_thread(const LinearLayout &layout);
-  llvm::Value *linear(llvm::Value *bits, const std::vector<uint64_t> &columns, llvm::Value *sum);
+  llvm::Value *linear(llvm::Value *bits, const std::vector<uint64_t> &bases, llvm::Value *sum);
   static uint64_t flat_of_register(const LinearLayout &layout, uint32_t reg);
   /// In a layout of one dimension: what the odd index of a register adds to its coordinate.
   static uint64_t odd_part_of_register(const LinearLayout &layout, uint32_t reg);
@@ -192,8 +192,8 @@ private:
   Registers swap_dwords(const SwapStep &step, const Registers &dwords, unsigned reg_bit);
   Registers by_packed_dwords(const Registers &old, unsigned pack_bits,
                              const std::function<Registers(const Registers &, unsigned)> &move);
-  llvm::Value *thread_offset(const std::vector<uint32_t> &lane_columns,
-                             const std::vector<uint32_t> &wave_columns);
+  llvm::Value *thread_offset(const std::vector<uint32_t> &lane_bases,
+                             const std::vector<uint32_t> &wave_bases);
   llvm::Value *lds_address(const LdsSide &side, const LdsAccess &access, llvm::Value *thread, unsigned bytes,
                            llvm::Value *base);
   llvm::Value *lds(unsigned bytes);
@@ -210,7 +210,8 @@ private:
   Part reduce_lanes(const ir::Op &op, Part part, uint32_t lanes);
   std::vector<Part> reduce_waves(const ir::Op &op, std::vector<Part> parts, const LinearLayout &layout,
                                  uint32_t waves);
-  Registers sum_over_waves(const Registers &sums, const LinearLayout &layout, const LinearLayout &result);
+  Registers sum_over_waves(const Registers &accumulators, const LinearLayout &layout,
+                           const LinearLayout &result);
   std::vector<Part> parts_of(const ir::Op &op, const LinearLayout &layout, unsigned axis);
 
   // --- lower_scan.cpp ---
@@ -238,8 +239,8 @@ private:
   llvm::Value *sum_over_steps(const DotOperandPlan &plan, llvm::Value *sum);
   Registers widen_codes(const Registers &dwords, ir::Format format, llvm::Type *half);
   llvm::Value *power_of_scale(llvm::Value *byte);
-  llvm::Value *add_products(const DotPlan &plan, const Fragments &b, const Fragments &a, unsigned n_tile,
-                            unsigned m_tile, size_t first, llvm::Value *sum);
+  llvm::Value *accumulate_dot(const DotPlan &plan, const Fragments &b, const Fragments &a, unsigned n_tile,
+                              unsigned m_tile, size_t first, llvm::Value *sum);
   llvm::Value *mfma(const DotPlan &plan, const Fragments &b, const Fragments &a, unsigned n_tile,
                     unsigned m_tile, unsigned k, llvm::Value *accumulator);
   void lower_quantize(const ir::Op &op);
@@ -261,30 +262,30 @@ private:
                           const LinearLayout &layout);
 
   // --- lower_control.cpp ---
-  struct Rounds {
+  struct Iterations {
     llvm::Value *first, *last, *step;
     llvm::Value *any; ///< whether there is a round
   };
-  /// A loop under construction. `sums` are what a loop carries, each as registers that cross an edge.
-  using Sums = std::vector<Registers>;
+  /// A loop under construction. `accumulators` are what a loop carries, each as registers that cross an edge.
+  using CarriedValues = std::vector<Registers>;
   struct Loop {
     const ir::Op &op;
     const ir::Block &body;
-    bool dealt;
-    Rounds rounds;
+    bool wave_split;
+    Iterations iterations;
     std::vector<LinearLayout> layouts; ///< of the carried values
-    std::vector<std::pair<llvm::BasicBlock *, Sums>> exits;
+    std::vector<std::pair<llvm::BasicBlock *, CarriedValues>> exits;
     llvm::BasicBlock *done;
   };
   void lower_for(const ir::Op &op);
   /// A loop that fits is emitted as a pipeline over LDS; else false.
-  bool lower_staged_loop(const ir::Op &op);
-  void lower_rounds(Loop &loop);
-  Sums lower_round(const Loop &loop, llvm::Value *index, const Sums &carried);
-  Rounds rounds_of_wave(Rounds all);
-  Registers initial_sum_of_wave(const Registers &initial);
-  Sums phis_of(const Sums &values);
-  static void add_incoming(const Sums &phis, const Sums &values, llvm::BasicBlock *from);
+  bool lower_lds_pipeline(const ir::Op &op);
+  void lower_iterations(Loop &loop);
+  CarriedValues lower_iteration(const Loop &loop, llvm::Value *index, const CarriedValues &carried);
+  Iterations iterations_of_wave(Iterations all);
+  Registers initial_accumulator_of_wave(const Registers &initial);
+  CarriedValues phis_of(const CarriedValues &values);
+  static void add_incoming(const CarriedValues &phis, const CarriedValues &values, llvm::BasicBlock *from);
   void lower_if(const ir::Op &op);
   Registers edge_values(ir::ValueId value, const LinearLayout &layout);
   unsigned edge_bits(ir::ValueId value, const LinearLayout &layout) const;
@@ -297,17 +298,18 @@ private:
 
   // --- lower_pipeline.cpp ---
   /// What is in flight of one round: the vectors of each load of the plan.
-  using Flight = std::vector<Registers>;
+  using InFlightLoads = std::vector<Registers>;
   /// Between rounds: integers that say where the loop stands, sums, loads under way.
   struct Stage {
-    Sums numbers;
-    Sums sums;
-    std::vector<Flight> flights;
+    CarriedValues numbers;
+    CarriedValues accumulators;
+    std::vector<InFlightLoads> in_flight;
   };
-  void lower_pipelined_rounds(Loop &loop, PipelinePlan plan);
-  Flight issue_round(const Loop &loop, PipelinePlan &plan, llvm::Value *index, llvm::Value *exists);
-  Sums finish_round(const Loop &loop, const PipelinePlan &plan, llvm::Value *index, const Sums &carried,
-                    const Flight &flight);
+  void lower_prefetch_loop(Loop &loop, PrefetchPlan plan);
+  InFlightLoads issue_iteration(const Loop &loop, PrefetchPlan &plan, llvm::Value *index,
+                                llvm::Value *exists);
+  CarriedValues finish_iteration(const Loop &loop, const PrefetchPlan &plan, llvm::Value *index,
+                                 const CarriedValues &carried, const InFlightLoads &loads_in_flight);
   llvm::Value *saturated_multiple(llvm::Value *step, unsigned factor);
   void pin_order();
 
@@ -335,11 +337,11 @@ private:
   std::unordered_set<ir::ValueId> known_true_;
   const ir::Op *current_ = nullptr; ///< the operation whose code is being made
   /// The loop whose body is being lowered, where its rounds are dealt to the waves.
-  const ir::Op *dealt_loop_ = nullptr;
+  const ir::Op *wave_split_loop_ = nullptr;
   /// Of the pipeline under construction: whether the round whose loads are issued exists (null: it does), its
   /// plan, loads already issued for the round that is computed.
-  llvm::Value *round_exists_ = nullptr;
-  const PipelinePlan *pipeline_ = nullptr;
+  llvm::Value *iteration_exists_ = nullptr;
+  const PrefetchPlan *pipeline_ = nullptr;
   std::unordered_map<const ir::Op *, Registers> issued_;
 
   unsigned loop_depth_ = 0;

@@ -8,7 +8,7 @@ uint64_t Lowering::flat_of_register(const LinearLayout &layout, uint32_t reg) {
   uint64_t flat = 0;
   for (unsigned bit = 0; bit < layout.bits(Space::Register); ++bit)
     if (reg >> bit & 1)
-      flat ^= layout.column(Space::Register, bit);
+      flat ^= layout.flat_basis(Space::Register, bit);
   return flat;
 }
 
@@ -18,26 +18,26 @@ uint64_t Lowering::odd_part_of_register(const LinearLayout &layout, uint32_t reg
 }
 
 /// Runs of bits whose columns are neighbouring single bits move together.
-llvm::Value *Lowering::linear(llvm::Value *bits, const std::vector<uint64_t> &columns, llvm::Value *sum) {
-  for (unsigned first = 0; first < columns.size();) {
-    uint64_t column = columns[first];
+llvm::Value *Lowering::linear(llvm::Value *bits, const std::vector<uint64_t> &bases, llvm::Value *sum) {
+  for (unsigned first = 0; first < bases.size();) {
+    uint64_t flat_basis = bases[first];
     unsigned end = first + 1;
-    if (column == 0) {
+    if (flat_basis == 0) {
       first = end;
       continue;
     }
-    bool single = std::has_single_bit(column);
-    while (single && end < columns.size() && columns[end] == column << (end - first))
+    bool single = std::has_single_bit(flat_basis);
+    while (single && end < bases.size() && bases[end] == flat_basis << (end - first))
       ++end;
     llvm::Value *part = builder_.CreateAnd(bits, ((1u << (end - first)) - 1) << first);
     if (single) {
-      int shift = std::countr_zero(column) - static_cast<int>(first);
+      int shift = std::countr_zero(flat_basis) - static_cast<int>(first);
       part = shift >= 0 ? builder_.CreateShl(part, shift) : builder_.CreateLShr(part, -shift);
       sum = builder_.CreateOr(sum, part, "", true);
     } else {
       llvm::Value *set = builder_.CreateICmpNE(part, builder_.getInt32(0));
-      sum = builder_.CreateXor(sum,
-                               builder_.CreateSelect(set, builder_.getInt32(column), builder_.getInt32(0)));
+      sum = builder_.CreateXor(
+          sum, builder_.CreateSelect(set, builder_.getInt32(flat_basis), builder_.getInt32(0)));
     }
     first = end;
   }
@@ -49,18 +49,18 @@ llvm::Value *Lowering::flat_of_thread(const LinearLayout &layout) {
   uint64_t seen = 0;
   bool disjoint = true;
   for (Space space : {Space::Lane, Space::Wave})
-    for (uint64_t column : layout.columns(space)) {
-      disjoint = disjoint && (seen & column) == 0;
-      seen |= column;
+    for (uint64_t flat_basis : layout.bases(space)) {
+      disjoint = disjoint && (seen & flat_basis) == 0;
+      seen |= flat_basis;
     }
   if (disjoint)
-    return linear(wave_, layout.columns(Space::Wave),
-                  linear(lane_, layout.columns(Space::Lane), builder_.getInt32(0)));
+    return linear(wave_, layout.bases(Space::Wave),
+                  linear(lane_, layout.bases(Space::Lane), builder_.getInt32(0)));
   llvm::Value *sum = builder_.getInt32(0);
   for (Space space : {Space::Lane, Space::Wave})
     for (unsigned bit = 0; bit < layout.bits(space); ++bit) {
       std::vector<uint64_t> one(bit + 1, 0);
-      one[bit] = layout.column(space, bit);
+      one[bit] = layout.flat_basis(space, bit);
       sum = builder_.CreateXor(sum, linear(space == Space::Lane ? lane_ : wave_, one, builder_.getInt32(0)));
     }
   return sum;

@@ -23,13 +23,13 @@ llvm::Value *Lowering::saturated_multiple(llvm::Value *step, unsigned factor) {
 
 /// The loads of one round. Where it does not exist (`exists`; null: it does) they move nothing. The first
 /// time, loads that take branches leave the plan.
-Lowering::Flight Lowering::issue_round(const Loop &loop, PipelinePlan &plan, llvm::Value *index,
-                                       llvm::Value *exists) {
+Lowering::InFlightLoads Lowering::issue_iteration(const Loop &loop, PrefetchPlan &plan, llvm::Value *index,
+                                                  llvm::Value *exists) {
   open_scope();
-  round_exists_ = exists;
+  iteration_exists_ = exists;
   pipeline_ = &plan;
   define_scalar(loop.body.arguments[0], index);
-  Flight flight;
+  InFlightLoads loads_in_flight;
   std::vector<const ir::Op *> issued;
   for (const ir::Op &op : loop.body.ops) {
     if (plan.addresses.count(&op) != 0 && type(op.results[0]).rank() == 0)
@@ -39,24 +39,25 @@ Lowering::Flight Lowering::issue_round(const Loop &loop, PipelinePlan &plan, llv
     set_line(op);
     order_accesses(op);
     if (std::optional<Registers> vectors = issue_load(op)) {
-      flight.push_back(std::move(*vectors));
+      loads_in_flight.push_back(std::move(*vectors));
       issued.push_back(&op);
     }
   }
   plan.loads = std::move(issued);
   pipeline_ = nullptr;
-  round_exists_ = nullptr;
+  iteration_exists_ = nullptr;
   close_scope();
   set_line(loop.op);
-  return flight;
+  return loads_in_flight;
 }
 
 /// A round whose loads are under way.
-Lowering::Sums Lowering::finish_round(const Loop &loop, const PipelinePlan &plan, llvm::Value *index,
-                                      const Sums &carried, const Flight &flight) {
+Lowering::CarriedValues Lowering::finish_iteration(const Loop &loop, const PrefetchPlan &plan,
+                                                   llvm::Value *index, const CarriedValues &carried,
+                                                   const InFlightLoads &loads_in_flight) {
   for (size_t i = 0; i < plan.loads.size(); ++i)
-    issued_[plan.loads[i]] = flight[i];
-  Sums next = lower_round(loop, index, carried);
+    issued_[plan.loads[i]] = loads_in_flight[i];
+  CarriedValues next = lower_iteration(loop, index, carried);
   issued_.clear();
   return next;
 }
@@ -67,21 +68,21 @@ Lowering::Sums Lowering::finish_round(const Loop &loop, const PipelinePlan &plan
 /// descriptors. The loop runs while all its rounds exist: a loop with one exit keeps its shape, and with it
 /// the order of its loads. The rounds that are left, fewer than `depth`, follow with the loads that are under
 /// way.
-void Lowering::lower_pipelined_rounds(Loop &loop, PipelinePlan plan) {
-  const Rounds &rounds = loop.rounds;
-  const Sums initial = loop.exits.front().second;
+void Lowering::lower_prefetch_loop(Loop &loop, PrefetchPlan plan) {
+  const Iterations &iterations = loop.iterations;
+  const CarriedValues initial = loop.exits.front().second;
   std::vector<llvm::Value *> distance; // of rounds, from 0
   for (unsigned i = 0; i < 2 * plan.depth; ++i)
-    distance.push_back(saturated_multiple(rounds.step, i));
+    distance.push_back(saturated_multiple(iterations.step, i));
   // Exact as an unsigned number, as long as there is a round.
-  llvm::Value *all = builder_.CreateSub(rounds.last, rounds.first);
+  llvm::Value *all = builder_.CreateSub(iterations.last, iterations.first);
   const auto exists = [&](llvm::Value *left, unsigned count) {
     return builder_.CreateICmpUGT(left, distance[count]);
   };
   const auto issue_ahead = [&](llvm::Value *index, llvm::Value *left, unsigned count) {
     llvm::Value *there = exists(left, count);
     llvm::Value *later = builder_.CreateAdd(index, distance[count]);
-    return issue_round(loop, plan, builder_.CreateSelect(there, later, index), there);
+    return issue_iteration(loop, plan, builder_.CreateSelect(there, later, index), there);
   };
 
   // The waves' last exchanges in an earlier run of this loop may be under way.
@@ -91,13 +92,13 @@ void Lowering::lower_pipelined_rounds(Loop &loop, PipelinePlan plan) {
   if (shares && loop_depth_ > 0)
     barrier();
   expect_accesses(loop.body);
-  std::vector<Flight> flights = {issue_round(loop, plan, rounds.first, nullptr)};
+  std::vector<InFlightLoads> in_flight = {issue_iteration(loop, plan, iterations.first, nullptr)};
   if (plan.loads.empty())
-    return lower_rounds(loop);
+    return lower_iterations(loop);
   pin_order();
   exchange_copies_ = plan.depth;
   for (unsigned i = 1; i < plan.depth; ++i) {
-    flights.push_back(issue_ahead(rounds.first, all, i));
+    in_flight.push_back(issue_ahead(iterations.first, all, i));
     pin_order();
   }
   llvm::BasicBlock *before = builder_.GetInsertBlock();
@@ -105,27 +106,27 @@ void Lowering::lower_pipelined_rounds(Loop &loop, PipelinePlan plan) {
 
   const auto phis_at = [&](llvm::BasicBlock *at, const Stage &like) {
     builder_.SetInsertPoint(at);
-    Stage stage{phis_of(like.numbers), phis_of(like.sums), {}};
-    for (const Flight &flight : like.flights)
-      stage.flights.push_back(phis_of(flight));
+    Stage stage{phis_of(like.numbers), phis_of(like.accumulators), {}};
+    for (const InFlightLoads &loads_in_flight : like.in_flight)
+      stage.in_flight.push_back(phis_of(loads_in_flight));
     return stage;
   };
   const auto enter = [&](const Stage &stage, const Stage &values, llvm::BasicBlock *from) {
     add_incoming(stage.numbers, values.numbers, from);
-    add_incoming(stage.sums, values.sums, from);
+    add_incoming(stage.accumulators, values.accumulators, from);
     for (unsigned i = 0; i < plan.depth; ++i)
-      add_incoming(stage.flights[i], values.flights[i], from);
+      add_incoming(stage.in_flight[i], values.in_flight[i], from);
   };
   // What is left after the loop, from the distance that was left `passed` rounds before: which of the rounds
   // exist. A subtraction that stops at zero is no scalar instruction.
-  const auto rounds_left = [&](llvm::Value *left, unsigned passed) {
+  const auto iterations_left = [&](llvm::Value *left, unsigned passed) {
     Registers there;
     for (unsigned i = 0; i + 1 < plan.depth; ++i)
       there.push_back(exists(left, passed + i));
     return there;
   };
-  const Stage first{{{rounds.first, all}}, initial, flights};
-  Stage to_rest{{{rounds.first}, rounds_left(all, 0)}, initial, flights};
+  const Stage first{{{iterations.first, all}}, initial, in_flight};
+  Stage to_rest{{{iterations.first}, iterations_left(all, 0)}, initial, in_flight};
   builder_.CreateCondBr(exists(all, plan.depth - 1), block, rest);
   const Stage in_loop = phis_at(block, first), after = phis_at(rest, to_rest);
   enter(in_loop, first, before);
@@ -136,34 +137,34 @@ void Lowering::lower_pipelined_rounds(Loop &loop, PipelinePlan plan) {
   Stage next = in_loop;
   for (unsigned i = 0; i < plan.depth; ++i) {
     exchange_copy_ = i;
-    next.sums =
-        finish_round(loop, plan, builder_.CreateAdd(index, distance[i]), next.sums, in_loop.flights[i]);
+    next.accumulators = finish_iteration(loop, plan, builder_.CreateAdd(index, distance[i]),
+                                         next.accumulators, in_loop.in_flight[i]);
     pin_order();
-    next.flights[i] = issue_ahead(index, left, plan.depth + i);
+    next.in_flight[i] = issue_ahead(index, left, plan.depth + i);
     pin_order();
   }
   llvm::Value *following = builder_.CreateAdd(index, distance[plan.depth]);
   next.numbers = {{following, builder_.CreateSub(left, distance[plan.depth])}};
-  to_rest = {{{following}, rounds_left(left, plan.depth)}, next.sums, next.flights};
+  to_rest = {{{following}, iterations_left(left, plan.depth)}, next.accumulators, next.in_flight};
   llvm::BasicBlock *end = builder_.GetInsertBlock();
   builder_.CreateCondBr(exists(left, 2 * plan.depth - 1), block, rest);
   enter(in_loop, next, end);
   enter(after, to_rest, end);
 
   builder_.SetInsertPoint(rest);
-  Sums sums = after.sums;
+  CarriedValues accumulators = after.accumulators;
   for (unsigned i = 0; i + 1 < plan.depth; ++i) {
     llvm::BasicBlock *round = new_block("left");
-    loop.exits.emplace_back(builder_.GetInsertBlock(), sums);
+    loop.exits.emplace_back(builder_.GetInsertBlock(), accumulators);
     builder_.CreateCondBr(after.numbers[1][i], round, loop.done);
     builder_.SetInsertPoint(round);
     exchange_copy_ = i;
-    sums = finish_round(loop, plan, builder_.CreateAdd(after.numbers[0][0], distance[i]), sums,
-                        after.flights[i]);
+    accumulators = finish_iteration(loop, plan, builder_.CreateAdd(after.numbers[0][0], distance[i]),
+                                    accumulators, after.in_flight[i]);
   }
   exchange_copy_ = 0;
   exchange_copies_ = 1;
-  loop.exits.emplace_back(builder_.GetInsertBlock(), sums);
+  loop.exits.emplace_back(builder_.GetInsertBlock(), accumulators);
   builder_.CreateBr(loop.done);
 }
 

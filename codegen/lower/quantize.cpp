@@ -174,7 +174,7 @@ void Lowering::lower_quantize(const ir::Op &op) {
   std::vector<unsigned> order;
   for (unsigned bit = 0; bit < 5; ++bit)
     for (unsigned reg = 0; reg < home.bits(Space::Register); ++reg)
-      if (home.column(Space::Register, reg) == uint64_t(1) << bit)
+      if (home.flat_basis(Space::Register, reg) == uint64_t(1) << bit)
         order.push_back(reg);
   for (unsigned reg = 0; reg < home.bits(Space::Register); ++reg)
     if (std::find(order.begin(), order.end(), reg) == order.end())

@@ -83,8 +83,8 @@ std::vector<Lowering::Part> Lowering::reduce_waves(const ir::Op &op, std::vector
   shape.push_back(int64_t(1) << count);
   std::array<std::vector<uint64_t>, 3> from;
   for (Space space : all_spaces)
-    for (uint64_t column : layout.columns(space))
-      from[static_cast<unsigned>(space)].push_back(column << count);
+    for (uint64_t flat_basis : layout.bases(space))
+      from[static_cast<unsigned>(space)].push_back(flat_basis << count);
   std::array<std::vector<uint64_t>, 3> to = from;
   unsigned next = 0;
   for (unsigned bit = 0; bit < layout.bits(Space::Wave); ++bit)
@@ -98,8 +98,8 @@ std::vector<Lowering::Part> Lowering::reduce_waves(const ir::Op &op, std::vector
     Registers values;
     for (const Part &part : parts)
       values.push_back(part[field]);
-    fields.push_back(convert(values, LinearLayout::from_columns(shape, from, layout.repeats()),
-                             LinearLayout::from_columns(shape, to, layout.repeats())));
+    fields.push_back(convert(values, LinearLayout::from_flat_bases(shape, from, layout.repeats()),
+                             LinearLayout::from_flat_bases(shape, to, layout.repeats())));
   }
   for (size_t r = 0; r < parts.size(); ++r)
     for (size_t wave = 0; wave < size_t(1) << count; ++wave) {
@@ -113,7 +113,7 @@ std::vector<Lowering::Part> Lowering::reduce_waves(const ir::Op &op, std::vector
 
 /// Each wave holds a sum of the whole tile in `layout`; the waves' sums are added in their order. The wave is
 /// one more dimension, which comes to lie in registers.
-Registers Lowering::sum_over_waves(const Registers &sums, const LinearLayout &layout,
+Registers Lowering::sum_over_waves(const Registers &accumulators, const LinearLayout &layout,
                                    const LinearLayout &result) {
   unsigned count = layout.bits(Space::Wave);
   ir::Shape shape = layout.shape();
@@ -121,17 +121,17 @@ Registers Lowering::sum_over_waves(const Registers &sums, const LinearLayout &la
   std::array<std::vector<uint64_t>, 3> from, to;
   for (Space space : all_spaces) {
     auto at = static_cast<unsigned>(space);
-    for (uint64_t column : layout.columns(space))
-      from[at].push_back(column << count);
-    for (uint64_t column : result.columns(space))
-      to[at].push_back(column << count);
+    for (uint64_t flat_basis : layout.bases(space))
+      from[at].push_back(flat_basis << count);
+    for (uint64_t flat_basis : result.bases(space))
+      to[at].push_back(flat_basis << count);
   }
   for (unsigned bit = 0; bit < count; ++bit) {
     from[2][bit] = uint64_t(1) << bit;
     to[0].insert(to[0].begin() + bit, uint64_t(1) << bit);
   }
-  Registers parts = convert(sums, LinearLayout::from_columns(shape, from, layout.repeats()),
-                            LinearLayout::from_columns(shape, to, result.repeats()));
+  Registers parts = convert(accumulators, LinearLayout::from_flat_bases(shape, from, layout.repeats()),
+                            LinearLayout::from_flat_bases(shape, to, result.repeats()));
   Registers totals;
   for (size_t first = 0; first < parts.size(); first += size_t(1) << count) {
     llvm::Value *total = parts[first];

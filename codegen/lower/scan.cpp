@@ -25,8 +25,8 @@ std::array<Registers, 2> Lowering::both_waves(const Registers &values, unsigned 
   std::vector<Repeat> repeats;
   if (registers.odd > 1)
     repeats.push_back({Space::Register, registers.odd, 0});
-  const Registers moved = convert(values, LinearLayout::from_columns(shape, from, repeats),
-                                  LinearLayout::from_columns(shape, to, repeats));
+  const Registers moved = convert(values, LinearLayout::from_flat_bases(shape, from, repeats),
+                                  LinearLayout::from_flat_bases(shape, to, repeats));
   std::array<Registers, 2> result;
   for (size_t i = 0; i < moved.size(); ++i)
     result[i % 2].push_back(moved[i]);
@@ -34,10 +34,10 @@ std::array<Registers, 2> Lowering::both_waves(const Registers &values, unsigned 
 }
 
 /// Where a bit of the axis lies in a layout whose columns on the axis are single bits.
-static std::optional<std::pair<Space, unsigned>> holder_of(const LinearLayout &layout, uint64_t column) {
+static std::optional<std::pair<Space, unsigned>> holder_of(const LinearLayout &layout, uint64_t flat_basis) {
   for (Space space : all_spaces)
     for (unsigned bit = 0; bit < layout.bits(space); ++bit)
-      if (layout.column(space, bit) == column)
+      if (layout.flat_basis(space, bit) == flat_basis)
         return std::pair{space, bit};
   return std::nullopt;
 }
@@ -53,18 +53,18 @@ void Lowering::lower_cumsum(const ir::Op &op) {
   LinearLayout layout = operand_home(op.operands[0]);
   if (!axis_bits(layout, axis))
     layout = default_layout(type(op.operands[0]).shape, function_.options.waves);
-  Registers sums = get(op.operands[0], layout);
+  Registers accumulators = get(op.operands[0], layout);
   set_line(op);
   if (is_float)
-    for (llvm::Value *&value : sums)
+    for (llvm::Value *&value : accumulators)
       value = widen(value);
   const auto add = [&](llvm::Value *a, llvm::Value *b) {
     return is_float ? builder_.CreateFAdd(a, b) : builder_.CreateAdd(a, b);
   };
-  Registers totals = sums;
+  Registers totals = accumulators;
   uint32_t done = 0;
   std::vector<uint32_t> heads;
-  for (uint32_t r = 0; r < sums.size(); ++r)
+  for (uint32_t r = 0; r < accumulators.size(); ++r)
     heads.push_back(r);
   for (unsigned bit = 0; bit < layout.dim(axis).bits; ++bit) {
     const auto holder = holder_of(layout, uint64_t(1) << (layout.first_bit(axis) + bit));
@@ -73,9 +73,9 @@ void Lowering::lower_cumsum(const ir::Op &op) {
     const auto [space, position] = *holder;
     if (space == Space::Register) {
       const uint32_t mask = 1u << position;
-      for (uint32_t r = 0; r < sums.size(); ++r)
+      for (uint32_t r = 0; r < accumulators.size(); ++r)
         if (r & mask)
-          sums[r] = add(totals[r & ~(done | mask)], sums[r]);
+          accumulators[r] = add(totals[r & ~(done | mask)], accumulators[r]);
       done |= mask;
       std::vector<uint32_t> kept;
       for (uint32_t head : heads)
@@ -102,11 +102,12 @@ void Lowering::lower_cumsum(const ir::Op &op) {
     }
     // In the upper block alone: the sum and what comes before it.
     llvm::Value *is_lower = test_bits(space == Space::Lane ? lane_ : wave_, 1u << position);
-    Registers before(sums.size());
+    Registers before(accumulators.size());
     for (size_t i = 0; i < heads.size(); ++i)
       before[heads[i]] = lower[i];
-    for (uint32_t r = 0; r < sums.size(); ++r)
-      sums[r] = builder_.CreateSelect(is_lower, sums[r], add(before[r & ~done], sums[r]));
+    for (uint32_t r = 0; r < accumulators.size(); ++r)
+      accumulators[r] =
+          builder_.CreateSelect(is_lower, accumulators[r], add(before[r & ~done], accumulators[r]));
     for (size_t i = 0; i < heads.size(); ++i)
       totals[heads[i]] = both[i];
   }
@@ -115,15 +116,15 @@ void Lowering::lower_cumsum(const ir::Op &op) {
     llvm::Value *before = totals[along[0]];
     for (size_t first = block; first < along.size(); first += block) {
       for (size_t i = 0; i < block; ++i)
-        sums[along[first + i]] = add(before, sums[along[first + i]]);
+        accumulators[along[first + i]] = add(before, accumulators[along[first + i]]);
       if (first + block < along.size())
         before = add(before, totals[along[first]]);
     }
   }
   if (is_float)
-    for (llvm::Value *&value : sums)
+    for (llvm::Value *&value : accumulators)
       value = narrow(value, element);
-  define(op.result(), layout, sums);
+  define(op.result(), layout, accumulators);
 }
 
 } // namespace nereid::codegen

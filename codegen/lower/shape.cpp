@@ -7,8 +7,8 @@ Registers Lowering::compute_arange(const ir::Op &op, const LinearLayout &layout)
   llvm::Value *thread = flat_of_thread(layout);
   uint64_t thread_bits = 0;
   for (Space space : {Space::Lane, Space::Wave})
-    for (uint64_t column : layout.columns(space))
-      thread_bits |= column;
+    for (uint64_t flat_basis : layout.bases(space))
+      thread_bits |= flat_basis;
   Registers registers;
   for (uint32_t r = 0; r < layout.registers(); ++r) {
     uint64_t own = flat_of_register(layout, r);
@@ -38,7 +38,7 @@ Registers Lowering::compute_shape(const ir::Op &op, unsigned result, const Linea
   llvm::Value *thread_is_odd = nullptr;
   for (Space space : {Space::Lane, Space::Wave})
     for (unsigned bit = 0; bit < layout.bits(space); ++bit)
-      if (layout.column(space, bit) & 1) {
+      if (layout.flat_basis(space, bit) & 1) {
         llvm::Value *set = builder_.CreateNot(test_bits(space == Space::Lane ? lane_ : wave_, 1u << bit));
         thread_is_odd = thread_is_odd ? builder_.CreateXor(thread_is_odd, set) : set;
       }

@@ -7,15 +7,15 @@
 
 namespace nereid::codegen {
 
-std::string text_of(const std::vector<StagedPromise> &promises) {
+std::string text_of(const std::vector<PipelineContract> &contracts) {
   std::string text;
-  for (const StagedPromise &p : promises)
+  for (const PipelineContract &p : contracts)
     text += fmt::format("{},{},{},{},{};", p.line, p.column, p.copies, p.reads, p.buffers);
   return text;
 }
 
-std::optional<std::vector<StagedPromise>> promises_in(std::string_view text) {
-  std::vector<StagedPromise> promises;
+std::optional<std::vector<PipelineContract>> parse_contracts(std::string_view text) {
+  std::vector<PipelineContract> contracts;
   const char *at = text.data(), *end = text.data() + text.size();
   while (at != end) {
     std::array<unsigned, 5> numbers{};
@@ -26,9 +26,9 @@ std::optional<std::vector<StagedPromise>> promises_in(std::string_view text) {
         return std::nullopt;
       at = next + 1;
     }
-    promises.push_back({numbers[0], numbers[1], numbers[2], numbers[3], numbers[4]});
+    contracts.push_back({numbers[0], numbers[1], numbers[2], numbers[3], numbers[4]});
   }
-  return promises;
+  return contracts;
 }
 
 } // namespace nereid::codegen

@@ -7,7 +7,7 @@
 
 namespace nereid::codegen {
 
-LoopChange::LoopChange(const FunctionIndex &index, const AxisAnalysis &axes, const ir::Op &loop)
+LoopInduction::LoopInduction(const FunctionIndex &index, const AxisAnalysis &axes, const ir::Op &loop)
     : index_(index), axes_(axes), body_(loop.blocks.front()) {
   if (std::optional<int64_t> step = constant(loop.operands[2]); step && *step > 0)
     step_ = step;
@@ -15,12 +15,12 @@ LoopChange::LoopChange(const FunctionIndex &index, const AxisAnalysis &axes, con
     varies_[argument] = true;
 }
 
-const ir::Op *LoopChange::body_definition(ir::ValueId value) const {
+const ir::Op *LoopInduction::body_definition(ir::ValueId value) const {
   const ir::Op *op = index_.definition(value);
   return op && index_.block(*op) == &body_ ? op : nullptr;
 }
 
-bool LoopChange::varies(ir::ValueId value) const {
+bool LoopInduction::varies(ir::ValueId value) const {
   if (auto known = varies_.find(value); known != varies_.end())
     return known->second;
   const ir::Op *op = body_definition(value);
@@ -30,13 +30,13 @@ bool LoopChange::varies(ir::ValueId value) const {
   return varies_[value] = result;
 }
 
-std::optional<int64_t> LoopChange::constant(ir::ValueId value) const {
+std::optional<int64_t> LoopInduction::constant(ir::ValueId value) const {
   const std::optional<int64_t> &bits = axes_[value].constant;
   ir::Element element = index_.function().type(value).element;
   return bits ? std::optional(ir::integer_value(element, static_cast<uint64_t>(*bits))) : std::nullopt;
 }
 
-std::optional<int64_t> LoopChange::change(ir::ValueId value) const {
+std::optional<int64_t> LoopInduction::change(ir::ValueId value) const {
   if (!varies(value))
     return 0;
   if (value == body_.arguments[0])
@@ -45,7 +45,7 @@ std::optional<int64_t> LoopChange::change(ir::ValueId value) const {
   return op ? compute(*op) : std::nullopt;
 }
 
-std::optional<int64_t> LoopChange::compute(const ir::Op &op) const {
+std::optional<int64_t> LoopInduction::compute(const ir::Op &op) const {
   const ir::Type &type = index_.function().type(op.result());
   auto of = [&](unsigned operand) { return change(op.operands[operand]); };
   switch (op.opcode) {
@@ -100,7 +100,7 @@ std::optional<int64_t> LoopChange::compute(const ir::Op &op) const {
   }
 }
 
-bool LoopChange::has_greatest(ir::ValueId value) const {
+bool LoopInduction::has_greatest(ir::ValueId value) const {
   if (index_.function().type(value).rank() == 0 || constant(value))
     return true;
   const ir::Op *op = index_.definition(value);
@@ -108,20 +108,20 @@ bool LoopChange::has_greatest(ir::ValueId value) const {
     return false;
   if (op->opcode == ir::Opcode::Arange)
     return true;
-  if (op->opcode != ir::Opcode::Add && !renamed(index_, value))
+  if (op->opcode != ir::Opcode::Add && !viewed_value(index_, value))
     return false;
   return std::all_of(op->operands.begin(), op->operands.end(),
                      [&](ir::ValueId operand) { return has_greatest(operand); });
 }
 
-std::optional<LoopChange::Condition> LoopChange::condition(ir::ValueId value) const {
+std::optional<LoopInduction::Condition> LoopInduction::condition(ir::ValueId value) const {
   const ir::Op *op = index_.definition(value);
   if (!op || (op->opcode != ir::Opcode::Lt && op->opcode != ir::Opcode::Le))
     return std::nullopt;
   ir::Element element = index_.function().type(op->operands[0]).element;
   ir::ValueId bound = op->operands[1];
   while (index_.function().type(bound).rank() != 0) {
-    const std::optional<ir::ValueId> source = renamed(index_, bound);
+    const std::optional<ir::ValueId> source = viewed_value(index_, bound);
     if (!source)
       return std::nullopt;
     bound = *source;

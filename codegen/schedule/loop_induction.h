@@ -9,10 +9,10 @@
 namespace nereid::codegen {
 
 /// How the values of a loop's body change from round to round, as far as that is known at compile time.
-class LoopChange {
+class LoopInduction {
 public:
   /// `loop` is a for; its step must be a constant (else nothing is known of the index).
-  LoopChange(const FunctionIndex &index, const AxisAnalysis &axes, const ir::Op &loop);
+  LoopInduction(const FunctionIndex &index, const AxisAnalysis &axes, const ir::Op &loop);
 
   std::optional<int64_t> step() const { return step_; }
   /// Whether a value may differ between rounds.

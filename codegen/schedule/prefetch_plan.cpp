@@ -29,8 +29,8 @@ public:
       : index_(index), function_(index.function()), layouts_(layouts), body_(loop.blocks.front()),
         loop_(loop) {}
 
-  PipelinePlan run() {
-    PipelinePlan plan;
+  PrefetchPlan run() {
+    PrefetchPlan plan;
     if (loop_.integer("stages") < 2 || !std::all_of(body_.ops.begin(), body_.ops.end(), may_overlap))
       return plan;
     find_early_values(plan);
@@ -51,8 +51,8 @@ private:
   }
 
   /// Values of the body either are early (known from the index alone) or late.
-  void find_early_values(PipelinePlan &plan) {
-    plan.round_values.insert(body_.arguments[0]);
+  void find_early_values(PrefetchPlan &plan) {
+    plan.iteration_values.insert(body_.arguments[0]);
     late_.insert(body_.arguments.begin() + 1, body_.arguments.end());
     for (const ir::Op &op : body_.ops) {
       const bool early = is_address_operation(op) && is_early(op);
@@ -62,12 +62,12 @@ private:
         if (!early)
           late_.insert(result);
         if (varies)
-          plan.round_values.insert(result);
+          plan.iteration_values.insert(result);
       }
     }
   }
 
-  void note_addresses(ir::ValueId value, PipelinePlan &plan) const {
+  void note_addresses(ir::ValueId value, PrefetchPlan &plan) const {
     const ir::Op *op = index_.definition(value);
     if (!op || index_.block(*op) != &body_ || !plan.addresses.insert(op).second)
       return;
@@ -77,30 +77,30 @@ private:
 
   /// Many sums live in accumulation registers, as far as there are any; what is in flight, and what is
   /// computed, needs vector registers.
-  unsigned depth(const PipelinePlan &plan) const {
+  unsigned depth(const PrefetchPlan &plan) const {
     constexpr unsigned vector_registers = 256, whole_file = 512, simds = 4, working_registers = 26;
-    unsigned sums = 0, in_flight = 0;
+    unsigned accumulators = 0, in_flight = 0;
     for (size_t i = 0; i < loop_.results.size(); ++i) {
       const ir::ValueId carried = body_.arguments[i + 1];
       if (layouts_.homes[carried])
-        sums += dwords(function_.type(carried), layouts_.home(carried));
+        accumulators += dwords(function_.type(carried), layouts_.home(carried));
     }
     for (const ir::Op *load : plan.loads)
       in_flight += dwords(function_.type(load->result()), layouts_.home(load->result()));
     const int waves = std::max({1, function_.options.waves_per_eu, function_.options.waves / int(simds)});
     const unsigned file = whole_file / static_cast<unsigned>(waves);
-    const unsigned accumulators = file > vector_registers ? file - vector_registers : 0;
-    if (sums > vector_registers / 2)
-      sums -= std::min(sums, accumulators);
+    const unsigned agprs = file > vector_registers ? file - vector_registers : 0;
+    if (accumulators > vector_registers / 2)
+      accumulators -= std::min(accumulators, agprs);
     // Where there are no accumulation registers, nothing can go there for a while.
-    unsigned working = accumulators == 0 ? 2 * working_registers : working_registers;
+    unsigned working = agprs == 0 ? 2 * working_registers : working_registers;
     for (const ir::Op &op : body_.ops)
       if (layouts_.shared_quantizes.count(&op) != 0)
         working += dwords(function_.type(op.results[0]), layouts_.home(op.results[0]));
     const unsigned room = std::min(file, vector_registers);
     const unsigned available = room - std::min(room, working);
     auto depth = static_cast<unsigned>(loop_.integer("stages"));
-    while (depth > 1 && sums + depth * in_flight > available)
+    while (depth > 1 && accumulators + depth * in_flight > available)
       --depth;
     return depth;
   }
@@ -115,7 +115,7 @@ private:
 
 } // namespace
 
-PipelinePlan plan_pipeline(const FunctionIndex &index, const LayoutChoice &layouts, const ir::Op &loop) {
+PrefetchPlan plan_prefetch(const FunctionIndex &index, const LayoutChoice &layouts, const ir::Op &loop) {
   return Planner(index, layouts, loop).run();
 }
 

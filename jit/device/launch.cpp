@@ -8,15 +8,15 @@ namespace nereid {
 
 Status Grid::check() const {
   // Every launch comes here: what is right allocates nothing.
-  if (count() && x <= most_x && y <= most_y_or_z && z <= most_y_or_z)
+  if (count() && x <= max_x && y <= max_y_or_z && z <= max_y_or_z)
     return {};
   const std::string text = fmt::format("the grid is {} x {} x {}", x, y, z);
   if (!count())
     return user_error(text + ": it has no programs");
-  if (x > most_x)
+  if (x > max_x)
     return user_error(fmt::format("{}: x is more than 2^31 - 1", text),
                       "Spread the programs over x and y, or give each more work");
-  return user_error(fmt::format("{}: {} is more than {}", text, y > most_y_or_z ? "y" : "z", most_y_or_z),
+  return user_error(fmt::format("{}: {} is more than {}", text, y > max_y_or_z ? "y" : "z", max_y_or_z),
                     "Put the dimension with the most programs into x, or give each program more work");
 }
 

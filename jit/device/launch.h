@@ -16,8 +16,8 @@ class CompiledKernel;
 
 /// Programs of a launch in x, y and z: at most 2^31 - 1 in x and 2^16 - 1 in y and z, as HIP has it.
 struct Grid {
-  static constexpr uint32_t most_x = (uint32_t{1} << 31) - 1;
-  static constexpr uint32_t most_y_or_z = (uint32_t{1} << 16) - 1;
+  static constexpr uint32_t max_x = (uint32_t{1} << 31) - 1;
+  static constexpr uint32_t max_y_or_z = (uint32_t{1} << 16) - 1;
 
   uint32_t x = 1;
   uint32_t y = 1;

@@ -36,8 +36,8 @@ Result<double> Estimate::figure(const Stream &, const std::vector<LaunchInfo> &f
       return environment_error("the device counted no instructions of kernel '" +
                                    std::string(launch.kernel()) + "'",
                                "An estimate needs compiled code on the simulator; unset NEREID_INTERPRET");
-    const uint64_t rounds = (launch.grid.count() + compute_units - 1) / compute_units;
-    sum += static_cast<double>(rounds * launch.instructions->longest_wave);
+    const uint64_t iterations = (launch.grid.count() + compute_units - 1) / compute_units;
+    sum += static_cast<double>(iterations * launch.instructions->longest_wave);
   }
   return sum;
 }

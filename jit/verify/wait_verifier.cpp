@@ -12,13 +12,13 @@
 namespace nereid::jit {
 namespace {
 
-constexpr unsigned most_outstanding = 63; // vector memory stalls beyond
+constexpr unsigned max_outstanding = 63; // vector memory stalls beyond
 
 enum class Kind {
   Copy,
   FirstCopy,
   VectorMemory,
-  StagedRead,
+  PipelineRead,
   Lds,
   ScalarMemory,
   Wait,
@@ -29,12 +29,14 @@ enum class Kind {
 
 struct Step {
   Kind kind = Kind::Other;
-  unsigned vector_wait = most_outstanding, lds_wait = ~0u; ///< of a Wait
-  std::optional<size_t> target;                            ///< of a Branch
+  unsigned vector_wait = max_outstanding, lds_wait = ~0u; ///< of a Wait
+  std::optional<size_t> target;                           ///< of a Branch
   bool falls_through = true;
 };
 
-bool begins(std::string_view text, std::string_view start) { return text.substr(0, start.size()) == start; }
+bool starts_with(std::string_view text, std::string_view start) {
+  return text.substr(0, start.size()) == start;
+}
 
 std::optional<unsigned> counter(std::string_view text, std::string_view name) {
   const size_t at = text.find(name);
@@ -48,8 +50,8 @@ std::optional<unsigned> counter(std::string_view text, std::string_view name) {
 /// The whole code as steps; nothing if something is not understood.
 class Reader {
 public:
-  Reader(const MachineFunction &function, const codegen::StagedPromise &promise)
-      : function_(function), promise_(promise) {
+  Reader(const MachineFunction &function, const codegen::PipelineContract &contract)
+      : function_(function), contract_(contract) {
     for (size_t i = 0; i < function.instructions.size(); ++i)
       at_[function.instructions[i].address] = i;
   }
@@ -66,54 +68,55 @@ public:
   }
 
 private:
-  bool is_promised(const SourcePosition &position) const {
+  bool is_in_contract(const SourcePosition &position) const {
     const bool first =
-        promise_.column == codegen::pipeline_column && position.column == codegen::first_copy_column;
-    return position.line == promise_.line && (position.column == promise_.column || first);
+        contract_.column == codegen::pipeline_column && position.column == codegen::first_copy_column;
+    return position.line == contract_.line && (position.column == contract_.column || first);
   }
 
   std::optional<Step> step(const MachineInstruction &instruction) const {
     const std::string_view text = instruction.text;
     Step made;
-    const bool memory = begins(text, "buffer_") || begins(text, "global_") || begins(text, "flat_") ||
-                        begins(text, "scratch_") || begins(text, "tbuffer_");
-    if (memory && !begins(text, "buffer_inv") && !begins(text, "buffer_wbl2")) {
+    const bool memory = starts_with(text, "buffer_") || starts_with(text, "global_") ||
+                        starts_with(text, "flat_") || starts_with(text, "scratch_") ||
+                        starts_with(text, "tbuffer_");
+    if (memory && !starts_with(text, "buffer_inv") && !starts_with(text, "buffer_wbl2")) {
       const bool copies = text.size() > 4 && text.substr(text.size() - 4) == " lds";
-      const bool promised = copies && is_promised(instruction.position);
+      const bool in_contract = copies && is_in_contract(instruction.position);
       const bool first = instruction.position.column == codegen::first_copy_column;
-      made.kind = !promised ? Kind::VectorMemory : first ? Kind::FirstCopy : Kind::Copy;
+      made.kind = !in_contract ? Kind::VectorMemory : first ? Kind::FirstCopy : Kind::Copy;
       return made;
     }
-    if (begins(text, "ds_")) {
-      const bool reads = begins(text, "ds_read") && is_promised(instruction.position);
-      made.kind = reads ? Kind::StagedRead : Kind::Lds;
+    if (starts_with(text, "ds_")) {
+      const bool reads = starts_with(text, "ds_read") && is_in_contract(instruction.position);
+      made.kind = reads ? Kind::PipelineRead : Kind::Lds;
       return made;
     }
-    if (begins(text, "s_load") || begins(text, "s_buffer_load")) {
+    if (starts_with(text, "s_load") || starts_with(text, "s_buffer_load")) {
       made.kind = Kind::ScalarMemory;
       return made;
     }
-    if (begins(text, "s_waitcnt ")) {
+    if (starts_with(text, "s_waitcnt ")) {
       made.kind = Kind::Wait;
       const auto vector = counter(text, "vmcnt("), lds = counter(text, "lgkmcnt(");
       const bool named = text.find('(') != std::string_view::npos;
       if (!named && text != "s_waitcnt 0")
         return std::nullopt;
-      made.vector_wait = named ? vector.value_or(most_outstanding) : 0;
+      made.vector_wait = named ? vector.value_or(max_outstanding) : 0;
       made.lds_wait = named ? lds.value_or(~0u) : 0;
       return made;
     }
-    if (begins(text, "s_barrier")) {
+    if (starts_with(text, "s_barrier")) {
       made.kind = Kind::Barrier;
       return made;
     }
-    if (begins(text, "s_endpgm")) {
+    if (starts_with(text, "s_endpgm")) {
       made.falls_through = false;
       return made;
     }
-    if (begins(text, "s_branch") || begins(text, "s_cbranch")) {
+    if (starts_with(text, "s_branch") || starts_with(text, "s_cbranch")) {
       made.kind = Kind::Branch;
-      made.falls_through = begins(text, "s_cbranch");
+      made.falls_through = starts_with(text, "s_cbranch");
       int words = 0;
       const size_t number = text.find_last_of(' ') + 1;
       std::from_chars(text.data() + number, text.data() + text.size(), words);
@@ -124,13 +127,13 @@ private:
       made.target = target->second;
       return made;
     }
-    if (begins(text, "s_setpc") || begins(text, "s_swappc") || begins(text, "s_call"))
+    if (starts_with(text, "s_setpc") || starts_with(text, "s_swappc") || starts_with(text, "s_call"))
       return std::nullopt;
     return made;
   }
 
   const MachineFunction &function_;
-  const codegen::StagedPromise &promise_;
+  const codegen::PipelineContract &contract_;
   std::map<uint64_t, size_t> at_;
 };
 
@@ -152,9 +155,9 @@ struct State {
 
 class Wave {
 public:
-  explicit Wave(const codegen::StagedPromise &promise)
-      : copies_(static_cast<int>(promise.copies)), reads_(static_cast<int>(promise.reads)),
-        buffers_(static_cast<int>(promise.buffers)) {}
+  explicit Wave(const codegen::PipelineContract &contract)
+      : copies_(static_cast<int>(contract.copies)), reads_(static_cast<int>(contract.reads)),
+        buffers_(static_cast<int>(contract.buffers)) {}
 
   /// What is wrong, else the state after the step.
   std::optional<std::string> run(const Step &step, State &state) const {
@@ -169,7 +172,7 @@ public:
     case Kind::VectorMemory:
       issue(state, '.');
       return std::nullopt;
-    case Kind::StagedRead:
+    case Kind::PipelineRead:
       return read(state);
     case Kind::Lds:
       ++state.lds_pending;
@@ -193,7 +196,7 @@ public:
 private:
   static void issue(State &state, char what) {
     state.outstanding += what;
-    if (state.outstanding.size() > most_outstanding)
+    if (state.outstanding.size() > max_outstanding)
       state.outstanding.erase(0, 1);
   }
 
@@ -244,13 +247,13 @@ private:
 
 } // namespace
 
-std::optional<std::string> unproven_wait(const MachineFunction &function,
-                                         const codegen::StagedPromise &promise) {
-  constexpr size_t most_states = 400000;
-  const std::optional<std::vector<Step>> steps = Reader(function, promise).read();
-  if (!steps || promise.copies == 0 || promise.reads == 0 || promise.buffers == 0)
+std::optional<std::string> verify_waits(const MachineFunction &function,
+                                        const codegen::PipelineContract &contract) {
+  constexpr size_t max_states = 400000;
+  const std::optional<std::vector<Step>> steps = Reader(function, contract).read();
+  if (!steps || contract.copies == 0 || contract.reads == 0 || contract.buffers == 0)
     return "the code has instructions that the check does not know";
-  const Wave wave(promise);
+  const Wave wave(contract);
   std::vector<std::set<State>> seen(steps->size());
   std::deque<std::pair<size_t, State>> open = {{0, State()}};
   size_t states = 0;
@@ -262,11 +265,11 @@ std::optional<std::string> unproven_wait(const MachineFunction &function,
   while (!open.empty()) {
     auto [at, state] = std::move(open.back());
     open.pop_back();
-    if (++states > most_states)
+    if (++states > max_states)
       return "the code has more states than the check follows";
     const Step &step = (*steps)[at];
     copies = copies || step.kind == Kind::Copy || step.kind == Kind::FirstCopy;
-    reads = reads || step.kind == Kind::StagedRead;
+    reads = reads || step.kind == Kind::PipelineRead;
     if (auto wrong = wave.run(step, state)) {
       const MachineInstruction &instruction = function.instructions[at];
       return fmt::format("{} (at {:#x}, {})", *wrong, instruction.address, instruction.text);

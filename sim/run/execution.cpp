@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "sim/decode/program.h"
+#include "sim/run/make_watch.h"
 #include "sim/run/workgroup.h"
 
 namespace nereid::sim {

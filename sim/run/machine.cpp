@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "sim/decode/program.h"
+#include "sim/run/make_watch.h"
 #include "sim/run/workgroup.h"
 
 namespace nereid::sim {

@@ -112,11 +112,11 @@ TEST(LinearLayout, OwnerMapNamesALayoutThatLosesElements) {
 TEST(LinearLayout, SurjectiveAndInjectiveAgreeWithCounting) {
   RandomLayouts random(14);
   for (int trial = 0; trial < 100; ++trial) {
-    std::array<std::vector<uint64_t>, 3> columns;
-    for (auto &space : columns)
+    std::array<std::vector<uint64_t>, 3> bases;
+    for (auto &space : bases)
       for (unsigned i = random.below(3); i > 0; --i)
         space.push_back(random.below(16));
-    LinearLayout layout = LinearLayout::from_columns({4, 4}, columns);
+    LinearLayout layout = LinearLayout::from_flat_bases({4, 4}, bases);
     std::set<Coordinates> held;
     unsigned positions = 0;
     for_each_position(layout, [&](Position p) {
@@ -189,9 +189,9 @@ TEST(LinearLayout, ContiguityCountsOnlyWhatNoOtherBitDisturbs) {
 
 TEST(LinearLayout, RegisterCopiesAreRemoved) {
   LinearLayout layout = LinearLayout::from_bases({8}, {{0}, {1}, {1}, {2}, {3}}, {{4}}, {});
-  LinearLayout compact = layout.without_register_copies();
+  LinearLayout compact = layout.without_register_broadcast();
   EXPECT_EQ(compact, LinearLayout::from_bases({8}, {{1}, {2}}, {{4}}, {}));
-  EXPECT_EQ((layout * LinearLayout::zeros(Space::Register, 1, 3)).without_register_copies(), compact);
+  EXPECT_EQ((layout * LinearLayout::zeros(Space::Register, 1, 3)).without_register_broadcast(), compact);
 }
 
 TEST(LinearLayout, NormalRegistersDependOnTheElementsOfALaneAlone) {
@@ -200,9 +200,9 @@ TEST(LinearLayout, NormalRegistersDependOnTheElementsOfALaneAlone) {
     LinearLayout layout = random.layout({16, 16}, 3, 1, 0);
     const unsigned registers = layout.bits(Space::Register);
     const BitMatrix mix = random.invertible(registers);
-    const BitMatrix columns = BitMatrix(8, layout.columns(Space::Register)) * mix;
-    LinearLayout other = LinearLayout::from_columns(
-        {16, 16}, {columns.columns(), layout.columns(Space::Lane), layout.columns(Space::Wave)});
+    const BitMatrix bases = BitMatrix(8, layout.bases(Space::Register)) * mix;
+    LinearLayout other = LinearLayout::from_flat_bases(
+        {16, 16}, {bases.columns(), layout.bases(Space::Lane), layout.bases(Space::Wave)});
     EXPECT_EQ(other.normalize_registers(), layout.normalize_registers());
     EXPECT_TRUE(layout.normalize_registers().is_bijective());
   }
@@ -234,7 +234,7 @@ TEST(LinearLayout, PartsAndTheirConcatenationGiveTheWhole) {
     EXPECT_EQ(concat_dimensions(sub_layout(layout, {0}), sub_layout(layout, {1, 2})), layout);
     EXPECT_EQ(concat_dimensions(sub_layout(layout, {0, 1}), sub_layout(layout, {2})), layout);
     EXPECT_EQ(layout.without(Space::Wave).without(Space::Lane), layout.only(Space::Register));
-    EXPECT_EQ(layout.only(Space::Lane).columns(Space::Lane), layout.columns(Space::Lane));
+    EXPECT_EQ(layout.only(Space::Lane).bases(Space::Lane), layout.bases(Space::Lane));
   }
 }
 

@@ -181,8 +181,8 @@ TEST(LdsSwizzle, Transposes) {
   for (unsigned bits : {8u, 16u, 32u, 64u}) {
     LinearLayout rows = LinearLayout::blocked({128, 128}, {1, 128 / bits},
                                               {64 * 128 / bits / 128, 128 * bits / 128}, {4, 1}, {1, 0});
-    LinearLayout columns = permute(rows, {1, 0});
-    expect_no_conflicts(check_conversion(rows, columns, bits), 4);
+    LinearLayout bases = permute(rows, {1, 0});
+    expect_no_conflicts(check_conversion(rows, bases, bits), 4);
   }
 }
 

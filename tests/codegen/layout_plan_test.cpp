@@ -27,10 +27,10 @@ template <class Step> unsigned count_steps(const ConversionPlan &plan) {
 LinearLayout mixed(RandomLayouts &random, const LinearLayout &layout, bool lanes) {
   const unsigned r = layout.bits(Space::Register), l = layout.bits(Space::Lane), w = layout.bits(Space::Wave);
   const unsigned size = lanes ? r + l : r;
-  std::vector<uint64_t> columns = random.invertible(size).columns();
+  std::vector<uint64_t> bases = random.invertible(size).columns();
   for (unsigned i = size; i < r + l + w; ++i)
-    columns.push_back(uint64_t(1) << i);
-  return layout.map_positions(BitMatrix(r + l + w, columns), {r, l, w});
+    bases.push_back(uint64_t(1) << i);
+  return layout.map_positions(BitMatrix(r + l + w, bases), {r, l, w});
 }
 
 TEST(ConversionPlan, EqualLayoutsNeedNothing) {
@@ -133,10 +133,10 @@ TEST(ConversionPlan, HalfWaveAndRowTransposesAreSwaps) {
                       LinearLayout::identity1d(Space::Lane, 2, 0, 16) *
                       LinearLayout::identity1d(Space::Lane, 2, 1, 4);
   auto swapped = [&](std::vector<std::pair<unsigned, unsigned>> pairs) {
-    std::vector<uint64_t> columns = BitMatrix::identity(8).columns();
+    std::vector<uint64_t> bases = BitMatrix::identity(8).columns();
     for (auto [reg, lane] : pairs)
-      std::swap(columns[reg], columns[2 + lane]);
-    return from.map_positions(BitMatrix(8, columns), {2, 6, 0});
+      std::swap(bases[reg], bases[2 + lane]);
+    return from.map_positions(BitMatrix(8, bases), {2, 6, 0});
   };
   ConversionPlan half = check_conversion(from, swapped({{1, 5}}), 32);
   ASSERT_EQ(count_steps<SwapStep>(half), 1u) << half.text();
@@ -158,9 +158,9 @@ TEST(ConversionPlan, RegistersWithOneSourceLaneSharePackedWords) {
   // Lanes trade places, registers stay: four bytes ride in one word.
   LinearLayout from =
       LinearLayout::identity1d(Space::Register, 1, 0, 4) * LinearLayout::identity1d(Space::Lane, 1, 0, 64);
-  std::vector<uint64_t> columns = BitMatrix::identity(8).columns();
-  std::swap(columns[2], columns[5]);
-  ConversionPlan plan = check_conversion(from, from.map_positions(BitMatrix(8, columns), {2, 6, 0}), 8);
+  std::vector<uint64_t> bases = BitMatrix::identity(8).columns();
+  std::swap(bases[2], bases[5]);
+  ConversionPlan plan = check_conversion(from, from.map_positions(BitMatrix(8, bases), {2, 6, 0}), 8);
   ASSERT_TRUE(first_step<ShuffleStep>(plan)) << plan.text();
   EXPECT_EQ(first_step<ShuffleStep>(plan)->pack_bits, 2u);
   EXPECT_EQ(plan.steps.size(), 1u);

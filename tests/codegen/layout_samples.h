@@ -16,10 +16,10 @@ public:
 
   BitMatrix invertible(unsigned size) {
     for (;;) {
-      std::vector<uint64_t> columns(size);
-      for (uint64_t &column : columns)
-        column = random_() & ((uint64_t(1) << size) - 1);
-      BitMatrix matrix(size, columns);
+      std::vector<uint64_t> bases(size);
+      for (uint64_t &flat_basis : bases)
+        flat_basis = random_() & ((uint64_t(1) << size) - 1);
+      BitMatrix matrix(size, bases);
       if (matrix.rank() == size)
         return matrix;
     }
@@ -52,13 +52,13 @@ public:
     for (unsigned i = 0; i < copies; ++i)
       all.push_back(below(2) ? 0 : random_() & ((uint64_t(1) << bits) - 1));
     std::shuffle(all.begin(), all.end(), random_);
-    std::array<std::vector<uint64_t>, 3> columns;
+    std::array<std::vector<uint64_t>, 3> bases;
     const unsigned lanes = std::min<unsigned>(lane_bits, static_cast<unsigned>(all.size()));
     const unsigned waves = std::min<unsigned>(wave_bits, static_cast<unsigned>(all.size()) - lanes);
-    columns[1].assign(all.begin(), all.begin() + lanes);
-    columns[2].assign(all.begin() + lanes, all.begin() + lanes + waves);
-    columns[0].assign(all.begin() + lanes + waves, all.end());
-    return LinearLayout::from_columns(shape, columns, repeats);
+    bases[1].assign(all.begin(), all.begin() + lanes);
+    bases[2].assign(all.begin() + lanes, all.begin() + lanes + waves);
+    bases[0].assign(all.begin() + lanes + waves, all.end());
+    return LinearLayout::from_flat_bases(shape, bases, repeats);
   }
 
 private:

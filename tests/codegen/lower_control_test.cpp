@@ -28,9 +28,9 @@ TEST(LowerControl, LoopsCarryTilesOfEveryWidth) {
         data = std::vector<uint8_t>(data.size(), 0x3f);
         floats = {{1, element, 0}};
       }
-      for (int rounds : {0, 1, 5})
-        expect_same(function, {1, 1, 1}, {buffer(data), {Bytes(256 * ir::byte_size(element))}, i32(rounds)},
-                    floats);
+      for (int iterations : {0, 1, 5})
+        expect_same(function, {1, 1, 1},
+                    {buffer(data), {Bytes(256 * ir::byte_size(element))}, i32(iterations)}, floats);
     }
 }
 
@@ -120,9 +120,9 @@ TEST(LowerControl, ALoopThatDoesNotRunOrdersNothing) {
   for (size_t at = text.find("s_barrier"); at != std::string::npos; at = text.find("s_barrier", at + 1))
     ++barriers;
   EXPECT_GE(barriers, 3u);
-  for (int rounds : {0, 2})
+  for (int iterations : {0, 2})
     expect_same(function, {1, 1, 1},
-                {buffer(std::vector<uint32_t>(1024)), buffer(std::vector<uint32_t>(1024)), i32(rounds)});
+                {buffer(std::vector<uint32_t>(1024)), buffer(std::vector<uint32_t>(1024)), i32(iterations)});
 }
 
 TEST(LowerControl, ResultsOfManyPackedElementsMeet) {
@@ -141,9 +141,9 @@ TEST(LowerControl, ResultsOfManyPackedElementsMeet) {
   b.store_tile(z, b.binary(Opcode::Sub, results[0], results[1]));
   ir::Function function = b.done();
   Random random(5);
-  for (int rounds : {0, 3})
+  for (int iterations : {0, 3})
     expect_same(function, {1, 1, 1},
-                {buffer(random.bits<uint8_t>(256)), buffer(std::vector<uint8_t>(256)), i32(rounds)});
+                {buffer(random.bits<uint8_t>(256)), buffer(std::vector<uint8_t>(256)), i32(iterations)});
 }
 
 TEST(LowerControl, LongIndices) {

@@ -34,15 +34,15 @@ TEST(LowerErrors, WavesThatAreNoPowerOfTwo) {
 
 TEST(LowerErrors, ATileThatTakesAllRegisters) {
   // Beyond four waves a SIMD has several of the workgroup, which share its registers.
-  for (const auto &[waves, rows, there_are] : {std::tuple{1, 256, 512}, {4, 1024, 512}, {16, 1024, 128}}) {
+  for (const auto &[waves, rows, available] : {std::tuple{1, 256, 512}, {4, 1024, 512}, {16, 1024, 128}}) {
     KernelBuilder b(waves);
     ir::ValueId x = b.pointer(Element::F32);
     b.set_place({"kernel.cpp", 7});
     b.store_tile(x, b.load_tile(x, {rows, 128}));
     const Error error = compile_error(b.done());
     expect_error(error, Owner::User,
-                 std::to_string(there_are) + " vector registers a lane, which has " +
-                     std::to_string(there_are) + " for everything",
+                 std::to_string(available) + " vector registers a lane, which has " +
+                     std::to_string(available) + " for everything",
                  7);
     EXPECT_NE(error.remedy.find("smaller tile or more waves"), std::string::npos);
   }

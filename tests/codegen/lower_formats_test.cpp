@@ -226,9 +226,9 @@ void check_integer_dot(Size size, int waves, int mfma, bool loop) {
   KernelBuilder b(waves);
   b.options().mfma = mfma;
   ir::ValueId pa = b.pointer(Element::I8), pb = b.pointer(Element::I8), pc = b.pointer(Element::I32);
-  ir::ValueId rounds = b.scalar_argument(Element::I32);
+  ir::ValueId iterations = b.scalar_argument(Element::I32);
   const ir::ValueId start[] = {b.load_tile(pc, {size.m, size.n})};
-  ir::Builder::Loop made = b.begin_for(b.number(0), loop ? rounds : b.number(1), b.number(1), 1, start);
+  ir::Builder::Loop made = b.begin_for(b.number(0), loop ? iterations : b.number(1), b.number(1), 1, start);
   ir::ValueId a = b.load_tile(b.ptr_add(pa, b.mul(made.index, b.number(size.m * size.k))), {size.m, size.k});
   ir::ValueId right =
       b.load_tile(b.ptr_add(pb, b.mul(made.index, b.number(size.n * size.k))), {size.n, size.k});

@@ -153,8 +153,8 @@ TEST(LowerPipeline, SeveralLoadsAndCarriedValuesOfEveryWidth) {
     ir::ValueId left = b.load(b.ptr_add(b.ptr_add(x, round), offsets), {}, {}, "");
     ir::ValueId right = b.load(b.ptr_add(b.ptr_add(y, round), offsets), {}, {}, "stream");
     const ir::ValueId next[] = {b.add(loop.carried[1], left), b.add(loop.carried[0], right)};
-    std::vector<ir::ValueId> sums = b.end_for(next);
-    b.store_tile(z, b.add(sums[0], sums[1]));
+    std::vector<ir::ValueId> accumulators = b.end_for(next);
+    b.store_tile(z, b.add(accumulators[0], accumulators[1]));
     const ir::Function function = b.done();
     Random random(5);
     std::vector<uint8_t> data = random.bits<uint8_t>(4 * 512 * ir::byte_size(element));

@@ -13,7 +13,7 @@ using ir::ValueId;
 
 RandomKernelBuilder::RandomKernelBuilder(uint64_t seed, int waves) : KernelBuilder(waves), random_(seed) {
   options().mfma = chance(70) ? 16 : 32;
-  most_elements_ = 64 << below(4);
+  max_elements_ = 64 << below(4);
   grid_[0] = chance(80) ? 1 : 2;
   scalars_ = {scalar_argument(Element::I32), scalar_argument(Element::I64)};
   for (int64_t i = 0, count = 2 + below(3); i < count; ++i) {
@@ -38,7 +38,7 @@ RandomValue RandomKernelBuilder::pick() {
 
 ValueId RandomKernelBuilder::small_scalar() {
   ValueId any = as(fit(pick(), {}), Element::I32).id;
-  return binary(Opcode::And, any, number(most_iterations));
+  return binary(Opcode::And, any, number(max_iterations));
 }
 
 void RandomKernelBuilder::statements(int count, int depth) {
@@ -55,7 +55,7 @@ void RandomKernelBuilder::statement(int depth) {
   else if (kind < 50)
     keep(elementwise());
   else if (kind < 62)
-    keep(renamed());
+    keep(viewed_value());
   else if (kind < 70)
     keep(reduced());
   else if (kind < 74)
@@ -85,12 +85,12 @@ void RandomKernelBuilder::loop(int depth) {
   const bool with_pointer = chance(40);
   const Buffer &buffer = inputs_[0];
   if (with_pointer)
-    inits.push_back(address(buffer.pointer, place(any_shape(any_count(most_elements_))), 0));
+    inits.push_back(address(buffer.pointer, place(any_shape(any_count(max_elements_))), 0));
   const bool wide = chance(20);
   Element element = wide ? Element::I64 : Element::I32;
   ValueId last = chance(30)   ? cast(small_scalar(), element)
                  : chance(50) ? cast(scalars_[0], element)
-                              : integer(element, below(most_iterations + 1));
+                              : integer(element, below(max_iterations + 1));
   Loop made = begin_for(integer(element, 0), last, integer(element, 1 + below(2)),
                         1 + static_cast<int>(below(3)), inits);
   size_t outside = pool_.size();
@@ -118,7 +118,7 @@ void RandomKernelBuilder::product_loop() {
   int64_t m = any_side(6), n = any_side(6), k = chance(20) ? 48 : 16 << below(3);
   Element element = chance(50) ? Element::BF16 : Element::F16;
   const ValueId inits[] = {small(Element::F32, {m, n}, 127).id};
-  Loop made = begin_for(number(0), number(1 + below(most_iterations)), number(1), 1, inits);
+  Loop made = begin_for(number(0), number(1 + below(max_iterations)), number(1), 1, inits);
   size_t outside = pool_.size();
   keep({made.index});
   ValueId a = small(element, {m, k}, 7).id, b = permute(small(element, {n, k}, 7).id, {1, 0});

@@ -83,7 +83,7 @@ private:
   RandomValue small(ir::Element element, const ir::Shape &shape, int64_t largest);
   RandomValue mask(const ir::Shape &shape);
   RandomValue elementwise();
-  RandomValue renamed();
+  RandomValue viewed_value();
   RandomValue reduced();
   RandomValue product();
   RandomValue scaled_product();
@@ -105,7 +105,7 @@ private:
   std::vector<Buffer> inputs_, small_inputs_, outputs_;
   std::vector<ir::ValueId> scalars_, indices_;
   Grid grid_{1, 1, 1};
-  int64_t most_elements_ = 256;
+  int64_t max_elements_ = 256;
 };
 
 } // namespace nereid::codegen::testing

@@ -80,13 +80,13 @@ RandomValue RandomKernelBuilder::load_from(ValueId pointer, const ir::Shape &sha
 
 RandomValue RandomKernelBuilder::loaded() {
   const Buffer &buffer = inputs_[static_cast<size_t>(below(static_cast<int64_t>(inputs_.size())))];
-  return load_from(buffer.pointer, any_shape(any_count(most_elements_)), input_elements);
+  return load_from(buffer.pointer, any_shape(any_count(max_elements_)), input_elements);
 }
 
 RandomValue RandomKernelBuilder::gathered() {
   const Buffer &buffer = inputs_[static_cast<size_t>(below(static_cast<int64_t>(inputs_.size())))];
   RandomValue index =
-      as(fit(pick(), any_shape(any_count(most_elements_))), chance(50) ? Element::I32 : Element::I64);
+      as(fit(pick(), any_shape(any_count(max_elements_))), chance(50) ? Element::I32 : Element::I64);
   ValueId inside = binary(Opcode::And, index.id, integer(type(index.id).element, input_elements - 1));
   return {load(ptr_add(buffer.pointer, inside), {}, {}, "")};
 }
@@ -102,7 +102,7 @@ void RandomKernelBuilder::stored(RandomValue value) {
   Buffer &buffer = outputs_[static_cast<size_t>(type(value.id).element)];
   Placement placement = place(type(value.id).shape);
   const bool by_index = !indices_.empty() && chance(50);
-  std::optional<int64_t> first = reserve(buffer, placement.extent * (by_index ? most_iterations : 1));
+  std::optional<int64_t> first = reserve(buffer, placement.extent * (by_index ? max_iterations : 1));
   if (!first)
     return;
   ValueId pointer = buffer.pointer;
@@ -134,7 +134,7 @@ void RandomKernelBuilder::read_back() {
 void RandomKernelBuilder::atomic_statement() {
   Buffer &buffer =
       outputs_[static_cast<size_t>(one_of({Element::I32, Element::U32, Element::I64, Element::U64}))];
-  ir::Shape shape = any_shape(any_count(std::min<int64_t>(most_elements_, 256)));
+  ir::Shape shape = any_shape(any_count(std::min<int64_t>(max_elements_, 256)));
   const bool collide = chance(40);
   Placement placement = place(shape);
   std::optional<int64_t> first = reserve(buffer, placement.extent);

@@ -197,7 +197,7 @@ RandomValue RandomKernelBuilder::elementwise() {
   const bool is_float = ir::is_float(element), is_bool = element == Element::I1;
   if (chance(20)) {
     if (is_float && chance(70))
-      return {unary(one_of({Opcode::Neg, Opcode::Abs, Opcode::Floor, Opcode::Ceil, Opcode::Round}), a.id),
+      return {unary(one_of({Opcode::Neg, Opcode::Abs, Opcode::Floor, Opcode::Ceil, Opcode::Iteration}), a.id),
               true, a.product};
     if (is_float)
       return {unary(Opcode::Neg, a.id), a.open_nan, a.product};
@@ -239,7 +239,7 @@ RandomValue RandomKernelBuilder::elementwise() {
   return {binary(op, a.id, b.id)};
 }
 
-RandomValue RandomKernelBuilder::renamed() {
+RandomValue RandomKernelBuilder::viewed_value() {
   RandomValue value = pick();
   const ir::Shape shape = type(value.id).shape;
   int64_t count = count_of(shape);
@@ -261,7 +261,7 @@ RandomValue RandomKernelBuilder::renamed() {
       value.id = expand_dims(value.id, static_cast<int>(below(static_cast<int64_t>(shape.size()) + 1)));
     break;
   case 3:
-    if (count < most_elements_ && shape.size() < 4) {
+    if (count < max_elements_ && shape.size() < 4) {
       RandomValue other = as(fit(pick(), shape), type(value.id).element);
       value = {join(value.id, other.id), value.open_nan || other.open_nan, value.product || other.product};
     }
@@ -282,7 +282,7 @@ RandomValue RandomKernelBuilder::renamed() {
     }
     break;
   default:
-    value = fit(value, any_shape(any_count(most_elements_)));
+    value = fit(value, any_shape(any_count(max_elements_)));
   }
   return value;
 }

@@ -144,8 +144,8 @@ TEST(LowerReduce, Softmax) {
     ir::ValueId x = b.pointer(Element::F32), z = b.pointer(Element::F32);
     ir::ValueId n = b.scalar_argument(Element::I32);
     ir::ValueId offsets = b.offsets(shape);
-    ir::ValueId column = b.expand_dims(b.arange(0, shape[1]), 0);
-    ir::ValueId mask = b.broadcast(b.binary(Opcode::Lt, column, n), shape);
+    ir::ValueId flat_basis = b.expand_dims(b.arange(0, shape[1]), 0);
+    ir::ValueId mask = b.broadcast(b.binary(Opcode::Lt, flat_basis, n), shape);
     ir::ValueId tile =
         b.load(b.ptr_add(x, offsets), mask, b.constant(ir::Type::tile(Element::F32, shape), 0xff800000), "");
     ir::ValueId e =

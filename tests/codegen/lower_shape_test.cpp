@@ -67,8 +67,8 @@ TEST(LowerShape, Broadcasts) {
   for (int waves : {1, 4}) {
     KernelBuilder b(waves);
     ir::ValueId x = b.pointer(Element::F32), y = b.pointer(Element::F32), z = b.pointer(Element::F32);
-    ir::ValueId rows = b.load_tile(x, {32}), columns = b.load_tile(y, {64});
-    b.store_tile(z, b.add(b.expand_dims(rows, 1), b.expand_dims(columns, 0)));
+    ir::ValueId rows = b.load_tile(x, {32}), bases = b.load_tile(y, {64});
+    b.store_tile(z, b.add(b.expand_dims(rows, 1), b.expand_dims(bases, 0)));
     Random random(9);
     expect_same(b.done(), {1, 1, 1},
                 {buffer(random.normals(32)), buffer(random.normals(64)), buffer(std::vector<float>(2048))});

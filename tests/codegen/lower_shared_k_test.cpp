@@ -15,7 +15,7 @@ struct Product {
   int64_t m, n, k;
   int waves = 1;
   bool adds = false;
-  int rounds = 0; ///< 0: no loop
+  int iterations = 0; ///< 0: no loop
   bool quantized = true;
   ir::WaveSplit split = ir::WaveSplit::Auto;
   int stages = 2;
@@ -28,8 +28,8 @@ ir::Function kernel(const Product &p) {
               pc = b.pointer(Element::F32), pqa = b.pointer(Element::U8), psa = b.pointer(Element::U8);
   ir::ValueId last = b.scalar_argument(Element::I32);
   const auto product = [&](ir::ValueId round) {
-    const auto tile = [&](ir::ValueId pointer, int64_t rows, int64_t columns) {
-      return b.load_tile(b.ptr_add(pointer, b.mul(round, b.number(rows * columns))), {rows, columns});
+    const auto tile = [&](ir::ValueId pointer, int64_t rows, int64_t bases) {
+      return b.load_tile(b.ptr_add(pointer, b.mul(round, b.number(rows * bases))), {rows, bases});
     };
     ir::ValueId codes, scales;
     if (p.quantized) {
@@ -45,7 +45,7 @@ ir::Function kernel(const Product &p) {
   };
   ir::ValueId sum =
       p.adds ? b.load_tile(pc, {p.m, p.n}) : b.constant(ir::Type::tile(Element::F32, {p.m, p.n}), 0);
-  if (p.rounds == 0) {
+  if (p.iterations == 0) {
     sum = b.add(sum, product(b.number(0)));
   } else {
     const ir::ValueId start[] = {sum};
@@ -59,11 +59,11 @@ ir::Function kernel(const Product &p) {
 
 void check(const Product &p) {
   SCOPED_TRACE(::testing::Message() << p.m << "x" << p.n << "x" << p.k << ", " << p.waves << " waves, "
-                                    << p.rounds << " rounds" << (p.adds ? ", adds" : ""));
+                                    << p.iterations << " rounds" << (p.adds ? ", adds" : ""));
   static constexpr uint16_t numbers[] = {0xc080, 0xc040, 0xc000, 0xbf80, 0, 0x3f80, 0x4000, 0x4040, 0x4080};
-  const size_t rounds = std::max(1, p.rounds);
+  const size_t iterations = std::max(1, p.iterations);
   Random random(11);
-  std::vector<uint16_t> a(p.m * p.k * rounds);
+  std::vector<uint16_t> a(p.m * p.k * iterations);
   for (uint16_t &value : a)
     value = numbers[random.next() % 9];
   const auto near_one = [&](size_t count) {
@@ -76,10 +76,10 @@ void check(const Product &p) {
   for (float &value : c)
     value = static_cast<float>(random.next() % 100) + 1;
   expect_same(kernel(p), {1, 1, 1},
-              {buffer(a), buffer(random.bits<uint8_t>(p.n * p.k / 2 * rounds)),
-               buffer(near_one(p.n * p.k / 32 * rounds)), buffer(c),
-               buffer(random.bits<uint8_t>(p.m * p.k / 2 * rounds)),
-               buffer(near_one(p.m * p.k / 32 * rounds)), i32(p.rounds)},
+              {buffer(a), buffer(random.bits<uint8_t>(p.n * p.k / 2 * iterations)),
+               buffer(near_one(p.n * p.k / 32 * iterations)), buffer(c),
+               buffer(random.bits<uint8_t>(p.m * p.k / 2 * iterations)),
+               buffer(near_one(p.m * p.k / 32 * iterations)), i32(p.iterations)},
               {{3, Element::F32}});
 }
 
@@ -109,26 +109,26 @@ TEST(SharedK, LanesAndWaves) {
 
 TEST(SharedK, LanesOfAbsentRowsInALoop) {
   for (int waves : {1, 4})
-    for (int rounds : {1, 2, 5})
+    for (int iterations : {1, 2, 5})
       for (int64_t m : {4, 8})
-        check({m, 32, 512, waves, true, rounds});
+        check({m, 32, 512, waves, true, iterations});
 }
 
 TEST(SharedQuantize, EachWaveQuantisesAPartForAll) {
   for (int waves : {2, 4, 8})
-    for (int rounds : {0, 1, 2, 3, 6})
+    for (int iterations : {0, 1, 2, 3, 6})
       for (int stages : {1, 2, 3})
-        check({16, 64, 512, waves, true, rounds, true, ir::WaveSplit::N, stages});
+        check({16, 64, 512, waves, true, iterations, true, ir::WaveSplit::N, stages});
   check({32, 128, 256, 4, false, 5, true, ir::WaveSplit::N, 2});
   check({4, 64, 1024, 4, false, 5, true, ir::WaveSplit::N, 2});
 }
 
 TEST(SharedK, OddFactors) {
   for (int waves : {1, 4})
-    for (int rounds : {0, 3})
+    for (int iterations : {0, 3})
       for (ir::WaveSplit split : {ir::WaveSplit::Auto, ir::WaveSplit::N, ir::WaveSplit::Mn})
         for (auto [m, n, k] : {std::array<int64_t, 3>{16, 48, 512}, {48, 32, 256}, {12, 80, 768}})
-          check({m, n, k, waves, true, rounds, true, split});
+          check({m, n, k, waves, true, iterations, true, split});
   check({48, 48, 256, 4, true, 5, true, ir::WaveSplit::K});
   check({3, 48, 384, 4, false, 5, false, ir::WaveSplit::K});
 }

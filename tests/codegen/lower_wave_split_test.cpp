@@ -31,7 +31,7 @@ struct Case {
 };
 
 constexpr int64_t block_k = 32;
-constexpr int most_rounds = 9;
+constexpr int max_iterations = 9;
 
 /// c (+)= a b^T with a [m, k], b [n, k] of bf16; arguments a, b, c, first k, last k, step.
 ir::Function product(const Case &c) {
@@ -66,23 +66,23 @@ ir::Function product(const Case &c) {
   return b.done();
 }
 
-void check(const Case &c, int first_round, int last_round, int64_t step = block_k) {
+void check(const Case &c, int first_iteration, int last_iteration, int64_t step = block_k) {
   SCOPED_TRACE(::testing::Message() << c.m << "x" << c.n << ", " << c.waves << " waves, rounds "
-                                    << first_round << " to " << last_round);
+                                    << first_iteration << " to " << last_iteration);
   std::vector<float> start(c.m * c.n);
   for (size_t i = 0; i < start.size(); ++i)
     start[i] = static_cast<float>(i % 50) - 20;
   expect_same(product(c), {1, 1, 1},
-              {buffer(small_numbers(c.m * block_k * most_rounds, 1)),
-               buffer(small_numbers(c.n * block_k * most_rounds, 2)), buffer(start),
-               i32(first_round * block_k), i32(last_round * block_k), i32(step)},
+              {buffer(small_numbers(c.m * block_k * max_iterations, 1)),
+               buffer(small_numbers(c.n * block_k * max_iterations, 2)), buffer(start),
+               i32(first_iteration * block_k), i32(last_iteration * block_k), i32(step)},
               {{2, Element::F32}});
 }
 
 TEST(WaveSplit, EveryNumberOfRoundsAndWaves) {
   for (int waves : {2, 4, 8})
-    for (int rounds : {0, 1, 2, 3, 5, 9})
-      check({.waves = waves}, 0, rounds);
+    for (int iterations : {0, 1, 2, 3, 5, 9})
+      check({.waves = waves}, 0, iterations);
 }
 
 TEST(WaveSplit, ShapesOfTheTile) {
@@ -94,8 +94,8 @@ TEST(WaveSplit, ShapesOfTheTile) {
 
 TEST(WaveSplit, TheFirstAddendCountsOnce) {
   for (int waves : {2, 8})
-    for (int rounds : {0, 1, 5})
-      check({.waves = waves, .starts_at_zero = false}, 0, rounds);
+    for (int iterations : {0, 1, 5})
+      check({.waves = waves, .starts_at_zero = false}, 0, iterations);
 }
 
 TEST(WaveSplit, Epilogues) {
@@ -116,9 +116,9 @@ TEST(WaveSplit, TwoSumsOfOneLoop) {
   ir::ValueId square = b.dot(x, b.permute(x, {1, 0}));
   ir::ValueId other = b.dot(b.load_tile(px, {16, 32}), b.permute(x, {1, 0}));
   const ir::ValueId next[] = {b.add(square, loop.carried[0]), b.add(b.add(loop.carried[1], other), square)};
-  std::vector<ir::ValueId> sums = b.end_for(next);
-  b.store_tile(pc, sums[0]);
-  b.store_tile(pd, sums[1]);
+  std::vector<ir::ValueId> accumulators = b.end_for(next);
+  b.store_tile(pc, accumulators[0]);
+  b.store_tile(pd, accumulators[1]);
   std::vector<float> d(256);
   for (size_t i = 0; i < d.size(); ++i)
     d[i] = static_cast<float>(i);

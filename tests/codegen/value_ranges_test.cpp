@@ -12,8 +12,8 @@ namespace {
 using ir::Element;
 using ir::Opcode;
 
-constexpr int64_t most_i32 = std::numeric_limits<int32_t>::max();
-constexpr int64_t least_i32 = std::numeric_limits<int32_t>::min();
+constexpr int64_t max_i32 = std::numeric_limits<int32_t>::max();
+constexpr int64_t min_i32 = std::numeric_limits<int32_t>::min();
 
 /// The range of what `make` returns.
 template <class Make> Interval range_of(const Make &make) {
@@ -38,7 +38,7 @@ ir::ValueId kept(KernelBuilder &b, ir::ValueId value) {
 
 TEST(ValueRanges, PromisesBoundArgumentsAndWhatIsMadeOfThem) {
   EXPECT_EQ(range_of([](KernelBuilder &b) { return kept(b, b.scalar_argument(Element::I32)); }),
-            (Interval{least_i32, most_i32}));
+            (Interval{min_i32, max_i32}));
   EXPECT_EQ(range_of([](KernelBuilder &b) {
               ir::ValueId n = b.scalar_argument(Element::I32);
               b.assume(b.binary(Opcode::And, b.binary(Opcode::Gt, n, b.number(0)),
@@ -50,7 +50,7 @@ TEST(ValueRanges, PromisesBoundArgumentsAndWhatIsMadeOfThem) {
 
 TEST(ValueRanges, WhatMayWrapMayBeAnything) {
   EXPECT_EQ(range_of([](KernelBuilder &b) { return kept(b, b.mul(b.program_id(0), b.number(256))); }),
-            (Interval{least_i32, most_i32}));
+            (Interval{min_i32, max_i32}));
   EXPECT_EQ(range_of([](KernelBuilder &b) {
               ir::ValueId id = b.program_id(0);
               b.assume(b.binary(Opcode::Lt, id, b.number(100)));
@@ -78,11 +78,11 @@ TEST(ValueRanges, BitOperationsShiftsAndRemainders) {
     });
   };
   EXPECT_EQ(of(Opcode::And, 255), (Interval{0, 255}));
-  EXPECT_EQ(of(Opcode::Shr, 8), (Interval{least_i32 >> 8, most_i32 >> 8}));
+  EXPECT_EQ(of(Opcode::Shr, 8), (Interval{min_i32 >> 8, max_i32 >> 8}));
   EXPECT_EQ(of(Opcode::Rem, 10), (Interval{-9, 9}));
-  EXPECT_EQ(of(Opcode::Div, 2), (Interval{least_i32 / 2, most_i32 / 2}));
-  EXPECT_EQ(of(Opcode::Min, 5), (Interval{least_i32, 5}));
-  EXPECT_EQ(of(Opcode::Or, 1), (Interval{least_i32, most_i32}));
+  EXPECT_EQ(of(Opcode::Div, 2), (Interval{min_i32 / 2, max_i32 / 2}));
+  EXPECT_EQ(of(Opcode::Min, 5), (Interval{min_i32, 5}));
+  EXPECT_EQ(of(Opcode::Or, 1), (Interval{min_i32, max_i32}));
 }
 
 } // namespace

@@ -106,9 +106,9 @@ TEST(Launch, GridsThatNoDeviceTakesAreRefused) {
             "kernel 'asserting': the grid is 2147483648 x 1 x 1: x is more than 2^31 - 1");
   EXPECT_EQ(refusal({0, 1, 1}), "kernel 'asserting': the grid is 0 x 1 x 1: it has no programs");
   EXPECT_EQ(
-      refusal({Grid::most_x, 1, 1}),
+      refusal({Grid::max_x, 1, 1}),
       "kernel 'asserting': 2147483647 programs of 256 work-items in x are more than 2^32 - 1 work-items");
-  EXPECT_TRUE((Grid{Grid::most_x, Grid::most_y_or_z, Grid::most_y_or_z}.check()));
+  EXPECT_TRUE((Grid{Grid::max_x, Grid::max_y_or_z, Grid::max_y_or_z}.check()));
   EXPECT_TRUE(kernel(device.stream(), {1, 300, 2}, AddConfig{}, out, 7));
 }
 

@@ -18,7 +18,7 @@ struct Budget {
   std::string name;
   std::string kernel, config;
   ProblemSize size;
-  std::vector<std::string> promises;
+  std::vector<std::string> contracts;
 };
 
 /// The loop of the fused kernel: `groups` groups of 32 values of A that a wave quantises in a copy of the
@@ -120,7 +120,7 @@ TEST_P(IsaBudget, Holds) {
   ASSERT_TRUE(config.ok()) << config.error().text();
   const auto compiled = kernel.compile(*config, budget.size, test_device());
   ASSERT_TRUE(compiled.ok()) << compiled.error().text();
-  const std::vector<std::string> broken = broken_promises(**compiled, budget.promises);
+  const std::vector<std::string> broken = broken_promises(**compiled, budget.contracts);
   EXPECT_TRUE(broken.empty()) << fmt::format("{}", fmt::join(broken, "\n"));
 }
 
@@ -155,9 +155,9 @@ TEST(IsaBudgets, PromisesThatDoNotHoldAreNamed) {
                                "loop valu = 0", "loop mfma >= 1", "loop bytes = 20", "instructions <= 8",
                                "loop /dwordx4 v.4:7/ = 1", "moves = 2", "loads = 1"})
                   .empty());
-  for (const char *promise : {"vgpr <= 11", "loop mfma = 2", "bytes >= 100", "loop /dwordx4/ = 0",
-                              "colour = 3", "valu < 3", "valu", ""})
-    EXPECT_EQ(broken_promises(nested, resources, {promise}).size(), 1U) << promise;
+  for (const char *contract : {"vgpr <= 11", "loop mfma = 2", "bytes >= 100", "loop /dwordx4/ = 0",
+                               "colour = 3", "valu < 3", "valu", ""})
+    EXPECT_EQ(broken_promises(nested, resources, {contract}).size(), 1U) << contract;
   EXPECT_EQ(broken_promises("kernel:\n  000100  s_endpgm\n", resources, {"loop mfma = 0"}).size(), 1U)
       << "there is no loop";
 }

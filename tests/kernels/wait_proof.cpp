@@ -24,7 +24,7 @@ namespace {
 
 struct Code {
   jit::MachineFunction function;
-  std::vector<codegen::StagedPromise> promises;
+  std::vector<codegen::PipelineContract> contracts;
 };
 
 Code code_of(const ConfigValues &config, const ProblemSize &size) {
@@ -34,10 +34,10 @@ Code code_of(const ConfigValues &config, const ProblemSize &size) {
   Code code;
   code.function = jit::read_functions((*compiled)->code_object()).value().at(0);
   const std::string ir = (*compiled)->llvm_ir().value();
-  const std::string name = std::string("\"") + codegen::staged_attribute + "\"=\"";
+  const std::string name = std::string("\"") + codegen::pipeline_contract_attribute + "\"=\"";
   const size_t begin = ir.find(name) + name.size();
-  code.promises =
-      codegen::promises_in(std::string_view(ir).substr(begin, ir.find('"', begin) - begin)).value();
+  code.contracts =
+      codegen::parse_contracts(std::string_view(ir).substr(begin, ir.find('"', begin) - begin)).value();
   return code;
 }
 
@@ -62,7 +62,7 @@ void expect_unproven(const Code &code, const Change &change, const char *what) {
     if (!change(changed.instructions, at))
       continue;
     ++planted;
-    EXPECT_TRUE(jit::unproven_wait(changed, code.promises[0]))
+    EXPECT_TRUE(jit::verify_waits(changed, code.contracts[0]))
         << what << " at " << code.function.instructions[at].text << " is taken as proven";
   }
   EXPECT_GT(planted, 0u) << what;
@@ -134,9 +134,9 @@ TEST(WaitProof, TheLibrarysKernelsAreProven) {
         ConfigValues{{"block_m", 256}, {"block_n", 256}}})
     for (const ProblemSize &size : {ProblemSize{4096, 4096, 4096}, ProblemSize{100, 144, 1056}}) {
       const Code code = code_of(config, size);
-      EXPECT_EQ(code.promises.size(), size.k % 256 == 0 ? 1u : 2u) << config.text();
-      for (const codegen::StagedPromise &promise : code.promises)
-        EXPECT_EQ(jit::unproven_wait(code.function, promise).value_or(""), "") << config.text();
+      EXPECT_EQ(code.contracts.size(), size.k % 256 == 0 ? 1u : 2u) << config.text();
+      for (const codegen::PipelineContract &contract : code.contracts)
+        EXPECT_EQ(jit::verify_waits(code.function, contract).value_or(""), "") << config.text();
     }
 }
 
@@ -235,14 +235,14 @@ TEST(WaitProof, AKernelThatIsNotProvenWaitsForEverything) {
   JitTimes times;
   testing::internal::CaptureStderr();
   const Result<jit::Binary> careful =
-      jit::compile_proven(LosingCompiler(1), jit::lowered(counted->function()), times);
+      jit::compile_and_verify(LosingCompiler(1), jit::lowered(counted->function()), times);
   const std::string warning = testing::internal::GetCapturedStderr();
   ASSERT_TRUE(careful) << careful.error().text();
   EXPECT_NE(warning.find("warning: a kernel's waits are not proven"), std::string::npos) << warning;
   EXPECT_EQ(careful->waits, jit::Waits::Everything);
 
   const jit::MachineFunction function = jit::read_functions(careful->code_object).value().at(0);
-  EXPECT_EQ(jit::unproven_wait(function, small_tile().promises.at(0)).value_or(""), "");
+  EXPECT_EQ(jit::verify_waits(function, small_tile().contracts.at(0)).value_or(""), "");
   std::vector<std::string> waits;
   for (const jit::MachineInstruction &instruction : function.instructions)
     if (instruction.text.rfind("s_waitcnt", 0) == 0)
@@ -260,7 +260,7 @@ TEST(WaitProof, AKernelThatCannotBeProvenIsAnErrorOfNereid) {
   JitTimes times;
   testing::internal::CaptureStderr();
   const Result<jit::Binary> binary =
-      jit::compile_proven(LosingCompiler(2), jit::lowered(small_kernel()->function()), times);
+      jit::compile_and_verify(LosingCompiler(2), jit::lowered(small_kernel()->function()), times);
   testing::internal::GetCapturedStderr();
   ASSERT_FALSE(binary);
   EXPECT_EQ(binary.error().owner, Owner::Nereid);
@@ -269,9 +269,9 @@ TEST(WaitProof, AKernelThatCannotBeProvenIsAnErrorOfNereid) {
 }
 
 TEST(WaitProof, PromisesAreText) {
-  const std::vector<codegen::StagedPromise> promises = {{40, 2, 2, 8, 4}, {40, 4, 2, 8, 1}};
-  EXPECT_EQ(codegen::promises_in(codegen::text_of(promises)), promises);
+  const std::vector<codegen::PipelineContract> contracts = {{40, 2, 2, 8, 4}, {40, 4, 2, 8, 1}};
+  EXPECT_EQ(codegen::parse_contracts(codegen::text_of(contracts)), contracts);
   for (const char *text : {"1,2,3,4", "1,2,3,4,5", "1,2,3,4;", "x", "1,2,3,4,5;6"})
-    EXPECT_FALSE(codegen::promises_in(text)) << text;
-  EXPECT_TRUE(codegen::promises_in("")->empty());
+    EXPECT_FALSE(codegen::parse_contracts(text)) << text;
+  EXPECT_TRUE(codegen::parse_contracts("")->empty());
 }

@@ -65,23 +65,23 @@ std::optional<Promise> read(const std::string &text) {
   return Promise{parts[1].matched, parts[2], parts[3], std::stod(parts[4])};
 }
 
-std::optional<double> measure(const Promise &promise, const std::vector<IsaInstruction> &code,
+std::optional<double> measure(const Promise &contract, const std::vector<IsaInstruction> &code,
                               const Resources &resources) {
-  if (const auto found = resource_figures().find(promise.figure); found != resource_figures().end())
+  if (const auto found = resource_figures().find(contract.figure); found != resource_figures().end())
     return resources.*found->second;
   double sum = 0;
-  if (promise.figure == "bytes") {
+  if (contract.figure == "bytes") {
     for (const IsaInstruction &instruction : code)
       sum += static_cast<double>(instruction.bytes);
     return sum;
   }
   Predicate counts;
-  if (promise.figure.front() == '/') {
-    const std::regex pattern(promise.figure.substr(1, promise.figure.size() - 2));
+  if (contract.figure.front() == '/') {
+    const std::regex pattern(contract.figure.substr(1, contract.figure.size() - 2));
     counts = [pattern](const IsaInstruction &instruction) {
       return std::regex_search(instruction.opcode + " " + instruction.operands, pattern);
     };
-  } else if (const auto found = predicates().find(promise.figure); found != predicates().end()) {
+  } else if (const auto found = predicates().find(contract.figure); found != predicates().end()) {
     counts = found->second;
   } else {
     return std::nullopt;
@@ -91,44 +91,44 @@ std::optional<double> measure(const Promise &promise, const std::vector<IsaInstr
   return sum;
 }
 
-bool holds(const Promise &promise, double found) {
-  return promise.relation == "<="   ? found <= promise.number
-         : promise.relation == ">=" ? found >= promise.number
-                                    : found == promise.number;
+bool holds(const Promise &contract, double found) {
+  return contract.relation == "<="   ? found <= contract.number
+         : contract.relation == ">=" ? found >= contract.number
+                                     : found == contract.number;
 }
 
 } // namespace
 
 std::vector<std::string> broken_promises(const std::string &annotated_isa, const Resources &resources,
-                                         const std::vector<std::string> &promises) {
+                                         const std::vector<std::string> &contracts) {
   const IsaListing listing(annotated_isa);
   std::vector<std::string> broken;
-  for (const std::string &text : promises) {
-    const std::optional<Promise> promise = read(text);
-    if (!promise) {
+  for (const std::string &text : contracts) {
+    const std::optional<Promise> contract = read(text);
+    if (!contract) {
       broken.push_back(text + ": not of the form [loop] FIGURE <=|=|>= NUMBER");
       continue;
     }
-    if (promise->of_loop && !listing.hot_loop()) {
+    if (contract->of_loop && !listing.hot_loop()) {
       broken.push_back(text + ": no loop has matrix instructions");
       continue;
     }
     const std::optional<double> found =
-        measure(*promise, promise->of_loop ? *listing.hot_loop() : listing.all(), resources);
+        measure(*contract, contract->of_loop ? *listing.hot_loop() : listing.all(), resources);
     if (!found)
       broken.push_back(text + ": there is no such figure");
-    else if (!holds(*promise, *found))
+    else if (!holds(*contract, *found))
       broken.push_back(fmt::format("{}: it is {}", text, *found));
   }
   return broken;
 }
 
 std::vector<std::string> broken_promises(const CompiledKernel &kernel,
-                                         const std::vector<std::string> &promises) {
+                                         const std::vector<std::string> &contracts) {
   const Result<std::string> isa = kernel.annotated_isa();
   if (!isa)
     return {isa.error().text()};
-  return broken_promises(*isa, kernel.resources(), promises);
+  return broken_promises(*isa, kernel.resources(), contracts);
 }
 
 } // namespace nereid::test

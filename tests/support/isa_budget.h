@@ -22,10 +22,10 @@ namespace nereid::test {
 /// valu leaves matrix instructions out; moves are v_mov and v_accvgpr. Example: "loop valu <= 224". Gives
 /// those that do not hold, each with what was found instead; a promise that cannot be read does not hold.
 std::vector<std::string> broken_promises(const CompiledKernel &kernel,
-                                         const std::vector<std::string> &promises);
+                                         const std::vector<std::string> &contracts);
 
 /// The same for a listing as CompiledKernel::annotated_isa prints it, and the metadata.
 std::vector<std::string> broken_promises(const std::string &annotated_isa, const Resources &resources,
-                                         const std::vector<std::string> &promises);
+                                         const std::vector<std::string> &contracts);
 
 } // namespace nereid::test
