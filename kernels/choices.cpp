@@ -53,13 +53,13 @@ GemmPath automatic_path(const ProblemSize &shape) {
 Status check_rows(std::string_view kernel, const ConfigValues &config,
                   const std::optional<ProblemSize> &shape) {
   const int block_m = *config.get("block_m");
-  if (!shape || blocks(shape->m, block_m) <= Grid::most_y_or_z)
+  if (!shape || blocks(shape->m, block_m) <= Grid::max_y_or_z)
     return {};
-  const auto least = static_cast<uint64_t>(blocks(shape->m, Grid::most_y_or_z));
+  const auto least = static_cast<uint64_t>(blocks(shape->m, Grid::max_y_or_z));
   return user_error(
       fmt::format("{}: M={} in blocks of block_m={} are {} programs, a grid has at most {} in y "
                   "and z",
-                  kernel, shape->m, block_m, blocks(shape->m, block_m), Grid::most_y_or_z),
+                  kernel, shape->m, block_m, blocks(shape->m, block_m), Grid::max_y_or_z),
       fmt::format("use block_m={}", std::bit_ceil(least)));
 }
 
@@ -219,7 +219,7 @@ Result<ConfigValues> complete_reduce(const ConfigValues &given, const std::optio
   if (Status status = given.only("splitk_reduce", reduce_keys()); !status)
     return status.error();
   ConfigValues config = given;
-  const bool tall = shape && blocks(shape->m, 16) > Grid::most_y_or_z;
+  const bool tall = shape && blocks(shape->m, 16) > Grid::max_y_or_z;
   set_missing(config, "block_m", shape && shape->m < 16 ? 4 : tall ? 32 : 16);
   if (Status status = check_rows("splitk_reduce", config, shape); !status)
     return status.error();

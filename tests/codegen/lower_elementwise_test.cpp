@@ -101,7 +101,7 @@ TEST(LowerElementwise, FloatArithmeticIsExact) {
       keep(b.binary(op, p, q));
     keep(b.fma(p, q, p));
     keep(b.add(b.mul(p, q), p));
-    for (Opcode op : {Opcode::Neg, Opcode::Abs, Opcode::Floor, Opcode::Ceil, Opcode::Iteration})
+    for (Opcode op : {Opcode::Neg, Opcode::Abs, Opcode::Floor, Opcode::Ceil, Opcode::Round})
       keep(b.unary(op, p));
     for (Opcode op : {Opcode::Eq, Opcode::Ne, Opcode::Lt, Opcode::Le, Opcode::Gt, Opcode::Ge})
       b.store(b.ptr_add(c, b.add(i, b.number(comparisons++ * count))), b.binary(op, p, q), {}, "");

@@ -197,7 +197,7 @@ RandomValue RandomKernelBuilder::elementwise() {
   const bool is_float = ir::is_float(element), is_bool = element == Element::I1;
   if (chance(20)) {
     if (is_float && chance(70))
-      return {unary(one_of({Opcode::Neg, Opcode::Abs, Opcode::Floor, Opcode::Ceil, Opcode::Iteration}), a.id),
+      return {unary(one_of({Opcode::Neg, Opcode::Abs, Opcode::Floor, Opcode::Ceil, Opcode::Round}), a.id),
               true, a.product};
     if (is_float)
       return {unary(Opcode::Neg, a.id), a.open_nan, a.product};
