@@ -89,7 +89,7 @@ ValueRanges::ValueRanges(const FunctionIndex &index) : index_(index) {
       ranges_[argument.value] = {*argument.constant, *argument.constant};
   for (const ir::Op &op : function.body.ops)
     if (op.opcode == ir::Opcode::Assume)
-      note_contract(op.operands[0]);
+      note_assumption(op.operands[0]);
   for (const ir::Argument &argument : function.arguments)
     set(argument.value, ranges_[argument.value]);
   visit(function.body);
@@ -110,17 +110,17 @@ Interval ValueRanges::of_type(ir::ValueId value) const {
 void ValueRanges::set(ir::ValueId value, const Interval &range) {
   // What wraps may be anything.
   ranges_[value] = range.within(of_type(value)) ? range : of_type(value);
-  if (auto contract = promised_.find(value); contract != promised_.end())
-    ranges_[value] = common(ranges_[value], contract->second);
+  if (auto assumed = assumed_.find(value); assumed != assumed_.end())
+    ranges_[value] = common(ranges_[value], assumed->second);
 }
 
-void ValueRanges::note_contract(ir::ValueId condition) {
+void ValueRanges::note_assumption(ir::ValueId condition) {
   const ir::Op *op = index_.definition(condition);
   if (!op)
     return;
   if (op->opcode == ir::Opcode::And) {
-    note_contract(op->operands[0]);
-    note_contract(op->operands[1]);
+    note_assumption(op->operands[0]);
+    note_assumption(op->operands[1]);
     return;
   }
   if (ir::facts(op->opcode).op_class != ir::OpClass::Compare)
@@ -163,7 +163,7 @@ void ValueRanges::note_bound(ir::Opcode compare, ir::ValueId value, ir::ValueId 
   default:
     return;
   }
-  auto [known, is_new] = promised_.try_emplace(value, range);
+  auto [known, is_new] = assumed_.try_emplace(value, range);
   if (!is_new)
     known->second = common(known->second, range);
 }

@@ -33,7 +33,7 @@ public:
 
 private:
   void visit(const ir::Block &block);
-  void note_contract(ir::ValueId condition);
+  void note_assumption(ir::ValueId condition);
   void note_bound(ir::Opcode compare, ir::ValueId value, ir::ValueId bound);
   Interval of_type(ir::ValueId value) const;
   Interval transfer(const ir::Op &op) const;
@@ -41,7 +41,7 @@ private:
 
   const FunctionIndex &index_;
   std::vector<Interval> ranges_;
-  std::unordered_map<ir::ValueId, Interval> promised_;
+  std::unordered_map<ir::ValueId, Interval> assumed_;
 };
 
 } // namespace nereid::codegen

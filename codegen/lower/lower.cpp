@@ -8,11 +8,9 @@
 #include <llvm/Support/raw_ostream.h>
 
 #include "codegen/assign/operand_layout.h"
-#include "codegen/assign/register_fit.h"
 #include "codegen/layout/layout_error.h"
 #include "codegen/lower/lowering.h"
 #include "codegen/lower/target_attributes.h"
-#include "codegen/schedule/lds_pipeline.h"
 
 namespace nereid::codegen {
 
@@ -35,11 +33,10 @@ llvm::Type *llvm_type(llvm::LLVMContext &context, const ir::Type &type) {
                       : llvm_type(context, type.element);
 }
 
-Lowering::Lowering(const FunctionIndex &index, const AxisAnalysis &axes, const LayoutChoice &layouts,
-                   const ValueRanges &ranges, llvm::Module &module)
-    : index_(index), function_(index.function()), axes_(axes), layouts_(layouts), ranges_(ranges),
-      module_(module), context_(module.getContext()), builder_(context_), debug_(module),
-      scalar_layout_(scalar_layout(function_.options.waves)) {}
+Lowering::Lowering(const KernelPlan &plan, llvm::Module &module)
+    : index_(plan.index), function_(plan.function()), axes_(plan.axes), layouts_(plan.layouts),
+      ranges_(plan.ranges), module_(module), context_(module.getContext()), builder_(context_),
+      debug_(module), scalar_layout_(scalar_layout(function_.options.waves)) {}
 
 void Lowering::fail(Error error) {
   if (!error_)
@@ -282,75 +279,38 @@ Registers Lowering::compute(const ir::Op &op, unsigned result, const LinearLayou
   return registers;
 }
 
-static Result<std::unique_ptr<llvm::Module>> lower_with(const FunctionIndex &index, const AxisAnalysis &axes,
-                                                        const ValueRanges &ranges,
-                                                        const WaveSplitLoops &wave_split,
-                                                        llvm::LLVMContext &context) {
-  const ir::Function &function = index.function();
-  Result<LayoutChoice> layouts = choose_layouts(index, axes, wave_split);
-  if (!layouts)
-    return layouts.error();
-  if (Status fits = check_registers(index, *layouts); !fits)
-    return fits.error();
-  auto module = std::make_unique<llvm::Module>(function.name, context);
+Result<std::unique_ptr<llvm::Module>> emit(const KernelPlan &plan, llvm::LLVMContext &context) {
+  const std::string &name = plan.function().name;
+  auto module = std::make_unique<llvm::Module>(name, context);
   set_target(*module);
-  Lowering lowering(index, axes, *layouts, ranges, *module);
+  Lowering lowering(plan, *module);
   try {
-    if (Status done = lowering.run(); !done)
-      return done.error();
+    NEREID_CHECK(lowering.run());
   } catch (const LayoutError &error) {
     return error.error(lowering.place());
   }
   std::string text;
   llvm::raw_string_ostream stream(text);
   if (llvm::verifyModule(*module, &stream))
-    return nereid_error("the lowered kernel " + function.name + " is not valid LLVM IR: " + text,
+    return nereid_error("the lowered kernel " + name + " is not valid LLVM IR: " + text,
                         "this is a defect of Nereid; please report it with the kernel");
   return module;
 }
 
-/// Whether the waves do as well by sharing the columns of each round: the loop can be a pipeline over LDS and
-/// every wave has two column tiles at least, so that it never takes the half of a scale dword.
-static bool runs_staged(const FunctionIndex &index, const AxisAnalysis &axes, const LayoutChoice &layouts,
-                        const ir::Op &loop) {
-  constexpr unsigned column_tiles = 2;
-  std::optional<LdsPipeline> staged = find_lds_pipeline(index, axes, layouts, loop);
-  return staged && std::all_of(staged->accumulators.begin(), staged->accumulators.end(),
-                               [&](const PipelineAccumulator &sum) {
-                                 return layouts.dots.at(sum.dots.front()).b.row_tiles() >= column_tiles;
-                               });
-}
-
-static void keep_staged(const FunctionIndex &index, const AxisAnalysis &axes, WaveSplitLoops &wave_split) {
-  Result<LayoutChoice> layouts = choose_layouts(index, axes, WaveSplitLoops());
-  if (!layouts)
-    return;
-  ir::for_each_op(index.function(), [&](const ir::Op &op, unsigned) {
-    if (op.opcode == ir::Opcode::For && wave_split.contains(op.blocks.front()) &&
-        runs_staged(index, axes, *layouts, op))
-      wave_split.remove(op.blocks.front());
-  });
-}
-
-/// Loops that could be dealt to the waves may turn out to need them all in a round; then they run as others
-/// do.
+/// Loops that are split over the waves by iterations may turn out to need all waves in an iteration; then
+/// they run as others do.
 Result<std::unique_ptr<llvm::Module>> lower(const ir::Function &function, llvm::LLVMContext &context) {
-  FunctionIndex index(function);
-  AxisAnalysis axes(index);
-  ValueRanges ranges(index);
-  Result<WaveSplitLoops> wave_split = find_wave_split_loops(index);
-  if (!wave_split)
-    return wave_split.error();
-  try {
-    if (function.options.wave_split == ir::WaveSplit::Auto && !wave_split->empty())
-      keep_staged(index, axes, *wave_split);
-  } catch (const LayoutError &error) {
-    return error.error();
+  const bool asked = function.options.wave_split == ir::WaveSplit::K;
+  Result<std::unique_ptr<const KernelPlan>> plan = plan_kernel(function, SplitLoops::Allowed);
+  if (plan) {
+    Result<std::unique_ptr<llvm::Module>> module = emit(**plan, context);
+    if (module || (*plan)->layouts.wave_split.empty() || asked)
+      return module;
+  } else if (asked) {
+    return plan.error();
   }
-  Result<std::unique_ptr<llvm::Module>> module = lower_with(index, axes, ranges, *wave_split, context);
-  if (module || wave_split->empty() || function.options.wave_split == ir::WaveSplit::K)
-    return module;
-  return lower_with(index, axes, ranges, WaveSplitLoops(), context);
+  NEREID_TRY(const auto unsplit, plan_kernel(function, SplitLoops::Never));
+  return emit(*unsplit, context);
 }
 
 } // namespace nereid::codegen

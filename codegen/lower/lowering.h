@@ -18,6 +18,7 @@
 #include "codegen/assign/layout_choice.h"
 #include "codegen/assign/memory_layout.h"
 #include "codegen/convert/convert_plan.h"
+#include "codegen/plan/kernel_plan.h"
 #include "codegen/schedule/prefetch_plan.h"
 
 namespace nereid::codegen {
@@ -50,8 +51,7 @@ llvm::Type *llvm_type(llvm::LLVMContext &context, ir::Element element);
 /// demand, others are converted from their home. Members are grouped by the file that implements them.
 class Lowering {
 public:
-  Lowering(const FunctionIndex &index, const AxisAnalysis &axes, const LayoutChoice &layouts,
-           const ValueRanges &ranges, llvm::Module &module);
+  Lowering(const KernelPlan &plan, llvm::Module &module);
   Status run();
   /// Of the operation whose code is being made.
   SourceLine place() const { return current_ ? function_.place(*current_) : SourceLine{}; }
