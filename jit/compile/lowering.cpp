@@ -1,3 +1,4 @@
+// From a kernel's IR to the module that a compiler is given.
 #include "codegen/lower/lower.h"
 
 #include "jit/compile/compiler.h"

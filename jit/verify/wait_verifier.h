@@ -6,8 +6,8 @@
 
 #include "base/result.h"
 #include "codegen/schedule/lds_pipeline_contract.h"
-#include "jit/compile/code_object_info.h"
 #include "jit/compile/compiler.h"
+#include "jit/compile/inspection.h"
 
 namespace nereid::jit {
 

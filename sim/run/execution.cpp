@@ -59,7 +59,7 @@ Result<Execution> Execution::start(const CodeObject &code, Memory &memory, const
 }
 
 Execution::State Execution::state() const { return content_->status(); }
-const std::optional<Fault> &Execution::fault() const { return content_->fault; }
+const std::optional<Fault> &Execution::fault() const & { return content_->fault; }
 
 Report Execution::report() const {
   Report report = content_->runner->totals().report();
@@ -87,16 +87,16 @@ Execution::State Execution::run() {
   return state();
 }
 
-Wave &Execution::wave() { return content_->runner->current(); }
-std::span<const std::unique_ptr<Wave>> Execution::waves() const { return content_->runner->waves(); }
+Wave &Execution::wave() & { return content_->runner->current(); }
+std::span<const std::unique_ptr<Wave>> Execution::waves() const & { return content_->runner->waves(); }
 std::array<uint32_t, 3> Execution::workgroup() const {
   const Workgroup &group = content_->runner->group();
   return {group.id[0], group.id[1], group.id[2]};
 }
-std::span<std::byte> Execution::lds() { return wave().group->lds; }
-Memory &Execution::memory() { return *content_->memory; }
+std::span<std::byte> Execution::lds() & { return wave().group->lds; }
+Memory &Execution::memory() & { return *content_->memory; }
 
-const Instruction &Execution::instruction() const { return content_->instruction(); }
+const Instruction &Execution::instruction() const & { return content_->instruction(); }
 std::string Execution::text() const { return content_->code.program().text(instruction()); }
 SourceLine Execution::line() const { return content_->code.line(instruction().address); }
 
