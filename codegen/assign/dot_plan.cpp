@@ -208,7 +208,7 @@ LinearLayout sum_scale_layout(const LinearLayout &result, const ir::Shape &scale
     bases[0].push_back(uint64_t(1) << bit);
   std::vector<Repeat> repeats = result.repeats();
   for (Repeat &repeat : repeats)
-    repeat.dim = repeat.dim == (is_a ? 0 : 1) ? 0 : Repeat::copies;
+    repeat.dim = repeat.dim == (is_a ? 0 : 1) ? 0 : Repeat::broadcast;
   if (const uint32_t odd = Dimension::of(scales[1]).odd; odd > 1)
     repeats.push_back({Space::Register, odd, 1});
   return LinearLayout::from_flat_bases(scales, bases, std::move(repeats));

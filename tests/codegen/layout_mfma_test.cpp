@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "codegen/layout/layout_transforms.h"
+#include "tests/codegen/layout_owner_map.h"
 #include "tests/codegen/layout_plan_simulator.h"
 #include "tests/codegen/layout_samples.h"
 
@@ -70,7 +71,7 @@ TEST(MfmaLayout, Results) {
               (Coordinates{8 * (p.reg / 4) + 4 * (p.lane / 32) + p.reg % 4, p.lane % 32}));
   });
   // Element (i, j) by the other direction of the formulas.
-  OwnerMap small = OwnerMap::of(result(16)).value(), large = OwnerMap::of(result(32)).value();
+  samples::OwnerMap small(result(16)), large(result(32));
   for (uint32_t i = 0; i < 32; ++i)
     for (uint32_t j = 0; j < 32; ++j) {
       EXPECT_EQ(large.at({i, j}), (Position{4 * (i / 8) + i % 4, 32 * (i / 4 % 2) + j, 0}));
@@ -97,7 +98,7 @@ TEST(MfmaLayout, ShuffledWeightTileIsSixteenConsecutiveBytesALane) {
   const LinearLayout bytes = operand(16, 16);
   ASSERT_EQ(bytes.shape(), (ir::Shape{16, 64}));
   LinearLayout permuted = reshape(bytes, {1, 16, 2, 2, 16}).value();
-  LinearLayout loaded = flatten(permute_operand(permuted, {0, 3, 1, 2, 4})).value();
+  LinearLayout loaded = reshape(permute_operand(permuted, {0, 3, 1, 2, 4}), {1024}).value();
   for_each_position(loaded,
                     [&](Position p) { EXPECT_EQ(loaded.apply(p), Coordinates{16 * p.lane + p.reg}); });
   EXPECT_EQ(loaded.contiguous_registers(0), 4u);
@@ -127,7 +128,7 @@ TEST(MfmaLayout, ShuffledScalesAreADwordALane) {
   ASSERT_EQ(tile.shape(), (ir::Shape{32, 8}));
   // Memory [R/32, S/8, 4, 16, 2, 2] -> (R/32, 2, 16, S/8, 2, 4) -> [R, S].
   LinearLayout split = reshape(tile, {1, 2, 16, 1, 2, 4}).value();
-  LinearLayout loaded = flatten(permute_operand(split, {0, 5, 3, 1, 4, 2})).value();
+  LinearLayout loaded = reshape(permute_operand(split, {0, 5, 3, 1, 4, 2}), {256}).value();
   for_each_position(loaded, [&](Position p) { EXPECT_EQ(loaded.apply(p), Coordinates{4 * p.lane + p.reg}); });
 }
 
@@ -135,7 +136,7 @@ TEST(MfmaLayout, PackedCodesComeFromNeighbouringRegisters) {
   // Codes of even and odd k are joined and packed into bytes: the bytes of the operand want x as the operand
   // of elements, so that quantisation needs no lane but its own.
   LinearLayout bytes = operand(16, 16);
-  LinearLayout pairs = split_operand(bytes);
+  LinearLayout pairs = join(bytes);
   EXPECT_EQ(reshape(pairs, {16, 128}).value(), operand(16, 32));
 }
 
