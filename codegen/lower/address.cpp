@@ -116,7 +116,7 @@ std::vector<uint32_t> Lowering::spread(const LinearLayout &layout, const LinearL
     for (const Repeat &repeat : layout.repeats()) {
       if (repeat.owner != Space::Register)
         continue;
-      if (repeat.dim != Repeat::copies) {
+      if (repeat.dim != Repeat::broadcast) {
         kept += index % repeat.count * stride;
         stride *= repeat.count;
       }

@@ -26,7 +26,7 @@ bool Lowering::dots_fit_vgprs() const {
   for (const auto &[op, plan] : layouts_.dots) {
     unsigned registers = plan.partial.value_or(plan.result).registers();
     for (const DotOperandPlan *side : {&plan.a, &plan.b}) {
-      registers += plan.k_instructions * side->row_tiles() * side->facts->dwords;
+      registers += plan.k_instructions * side->row_tiles() * side->dwords;
       registers += side->scale_layout.rank() != 0 ? side->scale_layout.registers() : 0;
     }
     if (registers > room)
@@ -138,19 +138,18 @@ Lowering::Fragments Lowering::fragments(const DotSide &side, const DotOperandPla
     result.operands = six_bit_operands(side, plan, &plan == &dot.a ? 1 : 0);
   Registers elements = facts.has_six_bits() ? Registers() : get(side.value, plan.layout);
   llvm::Value *inside = plan.padded_lanes ? test_bits(lane_, plan.padded_lanes) : nullptr;
-  size_t count = size_t(1) << plan.element_bits;
-  const size_t whole = (bits << (facts.register_bits_below + facts.register_bits_above)) / 32;
+  size_t count = size_t(1) << plan.log2_elements;
   for (size_t first = 0; first < elements.size(); first += count) {
     Registers dwords = pack(Registers(elements.begin() + first, elements.begin() + first + count), bits);
     if (inside)
       for (llvm::Value *&dword : dwords)
         dword = builder_.CreateSelect(inside, dword, builder_.getInt32(0));
-    dwords.resize(whole, builder_.getInt32(0));
+    dwords.resize(plan.stored_dwords, builder_.getInt32(0));
     if (half && bits == 8)
       dwords = widen_codes(dwords, *facts.format, half);
     llvm::Value *vector = dwords_to_vector(dwords);
     if (half)
-      vector = builder_.CreateBitCast(vector, llvm::FixedVectorType::get(half, facts.dwords * 2));
+      vector = builder_.CreateBitCast(vector, llvm::FixedVectorType::get(half, plan.dwords * 2));
     result.operands.push_back(vector);
   }
   result.operands = by_tile(for_each_step(plan, result.operands));

@@ -191,7 +191,7 @@ void Lowering::lower_quantize(const ir::Op &op) {
                                  : convert_to_byte_codes(op, values, scale));
     scales.push_back(builder_.CreateTrunc(builder_.CreateLShr(scale, 23), builder_.getInt8Ty()));
   }
-  const LinearLayout scales_layout = quantize_scales_layout(sorted, type(op.results[1]).shape);
+  const LinearLayout scales_layout = quantize_scales_layout(sorted);
   if (bits == 6) {
     const LinearLayout &layout = layouts_.home(op.results[0]);
     define(op.results[1], scales_layout, scales);

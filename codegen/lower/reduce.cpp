@@ -1,6 +1,7 @@
 #include <bit>
 
-#include "codegen/assign/operand_layout.h"
+#include "codegen/assign/reduction_axis.h"
+#include "codegen/layout/layout_transforms.h"
 #include "codegen/lower/lowering.h"
 
 namespace nereid::codegen {
@@ -167,7 +168,7 @@ void Lowering::lower_reduce(const ir::Op &op) {
     }
     reduced.push_back(reduce_lanes(op, row[0], on_axis->lanes));
   }
-  LinearLayout result = reduced_layout(layout, axis);
+  LinearLayout result = reduce(layout, axis);
   if (on_axis->waves != 0)
     reduced = reduce_waves(op, std::move(reduced), result, on_axis->waves);
   Registers registers;

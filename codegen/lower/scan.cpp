@@ -1,6 +1,6 @@
 #include <bit>
 
-#include "codegen/assign/operand_layout.h"
+#include "codegen/assign/reduction_axis.h"
 #include "codegen/lower/lowering.h"
 
 namespace nereid::codegen {
