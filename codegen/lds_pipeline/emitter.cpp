@@ -29,7 +29,7 @@ LdsPipelineEmitter::LdsPipelineEmitter(Lowering &lowering, const LdsPipeline &lo
       i32_(lowering.builder_.getInt32Ty()) {
   for (size_t i = 0; i < loop.loads.size(); ++i) {
     const ir::Op &op = *loop.loads[i].op;
-    const ir::Type &type = lowering.type(op.result());
+    const ir::Type &type = lowering.context_.type(op.result());
     unsigned bytes = ir::byte_size(type.element);
     const AxisInfo *mask = op.operands.size() > 1 ? &lowering.axes_[op.operands[1]] : nullptr;
     const AxisInfo &pointer = lowering.axes_[op.operands[0]];
@@ -65,7 +65,7 @@ void LdsPipelineEmitter::wait(unsigned vector_memory, bool lds) {
 /// All waves' copies of the next stage have arrived, and all are done with what the next copies overwrite.
 void LdsPipelineEmitter::wait_and_barrier(unsigned outstanding) {
   constexpr unsigned most = 62; // 63 means no wait
-  lowering_.set_line(*loop_.op);
+  lowering_.context_.set_line(*loop_.op);
   order_barrier(only_vector_memory_stays);
   wait(std::min(outstanding, most), true);
   builder_.CreateIntrinsic(llvm::Intrinsic::amdgcn_s_barrier, {});
@@ -263,8 +263,10 @@ void LdsPipelineEmitter::emit_stage(unsigned number, bool issues, bool reads_nex
 
 void LdsPipelineEmitter::emit_loop_and_tail() {
   llvm::BasicBlock *before = builder_.GetInsertBlock();
-  llvm::BasicBlock *start = lowering_.new_block("staged.start"), *loop = lowering_.new_block("staged"),
-                   *tail = lowering_.new_block("staged.tail"), *done = lowering_.new_block("staged.done");
+  llvm::BasicBlock *start = lowering_.context_.new_block("staged.start"),
+                   *loop = lowering_.context_.new_block("staged"),
+                   *tail = lowering_.context_.new_block("staged.tail"),
+                   *done = lowering_.context_.new_block("staged.done");
   std::vector<std::pair<llvm::BasicBlock *, std::vector<Values>>> exits = {{before, accumulators_}};
   builder_.CreateCondBr(builder_.CreateICmpNE(whole_, builder_.getInt32(0)), start, done);
 
@@ -302,7 +304,7 @@ void LdsPipelineEmitter::emit_loop_and_tail() {
     stages_.at(s).index = index_at(turn, s);
     emit_stage(s, true, true, schedule_.outstanding_at_barrier(demand_));
   }
-  lowering_.set_line(*loop_.op);
+  lowering_.context_.set_line(*loop_.op);
   llvm::Value *next_turn = builder_.CreateAdd(turn, builder_.getInt32(1));
   builder_.CreateCondBr(builder_.CreateICmpULT(next_turn, turns), loop, tail);
   turn->addIncoming(next_turn, loop);
@@ -328,7 +330,7 @@ void LdsPipelineEmitter::emit_loop_and_tail() {
     *kept[i] = phi;
   }
   for (unsigned s = 0; s + 1 < schedule_.buffers; ++s) {
-    llvm::BasicBlock *more = lowering_.new_block("staged.tail");
+    llvm::BasicBlock *more = lowering_.context_.new_block("staged.tail");
     exits.emplace_back(builder_.GetInsertBlock(), accumulators_);
     builder_.CreateCondBr(builder_.CreateICmpUGT(rest, builder_.getInt32(s)), more, done);
     builder_.SetInsertPoint(more);
@@ -360,8 +362,8 @@ void LdsPipelineEmitter::emit_remainder() {
   part_ = remainder_column;
   Template computed;
   bool built = build_template(computed, Masks::Computed);
-  llvm::BasicBlock *before = builder_.GetInsertBlock(), *loop = lowering_.new_block("staged.rest"),
-                   *done = lowering_.new_block("staged.rest.done");
+  llvm::BasicBlock *before = builder_.GetInsertBlock(), *loop = lowering_.context_.new_block("staged.rest"),
+                   *done = lowering_.context_.new_block("staged.rest.done");
   llvm::Value *any = builder_.CreateICmpULT(whole_, total_);
   builder_.CreateCondBr(any, loop, done);
   builder_.SetInsertPoint(loop);
@@ -410,7 +412,7 @@ void LdsPipelineEmitter::emit_remainder() {
     for (const MmaStep &work : chunks_[chunk])
       multiply(computed, work, stage);
   }
-  lowering_.set_line(*loop_.op);
+  lowering_.context_.set_line(*loop_.op);
   llvm::Value *next = builder_.CreateAdd(round, builder_.getInt32(1));
   round->addIncoming(next, loop);
   builder_.CreateCondBr(builder_.CreateICmpULT(next, total_), loop, done);
@@ -453,9 +455,9 @@ void LdsPipelineEmitter::contract() {
     }
   }
   std::string before;
-  if (lowering_.kernel_->hasFnAttribute(pipeline_contract_attribute))
-    before = lowering_.kernel_->getFnAttribute(pipeline_contract_attribute).getValueAsString().str();
-  lowering_.kernel_->addFnAttr(pipeline_contract_attribute, before + text_of(contracts));
+  if (lowering_.context_.kernel.hasFnAttribute(pipeline_contract_attribute))
+    before = lowering_.context_.kernel.getFnAttribute(pipeline_contract_attribute).getValueAsString().str();
+  lowering_.context_.kernel.addFnAttr(pipeline_contract_attribute, before + text_of(contracts));
 }
 
 bool LdsPipelineEmitter::emit() {
@@ -475,16 +477,16 @@ bool LdsPipelineEmitter::emit() {
   }
   schedule_ = *schedule;
   if (schedule_.accumulators_in_agprs)
-    l.kernel_->removeFnAttr("amdgpu-agpr-alloc");
+    l.context_.kernel.removeFnAttr("amdgpu-agpr-alloc");
   else
-    l.kernel_->addFnAttr("amdgpu-agpr-alloc", "0");
+    l.context_.kernel.addFnAttr("amdgpu-agpr-alloc", "0");
   list_work();
   contract();
   for (const PipelinedLoad &load : loop_.loads)
     l.order_accesses(*load.op);
   if (l.index_.block(*loop_.op) != &l.function_.body)
     l.barrier(); // the rounds before may still read what is copied now
-  l.set_line(*loop_.op);
+  l.context_.set_line(*loop_.op);
   count_iterations();
   l.open_scope();
   lower_scalars(first_);

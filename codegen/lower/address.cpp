@@ -106,28 +106,6 @@ private:
 
 } // namespace
 
-/// Registers of `layout` in which those of `once` (the same without copies) are spread over the copies.
-std::vector<uint32_t> Lowering::spread(const LinearLayout &layout, const LinearLayout &once) {
-  BitMatrix bases(layout.coordinate_bits(), once.bases(Space::Register));
-  std::vector<uint32_t> sources;
-  sources.reserve(layout.registers());
-  for (uint32_t r = 0; r < layout.registers(); ++r) {
-    uint32_t index = r >> layout.bits(Space::Register), kept = 0, stride = 1;
-    for (const Repeat &repeat : layout.repeats()) {
-      if (repeat.owner != Space::Register)
-        continue;
-      if (repeat.dim != Repeat::copies) {
-        kept += index % repeat.count * stride;
-        stride *= repeat.count;
-      }
-      index /= repeat.count;
-    }
-    sources.push_back(static_cast<uint32_t>(*bases.solve(flat_of_register(layout, r))) +
-                      (kept << once.bits(Space::Register)));
-  }
-  return sources;
-}
-
 Lowering::Offsets Lowering::offsets(ir::ValueId value, const LinearLayout &layout) {
   for (auto scope = offsets_made_.rbegin(); scope != offsets_made_.rend(); ++scope)
     if (auto found = scope->find(value); found != scope->end())
@@ -135,10 +113,10 @@ Lowering::Offsets Lowering::offsets(ir::ValueId value, const LinearLayout &layou
         if (made == layout)
           return result;
   Offsets result;
-  if (layout.has_register_broadcast() && type(value).rank() != 0) {
+  if (layout.has_register_broadcast() && context_.type(value).rank() != 0) {
     LinearLayout once = layout.without_register_broadcast();
     Offsets few = offsets(value, once);
-    for (uint32_t source : spread(layout, once))
+    for (uint32_t source : broadcast_sources(layout, once))
       result.push_back(few[source]);
   } else {
     result = make_offsets(value, layout);
@@ -151,7 +129,7 @@ Lowering::Offsets Lowering::offsets(ir::ValueId value, const LinearLayout &layou
 /// author's error, so that i32 additions and products may be taken apart.
 Lowering::Offsets Lowering::make_offsets(ir::ValueId value, const LinearLayout &layout) {
   auto extended = [&](llvm::Value *v) { return builder_.CreateSExt(v, builder_.getInt64Ty()); };
-  if (type(value).rank() == 0)
+  if (context_.type(value).rank() == 0)
     return Offsets(layout.registers(), scalar_offset(value));
   const ir::Op *op = index_.is_rematerialisable(value) ? index_.definition(value) : nullptr;
   ir::Opcode opcode = op ? op->opcode : ir::Opcode::Yield;
@@ -164,7 +142,8 @@ Lowering::Offsets Lowering::make_offsets(ir::ValueId value, const LinearLayout &
   case ir::Opcode::Permute:
     return offsets(op->operands[0], operand_layout(function_, *op, 0, layout));
   case ir::Opcode::Cast:
-    if (type(op->operands[0]).element == ir::Element::I32 && type(value).element == ir::Element::I64)
+    if (context_.type(op->operands[0]).element == ir::Element::I32 &&
+        context_.type(value).element == ir::Element::I64)
       return offsets(op->operands[0], layout);
     break;
   case ir::Opcode::Constant:
@@ -212,19 +191,16 @@ Offset Lowering::scalar_offset(ir::ValueId value) {
 }
 
 Lowering::Offsets Lowering::arange_offsets(const ir::Op &op, const LinearLayout &layout) {
-  llvm::Value *thread = flat_of_thread(layout);
-  uint64_t thread_bits = 0;
-  for (Space space : {Space::Lane, Space::Wave})
-    for (uint64_t flat_basis : layout.bases(space))
-      thread_bits |= flat_basis;
+  llvm::Value *thread = flat_of_thread(context_, layout);
+  const uint64_t from_thread = thread_bits(layout);
   Offsets result;
   for (uint32_t r = 0; r < layout.registers(); ++r) {
     uint64_t own = flat_of_register(layout, r);
     Offset offset;
-    bool apart = (own & thread_bits) == 0;
+    bool apart = (own & from_thread) == 0;
     offset.varying = apart ? thread : builder_.CreateXor(thread, builder_.getInt32(own));
-    offset.limit = apart ? thread_bits + 1 : static_cast<uint64_t>(type(op.result()).shape[0]);
-    if (thread_bits == 0)
+    offset.limit = apart ? from_thread + 1 : static_cast<uint64_t>(context_.type(op.result()).shape[0]);
+    if (from_thread == 0)
       offset = {};
     offset.constant = op.integer("start") + static_cast<int64_t>(apart ? own : 0) +
                       static_cast<int64_t>(odd_part_of_register(layout, r));
@@ -236,11 +212,12 @@ Lowering::Offsets Lowering::arange_offsets(const ir::Op &op, const LinearLayout 
 /// Where a pointer tile points: a base and an offset in bytes.
 std::vector<Lowering::Address> Lowering::parts_of_pointer(ir::ValueId pointer, const LinearLayout &layout) {
   std::vector<Address> result;
-  const ir::Op *op =
-      type(pointer).rank() != 0 && index_.is_rematerialisable(pointer) ? index_.definition(pointer) : nullptr;
+  const ir::Op *op = context_.type(pointer).rank() != 0 && index_.is_rematerialisable(pointer)
+                         ? index_.definition(pointer)
+                         : nullptr;
   if (op && op->opcode == ir::Opcode::PtrAdd) {
     Parts parts(builder_);
-    const Offset bytes{nullptr, 0, nullptr, {0, 0}, ir::byte_size(type(pointer).element)};
+    const Offset bytes{nullptr, 0, nullptr, {0, 0}, ir::byte_size(context_.type(pointer).element)};
     Offsets added = offsets(op->operands[1], layout);
     result = parts_of_pointer(op->operands[0], layout);
     for (uint32_t r = 0; r < layout.registers(); ++r)
@@ -249,7 +226,7 @@ std::vector<Lowering::Address> Lowering::parts_of_pointer(ir::ValueId pointer, c
   }
   if (const std::optional<ir::ValueId> source = viewed_value(index_, pointer); op && source)
     return parts_of_pointer(*source, operand_layout(function_, *op, 0, layout));
-  if (type(pointer).rank() == 0)
+  if (context_.type(pointer).rank() == 0)
     return std::vector<Address>(layout.registers(), scalar_pointer(pointer));
   for (llvm::Value *base : get(pointer, layout))
     result.push_back({base, {}, /*uniform_base=*/false});
@@ -264,7 +241,7 @@ Lowering::Address Lowering::scalar_pointer(ir::ValueId pointer) {
     return {scalar(pointer), {}};
   Parts parts(builder_);
   Address address = scalar_pointer(op->operands[0]);
-  const Offset bytes{nullptr, 0, nullptr, {0, 0}, ir::byte_size(type(pointer).element)};
+  const Offset bytes{nullptr, 0, nullptr, {0, 0}, ir::byte_size(context_.type(pointer).element)};
   const Offset added = parts.multiply(scalar_offset(op->operands[1]), bytes);
   constexpr Interval stepped{0, static_cast<int64_t>(Offset::narrow_limit / 2)};
   if (pipeline_->varies(op->operands[1]) && added.range.within(stepped))

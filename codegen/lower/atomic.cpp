@@ -32,11 +32,11 @@ llvm::AtomicRMWInst::BinOp operation_of(ir::Opcode opcode, ir::Element element) 
 llvm::Value *Lowering::atomic_of(const ir::Op &op, llvm::Value *pointer, llvm::Value *value,
                                  llvm::Value *desired) {
   llvm::SyncScope::ID scope =
-      context_.getOrInsertSyncScopeID(op.string("scope") == "workgroup" ? "workgroup" : "agent");
+      builder_.getContext().getOrInsertSyncScopeID(op.string("scope") == "workgroup" ? "workgroup" : "agent");
   llvm::AtomicOrdering order = ordering_of(op.string("order"));
-  ir::Element element = type(op.operands[0]).element;
+  ir::Element element = context_.type(op.operands[0]).element;
   llvm::Align align(ir::byte_size(element));
-  llvm::MDNode *empty = llvm::MDNode::get(context_, {});
+  llvm::MDNode *empty = llvm::MDNode::get(builder_.getContext(), {});
   if (desired) {
     llvm::Type *bits = builder_.getIntNTy(ir::facts(element).bits);
     llvm::AtomicOrdering failure = llvm::AtomicCmpXchgInst::getStrongestFailureOrdering(order);
@@ -62,7 +62,7 @@ void Lowering::atomic_fence(const ir::Op &op, bool before) {
   if (order != fence && order != llvm::AtomicOrdering::AcquireRelease)
     return;
   llvm::SyncScope::ID scope =
-      context_.getOrInsertSyncScopeID(op.string("scope") == "workgroup" ? "workgroup" : "agent");
+      builder_.getContext().getOrInsertSyncScopeID(op.string("scope") == "workgroup" ? "workgroup" : "agent");
   if (!before)
     barrier();
   builder_.CreateFence(fence, scope);
@@ -80,7 +80,7 @@ Registers Lowering::share_old_values(const Registers &old, const LinearLayout &l
   for (unsigned d = 0; d < layout.rank(); ++d)
     blocks *= layout.dim(d).odd;
   llvm::Value *base = lds((blocks << layout.coordinate_bits()) * bytes);
-  llvm::Value *thread = flat_of_thread(layout);
+  llvm::Value *thread = flat_of_thread(context_, layout);
   auto address = [&](uint32_t r) {
     // Odd indices number blocks of powers of two.
     const Coordinates at = layout.apply({r, 0, 0});
@@ -114,10 +114,10 @@ void Lowering::lower_atomic(const ir::Op &op) {
   Registers desired = exchange ? get(op.operands[2], layout) : Registers(values.size());
   Registers masks = op.operands.size() > mask_operand ? get(op.operands[mask_operand], layout) : Registers();
   atomic_fence(op, true);
-  llvm::Value *owner = owner_condition(layout);
+  llvm::Value *owner = owner_condition(context_, layout);
   if (index_.comes_from_dot(op.operands[1]) && (owner || !masks.empty()))
     for (llvm::Value *&value : values)
-      value = from_bits(anchored(to_bits(value)), value->getType());
+      value = from_bits(builder_, anchored(to_bits(builder_, value)), value->getType());
   Registers old;
   for (size_t r = 0; r < pointers.size(); ++r) {
     llvm::Value *mask = masks.empty() ? nullptr : masks[r];
@@ -131,8 +131,8 @@ void Lowering::lower_atomic(const ir::Op &op) {
   if (index_.uses(result) == 0)
     return define(result, layout, old);
   Registers shared = share_old_values(old, layout, owner);
-  if (type(result).rank() == 0)
-    define_scalar(result, uniform(shared[0]));
+  if (context_.type(result).rank() == 0)
+    define_scalar(result, to_scalar_registers(builder_, shared[0]));
   else
     define(result, layout, shared);
 }

@@ -54,7 +54,7 @@ Lowering::buffer_accesses(ir::ValueId pointer, const LinearLayout &layout, const
       llvm::Value *records = builder_.getInt64(out_of_range);
       if (iteration_exists_)
         records = builder_.CreateSelect(iteration_exists_, records, builder_.getInt64(0));
-      auto *type = llvm::PointerType::get(context_, 8);
+      auto *type = llvm::PointerType::get(builder_.getContext(), 8);
       resource = builder_.CreateIntrinsic(
           llvm::Intrinsic::amdgcn_make_buffer_rsrc, {type, base->getType()},
           {base, builder_.getInt16(0), records, builder_.getInt32(descriptor_flags)});

@@ -34,7 +34,7 @@ llvm::Value *Lowering::cast(llvm::Value *value, ir::Element from, ir::Element to
   }
   if (to == ir::Element::I1)
     return builder_.CreateICmpNE(value, llvm::ConstantInt::get(value->getType(), 0));
-  return builder_.CreateIntCast(value, llvm_type(context_, to), ir::is_signed(from));
+  return builder_.CreateIntCast(value, llvm_type(builder_.getContext(), to), ir::is_signed(from));
 }
 
 llvm::Value *Lowering::cvt_scaled(const ir::Op &op, const Registers &operands) {
@@ -48,7 +48,7 @@ llvm::Value *Lowering::cvt_scaled(const ir::Op &op, const Registers &operands) {
   if (format != ir::Format::E4M3 && format != ir::Format::E5M2) {
     fail(op, "cvt_scaled to " + std::string(ir::facts(format).name) + " does not compile yet",
          "formats that compile: e2m1, e4m3, e5m2");
-    return llvm::PoisonValue::get(llvm_type(context_, type(op.result())));
+    return llvm::PoisonValue::get(llvm_type(builder_.getContext(), context_.type(op.result())));
   }
   auto *pair = llvm::FixedVectorType::get(builder_.getInt16Ty(), 2);
   llvm::Value *packed = builder_.CreateIntrinsic(
@@ -62,7 +62,8 @@ llvm::Value *Lowering::inline_asm(const ir::Op &op, const Registers &operands) {
   std::vector<llvm::Type *> types;
   for (llvm::Value *operand : operands)
     types.push_back(operand->getType());
-  auto *signature = llvm::FunctionType::get(llvm_type(context_, type(op.result())), types, false);
+  auto *signature =
+      llvm::FunctionType::get(llvm_type(builder_.getContext(), context_.type(op.result())), types, false);
   const std::string &constraints = op.string("constraints");
   if (llvm::Error wrong = llvm::InlineAsm::verify(signature, constraints)) {
     fail(user_error("inline_asm's constraints \"" + constraints +

@@ -6,19 +6,15 @@
 
 namespace nereid::codegen {
 
-llvm::BasicBlock *Lowering::new_block(const char *name) {
-  return llvm::BasicBlock::Create(context_, name, kernel_);
-}
-
 /// What crosses an edge: narrow elements go as dwords, so that the phis hold registers.
 Registers Lowering::edge_values(ir::ValueId value, const LinearLayout &layout) {
   Registers registers = get(value, layout);
   unsigned bits = edge_bits(value, layout);
-  return bits == 0 ? registers : pack(registers, bits);
+  return bits == 0 ? registers : packing_.pack(registers, bits);
 }
 
 unsigned Lowering::edge_bits(ir::ValueId value, const LinearLayout &layout) const {
-  const ir::Type &t = type(value);
+  const ir::Type &t = context_.type(value);
   unsigned bits = ir::facts(t.element).bits;
   bool packs = !t.pointer && (bits == 8 || bits == 16) && layout.registers() % (32 / bits) == 0;
   return packs ? bits : 0;
@@ -30,7 +26,8 @@ void Lowering::define_from_edge(ir::ValueId value, const LinearLayout &layout, c
     return define(value, layout, crossed);
   Registers registers;
   for (llvm::Value *dword : crossed) {
-    Registers elements = unpack(dword, llvm_type(context_, type(value)), 32 / bits);
+    Registers elements =
+        packing_.unpack(dword, llvm_type(builder_.getContext(), context_.type(value)), 32 / bits);
     registers.insert(registers.end(), elements.begin(), elements.end());
   }
   define(value, layout, registers);
@@ -68,7 +65,7 @@ void Lowering::expect_accesses(const ir::Block &block) {
 Lowering::Iterations Lowering::iterations_of_wave(Iterations all) {
   llvm::Type *type = all.first->getType();
   llvm::Value *start = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::umul_with_overflow,
-                                                      builder_.CreateZExt(wave_, type), all.step);
+                                                      builder_.CreateZExt(context_.wave, type), all.step);
   llvm::Value *later = builder_.CreateExtractValue(start, 0);
   llvm::Value *inside = builder_.CreateICmpULT(later, builder_.CreateSub(all.last, all.first));
   inside = builder_.CreateAnd(inside, builder_.CreateNot(builder_.CreateExtractValue(start, 1)));
@@ -83,7 +80,7 @@ Lowering::Iterations Lowering::iterations_of_wave(Iterations all) {
 /// Wave 0 starts with what the sum starts with, the others with -0 (integers: 0), which changes no
 /// number that is added.
 Registers Lowering::initial_accumulator_of_wave(const Registers &initial) {
-  llvm::Value *first_wave = builder_.CreateICmpEQ(wave_, builder_.getInt32(0));
+  llvm::Value *first_wave = builder_.CreateICmpEQ(context_.wave, builder_.getInt32(0));
   Registers result;
   for (llvm::Value *value : initial) {
     auto *constant = llvm::dyn_cast<llvm::Constant>(value);
@@ -116,7 +113,7 @@ void Lowering::lower_for(const ir::Op &op) {
   if (lower_lds_pipeline(op))
     return;
   const ir::Block &body = op.blocks.front();
-  Loop loop{op, body, layouts_.wave_split.contains(body), {}, {}, {}, new_block("done")};
+  Loop loop{op, body, layouts_.wave_split.contains(body), {}, {}, {}, context_.new_block("done")};
   loop.iterations = {scalar(op.operands[0]), scalar(op.operands[1]), scalar(op.operands[2]), nullptr};
   loop.iterations.any = builder_.CreateICmpSLT(loop.iterations.first, loop.iterations.last);
   size_t count = op.results.size();
@@ -129,7 +126,7 @@ void Lowering::lower_for(const ir::Op &op) {
   }
   if (loop.wave_split)
     loop.iterations = iterations_of_wave(loop.iterations);
-  llvm::BasicBlock *start = new_block("start");
+  llvm::BasicBlock *start = context_.new_block("start");
   builder_.CreateCondBr(loop.iterations.any, start, loop.done);
   loop.exits.emplace_back(builder_.GetInsertBlock(), initial);
 
@@ -157,7 +154,7 @@ void Lowering::lower_iterations(Loop &loop) {
   const Iterations &iterations = loop.iterations;
   const CarriedValues initial = loop.exits.front().second;
   llvm::BasicBlock *before = builder_.GetInsertBlock();
-  llvm::BasicBlock *block = new_block("loop");
+  llvm::BasicBlock *block = context_.new_block("loop");
   builder_.CreateBr(block);
   builder_.SetInsertPoint(block);
   llvm::PHINode *index = builder_.CreatePHI(iterations.first->getType(), 2);
@@ -188,7 +185,7 @@ Lowering::CarriedValues Lowering::lower_iteration(const Loop &loop, llvm::Value 
     wave_split_loop_ = &loop.op;
   ++loop_depth_;
   lower_block(loop.body);
-  set_line(loop.op);
+  context_.set_line(loop.op);
   // After an error what the body yields need not exist.
   CarriedValues next = error_ ? carried : CarriedValues();
   for (size_t i = 0; i < carried.size() && !error_; ++i)
@@ -201,8 +198,8 @@ Lowering::CarriedValues Lowering::lower_iteration(const Loop &loop, llvm::Value 
 
 void Lowering::lower_if(const ir::Op &op) {
   llvm::Value *condition = scalar(op.operands[0]);
-  llvm::BasicBlock *done = new_block("merged");
-  llvm::BasicBlock *starts[2] = {new_block("then"), new_block("otherwise")};
+  llvm::BasicBlock *done = context_.new_block("merged");
+  llvm::BasicBlock *starts[2] = {context_.new_block("then"), context_.new_block("otherwise")};
   llvm::BasicBlock *ends[2];
   std::vector<Registers> values[2];
   builder_.CreateCondBr(condition, starts[0], starts[1]);
@@ -214,7 +211,7 @@ void Lowering::lower_if(const ir::Op &op) {
     lower_block(op.blocks[side]);
     if (error_)
       return;
-    set_line(op);
+    context_.set_line(op);
     for (size_t i = 0; i < op.results.size(); ++i)
       values[side].push_back(
           edge_values(op.blocks[side].ops.back().operands[i], natural_layout(op.results[i])));

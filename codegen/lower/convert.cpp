@@ -6,34 +6,6 @@
 
 namespace nereid::codegen {
 
-namespace {
-
-unsigned bits_of(llvm::Type *type) {
-  return type->isPointerTy() ? 64 : static_cast<unsigned>(type->getPrimitiveSizeInBits());
-}
-
-} // namespace
-
-/// xor of the columns that the bits of lane and wave select.
-llvm::Value *Lowering::thread_offset(const std::vector<uint32_t> &lane_bases,
-                                     const std::vector<uint32_t> &wave_bases) {
-  auto sum = [&](llvm::Value *bits, const std::vector<uint32_t> &bases) {
-    llvm::Value *total = builder_.getInt32(0);
-    for (unsigned i = 0; i < bases.size();) {
-      unsigned end = i + 1;
-      while (bases[i] != 0 && end < bases.size() && bases[end] == bases[i] << (end - i))
-        ++end;
-      std::vector<uint64_t> run(bases.size(), 0);
-      for (unsigned j = i; j < end; ++j)
-        run[j] = bases[j];
-      total = builder_.CreateXor(total, linear(bits, run, builder_.getInt32(0)));
-      i = end;
-    }
-    return total;
-  };
-  return builder_.CreateXor(sum(lane_, lane_bases), sum(wave_, wave_bases));
-}
-
 Registers Lowering::emit(const RenameStep &step, const Registers &old) {
   Registers result;
   for (uint32_t source : step.source)
@@ -46,7 +18,8 @@ Registers Lowering::emit(const SelectStep &step, const Registers &old) {
     llvm::Value *ones = builder_.CreateUnaryIntrinsic(llvm::Intrinsic::ctpop, builder_.CreateAnd(bits, mask));
     return builder_.CreateAnd(ones, 1);
   };
-  llvm::Value *odd = builder_.CreateXor(parity(lane_, step.lane_mask), parity(wave_, step.wave_mask));
+  llvm::Value *odd =
+      builder_.CreateXor(parity(context_.lane, step.lane_mask), parity(context_.wave, step.wave_mask));
   llvm::Value *condition = builder_.CreateICmpNE(odd, builder_.getInt32(0));
   Registers result;
   for (size_t r = 0; r < old.size(); ++r)
@@ -64,20 +37,20 @@ Registers Lowering::by_packed_dwords(const Registers &old, unsigned pack_bits,
     return {};
   Registers dwords;
   for (size_t r = 0; r < old.size(); r += group) {
-    Registers packed = pack(Registers(old.begin() + r, old.begin() + r + group), bits);
+    Registers packed = packing_.pack(Registers(old.begin() + r, old.begin() + r + group), bits);
     dwords.push_back(packed[0]);
   }
   Registers moved = move(dwords, group);
   Registers result;
   for (llvm::Value *dword : moved) {
-    Registers elements = unpack(dword, element, group);
+    Registers elements = packing_.unpack(dword, element, group);
     result.insert(result.end(), elements.begin(), elements.end());
   }
   return result;
 }
 
 Registers Lowering::emit(const ShuffleStep &step, const Registers &old) {
-  llvm::Value *thread = thread_offset(step.lane_bases, step.wave_bases);
+  llvm::Value *thread = thread_offset(context_, step.lane_bases, step.wave_bases);
   auto pull = [&](llvm::Value *dword, uint32_t reg) {
     llvm::Value *lane = builder_.CreateXor(thread, step.source_lane(reg, 0, 0));
     return builder_.CreateIntrinsic(llvm::Intrinsic::amdgcn_ds_bpermute,
@@ -93,7 +66,7 @@ Registers Lowering::emit(const ShuffleStep &step, const Registers &old) {
     return packed;
   Registers result;
   for (uint32_t r = 0; r < old.size(); ++r)
-    result.push_back(by_dwords(old[r], [&](llvm::Value *dword) { return pull(dword, r); }));
+    result.push_back(by_dwords(builder_, old[r], [&](llvm::Value *dword) { return pull(dword, r); }));
   return result;
 }
 
@@ -123,7 +96,7 @@ Registers Lowering::emit(const SwapStep &step, const Registers &old) {
   unsigned bits = bits_of(type);
   Registers low, high;
   for (llvm::Value *value : old) {
-    llvm::Value *whole = to_bits(value);
+    llvm::Value *whole = to_bits(builder_, value);
     low.push_back(builder_.CreateZExtOrTrunc(whole, builder_.getInt32Ty()));
     if (bits == 64)
       high.push_back(builder_.CreateTrunc(builder_.CreateLShr(whole, 32), builder_.getInt32Ty()));
@@ -136,7 +109,7 @@ Registers Lowering::emit(const SwapStep &step, const Registers &old) {
     if (bits == 64)
       whole = builder_.CreateOr(builder_.CreateZExt(low[r], builder_.getInt64Ty()),
                                 builder_.CreateShl(builder_.CreateZExt(high[r], builder_.getInt64Ty()), 32));
-    result.push_back(from_bits(builder_.CreateZExtOrTrunc(whole, builder_.getIntNTy(bits)), type));
+    result.push_back(from_bits(builder_, builder_.CreateZExtOrTrunc(whole, builder_.getIntNTy(bits)), type));
   }
   return result;
 }
@@ -146,7 +119,7 @@ llvm::Value *Lowering::lds_address(const LdsSide &side, const LdsAccess &access,
   llvm::Value *offset = builder_.CreateXor(thread, access.xor_offset);
   offset = builder_.CreateAdd(offset, builder_.getInt32(access.add_offset));
   for (const LdsSide::WaveRepeat &repeat : side.wave_repeats) {
-    llvm::Value *digit = builder_.CreateLShr(wave_, side.wave_bases.size());
+    llvm::Value *digit = builder_.CreateLShr(context_.wave, side.wave_bases.size());
     digit = builder_.CreateURem(builder_.CreateUDiv(digit, builder_.getInt32(repeat.divisor)),
                                 builder_.getInt32(repeat.count));
     offset = builder_.CreateAdd(offset, builder_.CreateMul(digit, builder_.getInt32(repeat.stride)));
@@ -162,14 +135,14 @@ llvm::Type *Lowering::lds_access_type(unsigned bytes) {
 
 void Lowering::write_lds(const LdsStep &step, unsigned pass, const Registers &old, llvm::Value *base) {
   const bool is_bool = old[0]->getType()->isIntegerTy(1);
-  llvm::Value *writer = thread_offset(step.write.lane_bases, step.write.wave_bases);
+  llvm::Value *writer = thread_offset(context_, step.write.lane_bases, step.write.wave_bases);
   for (const LdsAccess &access : step.write.accesses) {
     if (access.pass != pass)
       continue;
     Registers elements;
     for (uint32_t r : access.registers)
       elements.push_back(is_bool ? builder_.CreateZExt(old[r], builder_.getInt8Ty()) : old[r]);
-    llvm::Value *vector = dwords_to_vector(pack(elements, 8 * step.element_bytes));
+    llvm::Value *vector = dwords_to_vector(builder_, packing_.pack(elements, 8 * step.element_bytes));
     if (step.write.access_bytes < 4)
       vector = builder_.CreateTrunc(vector, lds_access_type(step.write.access_bytes));
     builder_.CreateAlignedStore(vector, lds_address(step.write, access, writer, step.element_bytes, base),
@@ -180,7 +153,7 @@ void Lowering::write_lds(const LdsStep &step, unsigned pass, const Registers &ol
 void Lowering::read_lds(const LdsStep &step, unsigned pass, llvm::Type *type, llvm::Value *base,
                         Registers &result) {
   const bool is_bool = type->isIntegerTy(1);
-  llvm::Value *reader = thread_offset(step.read.lane_bases, step.read.wave_bases);
+  llvm::Value *reader = thread_offset(context_, step.read.lane_bases, step.read.wave_bases);
   result.resize(step.registers);
   for (const LdsAccess &access : step.read.accesses) {
     if (access.pass != pass)
@@ -189,8 +162,8 @@ void Lowering::read_lds(const LdsStep &step, unsigned pass, llvm::Type *type, ll
         builder_.CreateAlignedLoad(lds_access_type(step.read.access_bytes),
                                    lds_address(step.read, access, reader, step.element_bytes, base),
                                    llvm::Align(step.read.access_bytes));
-    Registers elements =
-        unpack(vector, is_bool ? builder_.getInt8Ty() : type, static_cast<unsigned>(access.registers.size()));
+    Registers elements = packing_.unpack(vector, is_bool ? builder_.getInt8Ty() : type,
+                                         static_cast<unsigned>(access.registers.size()));
     for (size_t i = 0; i < access.registers.size(); ++i)
       result[access.registers[i]] =
           is_bool ? builder_.CreateICmpNE(elements[i], builder_.getInt8(0)) : elements[i];
@@ -217,8 +190,8 @@ Registers Lowering::emit(const LdsStep &step, const Registers &old) {
 Registers Lowering::convert(const Registers &registers, const LinearLayout &from, const LinearLayout &to) {
   if (from.shape() != to.shape() || from.bits(Space::Lane) != to.bits(Space::Lane) ||
       from.waves() != to.waves()) {
-    fail(*current_,
-         fmt::format("{}: a tile laid out as {} is wanted as {}", ir::facts(current_->opcode).name,
+    fail(*context_.current(),
+         fmt::format("{}: a tile laid out as {} is wanted as {}", ir::facts(context_.current()->opcode).name,
                      from.text(), to.text()),
          "this is a defect of Nereid; please report it with the kernel");
     return Registers(to.registers(), llvm::PoisonValue::get(registers[0]->getType()));

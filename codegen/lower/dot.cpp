@@ -42,7 +42,7 @@ Registers Lowering::for_each_step(const DotOperandPlan &plan, const Registers &o
   if (plan.k_lane_bits == 0)
     return operands;
   const unsigned steps = 1u << plan.k_lane_bits;
-  llvm::Value *mine = builder_.CreateAnd(builder_.CreateLShr(lane_, plan.k_lanes_from), steps - 1);
+  llvm::Value *mine = builder_.CreateAnd(builder_.CreateLShr(context_.lane, plan.k_lanes_from), steps - 1);
   Registers result;
   for (llvm::Value *operand : operands)
     for (unsigned step = 0; step < steps; ++step)
@@ -98,10 +98,9 @@ Registers Lowering::widen_codes(const Registers &dwords, ir::Format format, llvm
 llvm::Value *Lowering::power_of_scale(llvm::Value *byte) {
   constexpr unsigned exponent_bit = 23, code_of_one = 2;
   llvm::Value *bits;
-  if (auto piece = pieces_.find(byte); piece != pieces_.end())
-    bits = piece->second.bit <= exponent_bit
-               ? builder_.CreateShl(piece->second.dword, exponent_bit - piece->second.bit)
-               : builder_.CreateLShr(piece->second.dword, piece->second.bit - exponent_bit);
+  if (const Packing::Piece *piece = packing_.piece(byte))
+    bits = piece->bit <= exponent_bit ? builder_.CreateShl(piece->dword, exponent_bit - piece->bit)
+                                      : builder_.CreateLShr(piece->dword, piece->bit - exponent_bit);
   else
     bits = builder_.CreateShl(builder_.CreateZExt(byte, builder_.getInt32Ty()), exponent_bit);
   llvm::Value *pair =
@@ -124,7 +123,7 @@ static size_t number_of_fragment(const DotOperandPlan &plan, unsigned k_instruct
 Lowering::Fragments Lowering::fragments(const DotSide &side, const DotOperandPlan &plan, const DotPlan &dot) {
   Fragments result{dot.k_instructions, {}, {}, {}};
   const OperandFacts &facts = *plan.facts;
-  unsigned bits = ir::facts(type(side.value).element).bits;
+  unsigned bits = ir::facts(context_.type(side.value).element).bits;
   llvm::Type *half = dot.mfma->kind == MfmaKind::BF16  ? builder_.getBFloatTy()
                      : dot.mfma->kind == MfmaKind::F16 ? builder_.getHalfTy()
                                                        : nullptr;
@@ -137,18 +136,19 @@ Lowering::Fragments Lowering::fragments(const DotSide &side, const DotOperandPla
   if (facts.has_six_bits())
     result.operands = six_bit_operands(side, plan, &plan == &dot.a ? 1 : 0);
   Registers elements = facts.has_six_bits() ? Registers() : get(side.value, plan.layout);
-  llvm::Value *inside = plan.padded_lanes ? test_bits(lane_, plan.padded_lanes) : nullptr;
+  llvm::Value *inside = plan.padded_lanes ? are_clear(builder_, context_.lane, plan.padded_lanes) : nullptr;
   size_t count = size_t(1) << plan.element_bits;
   const size_t whole = (bits << (facts.register_bits_below + facts.register_bits_above)) / 32;
   for (size_t first = 0; first < elements.size(); first += count) {
-    Registers dwords = pack(Registers(elements.begin() + first, elements.begin() + first + count), bits);
+    Registers dwords =
+        packing_.pack(Registers(elements.begin() + first, elements.begin() + first + count), bits);
     if (inside)
       for (llvm::Value *&dword : dwords)
         dword = builder_.CreateSelect(inside, dword, builder_.getInt32(0));
     dwords.resize(whole, builder_.getInt32(0));
     if (half && bits == 8)
       dwords = widen_codes(dwords, *facts.format, half);
-    llvm::Value *vector = dwords_to_vector(dwords);
+    llvm::Value *vector = dwords_to_vector(builder_, dwords);
     if (half)
       vector = builder_.CreateBitCast(vector, llvm::FixedVectorType::get(half, facts.dwords * 2));
     result.operands.push_back(vector);
@@ -167,8 +167,8 @@ Lowering::Fragments Lowering::fragments(const DotSide &side, const DotOperandPla
     // Two constant zeros would be taken as "unscaled"; byte 0 of 256 is the same number and a constant else.
     if (auto *constant = llvm::dyn_cast<llvm::Constant>(byte); constant && constant->isNullValue())
       result.scales.push_back({builder_.getInt32(256), 0});
-    else if (auto piece = pieces_.find(byte); piece != pieces_.end())
-      result.scales.push_back({piece->second.dword, piece->second.bit / 8});
+    else if (const Packing::Piece *piece = packing_.piece(byte))
+      result.scales.push_back({piece->dword, piece->bit / 8});
     else
       result.scales.push_back({builder_.CreateZExt(byte, builder_.getInt32Ty()), 0});
   }
@@ -225,13 +225,13 @@ llvm::Value *Lowering::accumulate_dot(const DotPlan &plan, const Fragments &b, c
 void Lowering::lower_dot(const ir::Op &op, ir::ValueId result, std::optional<ir::ValueId> addend) {
   const DotPlan &plan = layouts_.dots.at(&op);
   const DotSides sides = sides_of_dot(function_, op);
-  llvm::Type *element = llvm_type(context_, type(op.result()).element);
+  llvm::Type *element = llvm_type(builder_.getContext(), context_.type(op.result()).element);
   const LinearLayout &own = plan.partial ? *plan.partial : plan.result;
   const bool spread = plan.partial || plan.a.k_lane_bits != 0;
   const bool starts = addend && !spread;
   Registers accumulators =
       starts ? get(*addend, plan.result) : Registers(own.registers(), llvm::Constant::getNullValue(element));
-  set_line(op);
+  context_.set_line(op);
   Fragments a = fragments(sides.a, plan.a, plan);
   Fragments b = fragments(sides.b, plan.b, plan);
   unsigned used = 1u << plan.result_bits;

@@ -8,11 +8,13 @@ llvm::Value *Lowering::widen(llvm::Value *value) {
 }
 
 llvm::Value *Lowering::narrow(llvm::Value *value, ir::Element element) {
-  return element == ir::Element::F32 ? value : builder_.CreateFPTrunc(value, llvm_type(context_, element));
+  return element == ir::Element::F32
+             ? value
+             : builder_.CreateFPTrunc(value, llvm_type(builder_.getContext(), element));
 }
 
 llvm::Value *Lowering::elementwise(const ir::Op &op, const Registers &operands) {
-  ir::Element element = type(op.operands[0]).element;
+  ir::Element element = context_.type(op.operands[0]).element;
   switch (op.opcode) {
   case ir::Opcode::Fma:
     if (ir::is_float(element))
@@ -25,12 +27,12 @@ llvm::Value *Lowering::elementwise(const ir::Op &op, const Registers &operands) 
       return operands[known->isOne() ? 1 : 2];
     return builder_.CreateSelect(operands[0], operands[1], operands[2]);
   case ir::Opcode::Cast:
-    return cast(operands[0], element, type(op.result()).element);
+    return cast(operands[0], element, context_.type(op.result()).element);
   case ir::Opcode::Bitcast:
-    return builder_.CreateBitCast(operands[0], llvm_type(context_, type(op.result())));
+    return builder_.CreateBitCast(operands[0], llvm_type(builder_.getContext(), context_.type(op.result())));
   case ir::Opcode::PtrAdd: {
     llvm::Value *index = builder_.CreateSExt(operands[1], builder_.getInt64Ty());
-    llvm::Type *step = llvm::Type::getIntNTy(context_, 8 * ir::byte_size(element));
+    llvm::Type *step = llvm::Type::getIntNTy(builder_.getContext(), 8 * ir::byte_size(element));
     return builder_.CreateGEP(step, operands[0], index);
   }
   case ir::Opcode::InlineAsm:
@@ -49,7 +51,7 @@ llvm::Value *Lowering::elementwise(const ir::Op &op, const Registers &operands) 
     return compare(op.opcode, element, operands[0], operands[1]);
   default:
     fail(op, std::string(ir::facts(op.opcode).name) + " does not compile yet");
-    return llvm::PoisonValue::get(llvm_type(context_, type(op.result())));
+    return llvm::PoisonValue::get(llvm_type(builder_.getContext(), context_.type(op.result())));
   }
 }
 
@@ -166,7 +168,7 @@ llvm::Value *Lowering::integer_binary(const ir::Op &op, ir::Element element, llv
     return shift(builder_, op.opcode, is_signed, a, b);
   case ir::Opcode::MulHi: {
     unsigned width = a->getType()->getIntegerBitWidth();
-    llvm::Type *wide = llvm::Type::getIntNTy(context_, 2 * width);
+    llvm::Type *wide = llvm::Type::getIntNTy(builder_.getContext(), 2 * width);
     auto extend = [&](llvm::Value *v) {
       return is_signed ? builder_.CreateSExt(v, wide) : builder_.CreateZExt(v, wide);
     };

@@ -14,29 +14,10 @@
 
 namespace nereid::codegen {
 
-llvm::Type *llvm_type(llvm::LLVMContext &context, ir::Element element) {
-  switch (element) {
-  case ir::Element::F16:
-    return llvm::Type::getHalfTy(context);
-  case ir::Element::BF16:
-    return llvm::Type::getBFloatTy(context);
-  case ir::Element::F32:
-    return llvm::Type::getFloatTy(context);
-  default:
-    return llvm::Type::getIntNTy(context, ir::facts(element).bits);
-  }
-}
-
-llvm::Type *llvm_type(llvm::LLVMContext &context, const ir::Type &type) {
-  constexpr unsigned global_address_space = 1;
-  return type.pointer ? llvm::PointerType::get(context, global_address_space)
-                      : llvm_type(context, type.element);
-}
-
 Lowering::Lowering(const KernelPlan &plan, llvm::Module &module)
     : index_(plan.index), function_(plan.function()), axes_(plan.axes), layouts_(plan.layouts),
-      ranges_(plan.ranges), module_(module), context_(module.getContext()), builder_(context_),
-      debug_(module), scalar_layout_(scalar_layout(function_.options.waves)) {}
+      ranges_(plan.ranges), context_(plan, module), builder_(context_.builder), packing_(builder_),
+      scalar_layout_(scalar_layout(function_.options.waves)) {}
 
 void Lowering::fail(Error error) {
   if (!error_)
@@ -47,39 +28,15 @@ void Lowering::fail(const ir::Op &op, std::string message, std::string remedy) {
   fail(nereid_error(std::move(message), std::move(remedy), function_.place(op)));
 }
 
-void Lowering::set_line(const ir::Op &op) {
-  current_ = &op;
-  builder_.SetCurrentDebugLocation(llvm::DILocation::get(context_, index_.line(op), 1, subprogram_));
-}
-
 Status Lowering::run() {
-  kernel_ = make_kernel(function_, module_);
   if (!layouts_.dots.empty() && dots_fit_vgprs())
-    kernel_->addFnAttr("amdgpu-agpr-alloc", "0");
+    context_.kernel.addFnAttr("amdgpu-agpr-alloc", "0");
   else if (!layouts_.wave_split.empty() && function_.options.wave_split == ir::WaveSplit::Auto)
     return nereid_error("a wave has no room for the sums of whole tiles", "use wave_split=n");
-  llvm::DIFile *file = debug_.createFile(function_.name + ".tir", ".");
-  debug_.createCompileUnit(llvm::DISourceLanguageName(llvm::dwarf::DW_LANG_C_plus_plus_20), file, "nereid",
-                           true, "", 0, "", llvm::DICompileUnit::LineTablesOnly);
-  subprogram_ = debug_.createFunction(file, function_.name, function_.name, file, 1,
-                                      debug_.createSubroutineType(debug_.getOrCreateTypeArray({})), 1,
-                                      llvm::DINode::FlagPrototyped, llvm::DISubprogram::SPFlagDefinition);
-  kernel_->setSubprogram(subprogram_);
-  builder_.SetInsertPoint(llvm::BasicBlock::Create(context_, "entry", kernel_));
-  builder_.SetCurrentDebugLocation(llvm::DILocation::get(context_, 1, 1, subprogram_));
-
-  llvm::Value *thread = builder_.CreateIntrinsic(llvm::Intrinsic::amdgcn_workitem_id_x, {});
-  if (function_.options.waves == 1) {
-    lane_ = thread;
-    wave_ = builder_.getInt32(0);
-  } else {
-    lane_ = builder_.CreateAnd(thread, 63);
-    wave_ = uniform(builder_.CreateLShr(thread, 6));
-  }
   open_scope();
   for (size_t i = 0; i < function_.arguments.size(); ++i) {
     const ir::Argument &argument = function_.arguments[i];
-    llvm::Value *value = kernel_->getArg(i);
+    llvm::Value *value = context_.kernel.getArg(i);
     if (argument.constant)
       value = llvm::ConstantInt::getSigned(value->getType(), *argument.constant);
     define_scalar(argument.value, value);
@@ -93,14 +50,14 @@ Status Lowering::run() {
                       "use smaller tiles or fewer waves");
   if (lds_) {
     auto *type = llvm::ArrayType::get(builder_.getInt8Ty(), lds_bytes_);
-    auto *sized = new llvm::GlobalVariable(module_, type, false, llvm::GlobalValue::InternalLinkage,
+    auto *sized = new llvm::GlobalVariable(context_.module, type, false, llvm::GlobalValue::InternalLinkage,
                                            llvm::PoisonValue::get(type), function_.name + ".lds", nullptr,
                                            llvm::GlobalValue::NotThreadLocal, 3);
     sized->setAlignment(llvm::Align(16));
     lds_->replaceAllUsesWith(sized);
     lds_->eraseFromParent();
   }
-  debug_.finalize();
+  context_.lines.finish();
   return {};
 }
 
@@ -121,7 +78,7 @@ void Lowering::lower_block(const ir::Block &block) {
 }
 
 void Lowering::lower_op(const ir::Op &op) {
-  set_line(op);
+  context_.set_line(op);
   switch (op.opcode) {
   case ir::Opcode::Load:
     if (auto issued = issued_.find(&op); issued != issued_.end())
@@ -160,7 +117,7 @@ void Lowering::lower_op(const ir::Op &op) {
         return lower_dot(*dot, op.result(), op.operands[operand == op.operands[0] ? 1 : 0]);
   for (unsigned i = 0; i < op.results.size(); ++i) {
     ir::ValueId result = op.results[i];
-    if (type(result).rank() == 0)
+    if (context_.type(result).rank() == 0)
       define_scalar(result, compute(op, i, scalars())[0]);
     else if (layouts_.homes[result])
       define(result, layouts_.home(result), compute(op, i, layouts_.home(result)));
@@ -178,11 +135,11 @@ void Lowering::define_scalar(ir::ValueId value, llvm::Value *scalar) {
 llvm::Value *Lowering::scalar(ir::ValueId value) { return homes_.at(value).registers[0]; }
 
 LinearLayout Lowering::natural_layout(ir::ValueId value) const {
-  if (type(value).rank() == 0)
+  if (context_.type(value).rank() == 0)
     return scalars();
   if (layouts_.homes[value])
     return layouts_.home(value);
-  return default_layout(type(value).shape, function_.options.waves);
+  return default_layout(context_.type(value).shape, function_.options.waves);
 }
 
 LinearLayout Lowering::operand_home(ir::ValueId value) const {
@@ -194,11 +151,11 @@ LinearLayout Lowering::operand_home(ir::ValueId value) const {
     if (auto layout = result_layout(function_, op, operand); layout && layout->is_surjective())
       return layout->without_register_broadcast();
   }
-  return default_layout(type(value).shape, function_.options.waves);
+  return default_layout(context_.type(value).shape, function_.options.waves);
 }
 
 Registers Lowering::get(ir::ValueId value, const LinearLayout &layout) {
-  if (type(value).rank() == 0)
+  if (context_.type(value).rank() == 0)
     return Registers(layout.registers(), scalar(value));
   for (auto scope = made_.rbegin(); scope != made_.rend(); ++scope)
     if (auto found = scope->find(value); found != scope->end())
@@ -219,7 +176,7 @@ Registers Lowering::make(ir::ValueId value, const LinearLayout &layout) {
     LinearLayout once = layout.without_register_broadcast();
     Registers few = get(value, once);
     Registers all;
-    for (uint32_t source : spread(layout, once))
+    for (uint32_t source : broadcast_sources(layout, once))
       all.push_back(few[source]);
     return all;
   }
@@ -227,12 +184,12 @@ Registers Lowering::make(ir::ValueId value, const LinearLayout &layout) {
     return home->second.layout == layout ? home->second.registers
                                          : convert(home->second.registers, home->second.layout, layout);
   const ir::Op &op = *index_.definition(value);
-  const ir::Op *wanting = current_;
-  set_line(op);
+  const ir::Op *wanting = context_.current();
+  context_.set_line(op);
   unsigned result = op.results[0] == value ? 0 : 1;
   Registers registers = compute(op, result, layout);
   if (wanting)
-    set_line(*wanting);
+    context_.set_line(*wanting);
   return registers;
 }
 
@@ -249,15 +206,16 @@ Registers Lowering::compute(const ir::Op &op, unsigned result, const LinearLayou
     llvm::Value *implicit = builder_.CreateIntrinsic(llvm::Intrinsic::amdgcn_implicitarg_ptr, {});
     llvm::Value *address = builder_.CreateConstGEP1_32(builder_.getInt32Ty(), implicit, op.integer("axis"));
     llvm::LoadInst *count = builder_.CreateAlignedLoad(builder_.getInt32Ty(), address, llvm::Align(4));
-    count->setMetadata(llvm::LLVMContext::MD_invariant_load, llvm::MDNode::get(context_, {}));
+    count->setMetadata(llvm::LLVMContext::MD_invariant_load, llvm::MDNode::get(builder_.getContext(), {}));
     return {count};
   }
   case ir::Opcode::Arange:
     return compute_arange(op, layout);
   case ir::Opcode::Constant: {
-    const ir::Type &t = type(op.result());
+    const ir::Type &t = context_.type(op.result());
     llvm::APInt bits(ir::facts(t.element).bits, static_cast<uint64_t>(op.integer("bits")), false, true);
-    llvm::Value *constant = from_bits(llvm::ConstantInt::get(context_, bits), llvm_type(context_, t.element));
+    llvm::Value *constant = from_bits(builder_, llvm::ConstantInt::get(builder_.getContext(), bits),
+                                      llvm_type(builder_.getContext(), t.element));
     return Registers(layout.registers(), constant);
   }
   default:

@@ -8,28 +8,21 @@
 #include <unordered_set>
 #include <vector>
 
-#include <llvm/IR/DIBuilder.h>
-#include <llvm/IR/IRBuilder.h>
-#include <llvm/IR/Module.h>
-
 #include "base/result.h"
 #include "codegen/analysis/axis_info.h"
 #include "codegen/analysis/value_ranges.h"
 #include "codegen/assign/layout_choice.h"
 #include "codegen/assign/memory_layout.h"
 #include "codegen/convert/convert_plan.h"
-#include "codegen/plan/kernel_plan.h"
+#include "codegen/lower/emit_context.h"
+#include "codegen/lower/lane_moves.h"
+#include "codegen/lower/llvm_types.h"
+#include "codegen/lower/packing.h"
+#include "codegen/lower/registers.h"
+#include "codegen/lower/thread_position.h"
 #include "codegen/schedule/prefetch_plan.h"
 
 namespace nereid::codegen {
-
-/// The elements that a lane holds of a tile, by register number of its layout.
-using Registers = std::vector<llvm::Value *>;
-
-struct Tile {
-  LinearLayout layout;
-  Registers registers;
-};
 
 /// A number as the sum of what differs between threads, what does not, and a constant. `varying` is an i64,
 /// or, with a limit, an i32 that is not negative and less than the limit; null parts are zero.
@@ -43,10 +36,6 @@ struct Offset {
   int64_t constant = 0;
 };
 
-/// The LLVM type of one element (an i1 is an i1), or of a global pointer.
-llvm::Type *llvm_type(llvm::LLVMContext &context, const ir::Type &type);
-llvm::Type *llvm_type(llvm::LLVMContext &context, ir::Element element);
-
 /// Turns one function into one kernel. Values are asked for in a layout (`get`); cheap values are made on
 /// demand, others are converted from their home. Members are grouped by the file that implements them.
 class Lowering {
@@ -54,7 +43,7 @@ public:
   Lowering(const KernelPlan &plan, llvm::Module &module);
   Status run();
   /// Of the operation whose code is being made.
-  SourceLine place() const { return current_ ? function_.place(*current_) : SourceLine{}; }
+  SourceLine place() const { return context_.place(); }
 
 private:
   friend class LdsPipelineEmitter;
@@ -62,11 +51,9 @@ private:
   // --- lower.cpp: the walk over operations, values in layouts ---
   void lower_block(const ir::Block &block);
   void lower_op(const ir::Op &op);
-  void set_line(const ir::Op &op);
   /// Sticky: the first error wins, and lowering goes on with poison until the operation is done.
   void fail(const ir::Op &op, std::string message, std::string remedy = {});
   void fail(Error error);
-  const ir::Type &type(ir::ValueId value) const { return function_.type(value); }
   llvm::Value *scalar(ir::ValueId value);
   Registers get(ir::ValueId value, const LinearLayout &layout);
   Registers make(ir::ValueId value, const LinearLayout &layout);
@@ -79,17 +66,6 @@ private:
   /// The result of a pure operation, number `result`, in a layout.
   Registers compute(const ir::Op &op, unsigned result, const LinearLayout &layout);
   const LinearLayout &scalars() const { return scalar_layout_; }
-
-  // --- lower_positions.cpp: who am I ---
-  /// The part of the flat coordinates that lane and wave give; registers add theirs by xor.
-  llvm::Value *flat_of_thread(const LinearLayout &layout);
-  llvm::Value *linear(llvm::Value *bits, const std::vector<uint64_t> &bases, llvm::Value *sum);
-  static uint64_t flat_of_register(const LinearLayout &layout, uint32_t reg);
-  /// In a layout of one dimension: what the odd index of a register adds to its coordinate.
-  static uint64_t odd_part_of_register(const LinearLayout &layout, uint32_t reg);
-  /// True in the one thread that owns what it holds of a layout; null when all do.
-  llvm::Value *owner_condition(const LinearLayout &layout);
-  llvm::Value *test_bits(llvm::Value *value, uint32_t mask);
 
   // --- lower_shape.cpp ---
   Registers compute_shape(const ir::Op &op, unsigned result, const LinearLayout &layout);
@@ -108,19 +84,6 @@ private:
   llvm::Value *cvt_scaled(const ir::Op &op, const Registers &operands);
   llvm::Value *inline_asm(const ir::Op &op, const Registers &operands);
 
-  // --- lower_packing.cpp: elements in dwords ---
-  /// An element that was cut out of a dword is remembered with its place there, so that packing it again, or
-  /// selecting it by an instruction's byte select, needs no code.
-  struct Piece {
-    llvm::Value *dword;
-    unsigned bit;
-  };
-  Registers unpack(llvm::Value *vector, llvm::Type *element, unsigned count);
-  Registers pack(const Registers &elements, unsigned element_bits);
-  llvm::Value *to_bits(llvm::Value *value);
-  llvm::Value *from_bits(llvm::Value *bits, llvm::Type *type);
-  llvm::Value *dwords_to_vector(const Registers &dwords);
-
   // --- lower_address.cpp ---
   using Offsets = std::vector<Offset>; ///< by register
   struct Address {
@@ -133,7 +96,6 @@ private:
   Offsets offsets(ir::ValueId value, const LinearLayout &layout);
   Offsets make_offsets(ir::ValueId value, const LinearLayout &layout);
   Offsets arange_offsets(const ir::Op &op, const LinearLayout &layout);
-  static std::vector<uint32_t> spread(const LinearLayout &layout, const LinearLayout &once);
   Offset scalar_offset(ir::ValueId value);
   void open_scope();
   void close_scope();
@@ -192,15 +154,10 @@ private:
   Registers swap_dwords(const SwapStep &step, const Registers &dwords, unsigned reg_bit);
   Registers by_packed_dwords(const Registers &old, unsigned pack_bits,
                              const std::function<Registers(const Registers &, unsigned)> &move);
-  llvm::Value *thread_offset(const std::vector<uint32_t> &lane_bases,
-                             const std::vector<uint32_t> &wave_bases);
   llvm::Value *lds_address(const LdsSide &side, const LdsAccess &access, llvm::Value *thread, unsigned bytes,
                            llvm::Value *base);
   llvm::Value *lds(unsigned bytes);
   void barrier();
-  llvm::Value *shuffle_xor(llvm::Value *value, unsigned lane_bit);
-  llvm::Value *uniform(llvm::Value *value); ///< the same in all lanes: into scalar registers
-  llvm::Value *by_dwords(llvm::Value *value, const std::function<llvm::Value *(llvm::Value *)> &move);
 
   // --- lower_reduce.cpp ---
   /// What is reduced of one element: its value, and for argmax its index.
@@ -294,7 +251,6 @@ private:
                      const std::array<llvm::BasicBlock *, 2> &edges);
   void expect_accesses(const ir::Block &block);
   void lower_statement(const ir::Op &op);
-  llvm::BasicBlock *new_block(const char *name);
 
   // --- lower_pipeline.cpp ---
   /// What is in flight of one round: the vectors of each load of the plan.
@@ -318,24 +274,17 @@ private:
   const AxisAnalysis &axes_;
   const LayoutChoice &layouts_;
   const ValueRanges &ranges_;
-  llvm::Module &module_;
-  llvm::LLVMContext &context_;
-  llvm::IRBuilder<> builder_;
-  llvm::DIBuilder debug_;
-  llvm::DISubprogram *subprogram_ = nullptr;
-  llvm::Function *kernel_ = nullptr;
-  llvm::Value *lane_ = nullptr; ///< 0..63
-  llvm::Value *wave_ = nullptr; ///< uniform
+  EmitContext context_;
+  llvm::IRBuilder<> &builder_;
+  Packing packing_;
   LinearLayout scalar_layout_;
   std::unordered_map<ir::ValueId, Tile> homes_;
   /// Values already made in some layout, by region: what a region made is gone when it ends.
   std::vector<std::unordered_map<ir::ValueId, std::vector<Tile>>> made_;
   std::vector<std::unordered_map<ir::ValueId, std::vector<std::pair<LinearLayout, Offsets>>>> offsets_made_;
-  std::unordered_map<llvm::Value *, Piece> pieces_;
   std::optional<Error> error_;
   /// Masks that hold everywhere in the code that is being lowered.
   std::unordered_set<ir::ValueId> known_true_;
-  const ir::Op *current_ = nullptr; ///< the operation whose code is being made
   /// The loop whose body is being lowered, where its rounds are dealt to the waves.
   const ir::Op *wave_split_loop_ = nullptr;
   /// Of the pipeline under construction: whether the round whose loads are issued exists (null: it does), its

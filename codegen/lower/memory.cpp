@@ -10,7 +10,7 @@ namespace nereid::codegen {
 
 llvm::Align Lowering::access_alignment(ir::ValueId pointer, unsigned elements) const {
   const AxisInfo &info = axes_[pointer];
-  unsigned bytes = ir::byte_size(type(pointer).element);
+  unsigned bytes = ir::byte_size(context_.type(pointer).element);
   int64_t best = bytes;
   for (unsigned d = 0; d < info.contiguity.size(); ++d)
     if (info.contiguity[d] >= elements)
@@ -26,8 +26,8 @@ Registers Lowering::guarded(llvm::Value *condition, const Registers &otherwise,
     return body();
   }
   llvm::BasicBlock *before = builder_.GetInsertBlock();
-  llvm::BasicBlock *then = new_block("active");
-  llvm::BasicBlock *after = new_block("after");
+  llvm::BasicBlock *then = context_.new_block("active");
+  llvm::BasicBlock *after = context_.new_block("after");
   builder_.CreateCondBr(condition, then, after);
   builder_.SetInsertPoint(then);
   Registers made = body();
@@ -55,10 +55,11 @@ llvm::Type *Lowering::access_type(ir::Element element, unsigned count) {
 llvm::Value *Lowering::load_vector(const ir::Op &op, llvm::Value *pointer, unsigned count,
                                    llvm::Align align) {
   llvm::LoadInst *load =
-      builder_.CreateAlignedLoad(access_type(type(op.result()).element, count), pointer, align);
+      builder_.CreateAlignedLoad(access_type(context_.type(op.result()).element, count), pointer, align);
   if (op.has("cache") && op.string("cache") == "stream")
-    load->setMetadata(llvm::LLVMContext::MD_nontemporal,
-                      llvm::MDNode::get(context_, llvm::ConstantAsMetadata::get(builder_.getInt32(1))));
+    load->setMetadata(
+        llvm::LLVMContext::MD_nontemporal,
+        llvm::MDNode::get(builder_.getContext(), llvm::ConstantAsMetadata::get(builder_.getInt32(1))));
   return load;
 }
 
@@ -72,7 +73,7 @@ struct Lowering::Accesses {
 
 Lowering::Accesses Lowering::accesses_of(ir::ValueId pointer, std::optional<ir::ValueId> mask,
                                          const LinearLayout &layout) const {
-  const unsigned bytes = ir::byte_size(type(pointer).element);
+  const unsigned bytes = ir::byte_size(context_.type(pointer).element);
   RegisterGroups groups =
       group_registers(layout, vector_access(layout, axes_[pointer], mask ? &axes_[*mask] : nullptr, bytes));
   const unsigned count = groups.access.elements();
@@ -85,7 +86,7 @@ static std::optional<ir::ValueId> operand(const ir::Op &op, size_t position) {
 
 /// What a masked access of a load gives, by access; null where that is zero.
 Registers Lowering::fills(const ir::Op &op, const Accesses &accesses) {
-  const ir::Element element = type(op.result()).element;
+  const ir::Element element = context_.type(op.result()).element;
   const unsigned bits = 8 * ir::byte_size(element);
   Registers others = op.operands.size() > 2 ? get(op.operands[2], accesses.layout) : Registers();
   Registers result;
@@ -103,7 +104,7 @@ Registers Lowering::fills(const ir::Op &op, const Accesses &accesses) {
       result.push_back(nullptr);
       continue;
     }
-    llvm::Value *vector = dwords_to_vector(pack(elements, bits));
+    llvm::Value *vector = dwords_to_vector(builder_, packing_.pack(elements, bits));
     result.push_back(bits * accesses.count < 32
                          ? builder_.CreateTrunc(vector, builder_.getIntNTy(bits * accesses.count))
                          : vector);
@@ -126,7 +127,7 @@ std::optional<Registers> Lowering::issue_load(const ir::Op &op) {
   const Registers masks = mask ? get(*mask, accesses.groups.leaders) : Registers();
   Registers vectors;
   if (auto buffers = buffer_accesses(pointer, accesses.groups.leaders, masks)) {
-    llvm::Type *access = access_type(type(op.result()).element, accesses.count);
+    llvm::Type *access = access_type(context_.type(op.result()).element, accesses.count);
     for (const BufferAccess &buffer : *buffers)
       vectors.push_back(buffer_load(op, buffer, access));
     return vectors;
@@ -159,7 +160,7 @@ Registers Lowering::load_in_branches(const ir::Op &op) {
   Registers otherwise = fills(op, accesses);
   for (llvm::Value *&vector : otherwise)
     if (!vector)
-      vector = llvm::Constant::getNullValue(access_type(type(op.result()).element, accesses.count));
+      vector = llvm::Constant::getNullValue(access_type(context_.type(op.result()).element, accesses.count));
   Registers vectors;
   for (size_t group = 0; group < masks.size();) {
     size_t end = group + 1;
@@ -179,13 +180,14 @@ Registers Lowering::load_in_branches(const ir::Op &op) {
 }
 
 void Lowering::define_loaded(const ir::Op &op, const Registers &vectors) {
-  const ir::Element element = type(op.result()).element;
+  const ir::Element element = context_.type(op.result()).element;
   const bool is_bool = element == ir::Element::I1;
   const Accesses accesses = accesses_of(op.operands[0], operand(op, 1), natural_layout(op.result()));
   Registers registers(accesses.layout.registers());
   for (uint32_t group = 0; group < vectors.size(); ++group) {
-    Registers elements =
-        unpack(vectors[group], is_bool ? builder_.getInt8Ty() : llvm_type(context_, element), accesses.count);
+    Registers elements = packing_.unpack(
+        vectors[group], is_bool ? builder_.getInt8Ty() : llvm_type(builder_.getContext(), element),
+        accesses.count);
     for (unsigned n = 0; n < accesses.count; ++n)
       registers[accesses.groups.member(group, n)] =
           is_bool ? builder_.CreateICmpNE(elements[n], builder_.getInt8(0)) : elements[n];
@@ -203,14 +205,14 @@ llvm::Value *Lowering::anchored(llvm::Value *vector) {
 /// The owner of each element stores it; others, and masked threads, store out of range, or not at all.
 void Lowering::lower_store(const ir::Op &op) {
   order_accesses(op);
-  const ir::Element element = type(op.operands[0]).element;
+  const ir::Element element = context_.type(op.operands[0]).element;
   const unsigned bits = 8 * ir::byte_size(element);
   const std::optional<ir::ValueId> mask = operand(op, 2);
   const Accesses accesses = accesses_of(op.operands[0], mask, layouts_.writes.at(&op));
   const RegisterGroups &groups = accesses.groups;
   const Registers values = get(op.operands[1], accesses.layout);
   Registers masks = mask ? get(*mask, groups.leaders) : Registers();
-  if (llvm::Value *owner = owner_condition(accesses.layout)) {
+  if (llvm::Value *owner = owner_condition(context_, accesses.layout)) {
     masks.resize(groups.first.size(), builder_.getTrue());
     std::map<llvm::Value *, llvm::Value *> both;
     for (llvm::Value *&condition : masks) {
@@ -227,7 +229,7 @@ void Lowering::lower_store(const ir::Op &op) {
       elements.push_back(element == ir::Element::I1 ? builder_.CreateZExt(value, builder_.getInt8Ty())
                                                     : value);
     }
-    llvm::Value *vector = dwords_to_vector(pack(elements, bits));
+    llvm::Value *vector = dwords_to_vector(builder_, packing_.pack(elements, bits));
     if (anchor)
       vector = anchored(vector);
     return accesses.count * bits < 32

@@ -32,11 +32,11 @@ Lowering::InFlightLoads Lowering::issue_iteration(const Loop &loop, PrefetchPlan
   InFlightLoads loads_in_flight;
   std::vector<const ir::Op *> issued;
   for (const ir::Op &op : loop.body.ops) {
-    if (plan.addresses.count(&op) != 0 && type(op.results[0]).rank() == 0)
+    if (plan.addresses.count(&op) != 0 && context_.type(op.results[0]).rank() == 0)
       lower_op(op);
     if (std::find(plan.loads.begin(), plan.loads.end(), &op) == plan.loads.end())
       continue;
-    set_line(op);
+    context_.set_line(op);
     order_accesses(op);
     if (std::optional<Registers> vectors = issue_load(op)) {
       loads_in_flight.push_back(std::move(*vectors));
@@ -47,7 +47,7 @@ Lowering::InFlightLoads Lowering::issue_iteration(const Loop &loop, PrefetchPlan
   pipeline_ = nullptr;
   iteration_exists_ = nullptr;
   close_scope();
-  set_line(loop.op);
+  context_.set_line(loop.op);
   return loads_in_flight;
 }
 
@@ -102,7 +102,7 @@ void Lowering::lower_prefetch_loop(Loop &loop, PrefetchPlan plan) {
     pin_order();
   }
   llvm::BasicBlock *before = builder_.GetInsertBlock();
-  llvm::BasicBlock *block = new_block("loop"), *rest = new_block("rest");
+  llvm::BasicBlock *block = context_.new_block("loop"), *rest = context_.new_block("rest");
 
   const auto phis_at = [&](llvm::BasicBlock *at, const Stage &like) {
     builder_.SetInsertPoint(at);
@@ -154,7 +154,7 @@ void Lowering::lower_prefetch_loop(Loop &loop, PrefetchPlan plan) {
   builder_.SetInsertPoint(rest);
   CarriedValues accumulators = after.accumulators;
   for (unsigned i = 0; i + 1 < plan.depth; ++i) {
-    llvm::BasicBlock *round = new_block("left");
+    llvm::BasicBlock *round = context_.new_block("left");
     loop.exits.emplace_back(builder_.GetInsertBlock(), accumulators);
     builder_.CreateCondBr(after.numbers[1][i], round, loop.done);
     builder_.SetInsertPoint(round);

@@ -50,11 +50,11 @@ llvm::Value *Lowering::group_scale(const ir::Op &op, const Registers &group) {
   auto *pair = llvm::FixedVectorType::get(b.getInt16Ty(), 2);
   if (narrow_bits) {
     // Pairs of bf16 are compared as packed 16-bit integers.
-    for (llvm::Value *dword : pack(group, 16))
+    for (llvm::Value *dword : packing_.pack(group, 16))
       row.push_back(b.CreateBitCast(b.CreateAnd(dword, 0x7fff7fff), pair));
   } else {
     for (llvm::Value *x : group)
-      row.push_back(b.CreateAnd(to_bits(widen(x)), 0x7fffffff));
+      row.push_back(b.CreateAnd(to_bits(builder_, widen(x)), 0x7fffffff));
   }
   for (size_t half = row.size() / 2; half > 0; half /= 2)
     for (size_t i = 0; i < half; ++i)
@@ -82,7 +82,7 @@ llvm::Value *Lowering::group_scale(const ir::Op &op, const Registers &group) {
 /// The same value, of which nothing is known. LLVM 22 folds constants into packed conversions and drops their
 /// byte select then; what was loaded is no constant.
 llvm::Value *Lowering::opaque_unless_loaded(llvm::Value *dword, llvm::Value *first_element) {
-  if (auto piece = pieces_.find(first_element); piece != pieces_.end() && piece->second.dword == dword)
+  if (const Packing::Piece *piece = packing_.piece(first_element); piece && piece->dword == dword)
     return dword;
   auto *signature = llvm::FunctionType::get(dword->getType(), {dword->getType()}, false);
   return builder_.CreateCall(signature, llvm::InlineAsm::get(signature, "", "=v,0", false), {dword});
@@ -94,7 +94,7 @@ Registers Lowering::convert_to_e2m1(const Registers &group, llvm::Value *scale) 
   bool packed = group[0]->getType()->isBFloatTy();
   Registers pairs;
   if (packed)
-    for (llvm::Value *dword : pack(group, 16))
+    for (llvm::Value *dword : packing_.pack(group, 16))
       pairs.push_back(builder_.CreateBitCast(opaque_unless_loaded(dword, group[2 * pairs.size()]),
                                              llvm::FixedVectorType::get(builder_.getBFloatTy(), 2)));
   Registers dwords;
@@ -191,7 +191,7 @@ void Lowering::lower_quantize(const ir::Op &op) {
                                  : convert_to_byte_codes(op, values, scale));
     scales.push_back(builder_.CreateTrunc(builder_.CreateLShr(scale, 23), builder_.getInt8Ty()));
   }
-  const LinearLayout scales_layout = quantize_scales_layout(sorted, type(op.results[1]).shape);
+  const LinearLayout scales_layout = quantize_scales_layout(sorted, context_.type(op.results[1]).shape);
   if (bits == 6) {
     const LinearLayout &layout = layouts_.home(op.results[0]);
     define(op.results[1], scales_layout, scales);
@@ -200,11 +200,12 @@ void Lowering::lower_quantize(const ir::Op &op) {
   Registers codes;
   for (const Registers &dwords : groups)
     for (llvm::Value *dword : dwords) {
-      Registers bytes = unpack(dword, builder_.getInt8Ty(), 4);
+      Registers bytes = packing_.unpack(dword, builder_.getInt8Ty(), 4);
       codes.insert(codes.end(), bytes.begin(), bytes.end());
     }
-  const std::array<Tile, 2> made = {Tile{quantize_codes_layout(sorted, type(op.results[0]).shape), codes},
-                                    Tile{scales_layout, scales}};
+  const std::array<Tile, 2> made = {
+      Tile{quantize_codes_layout(sorted, context_.type(op.results[0]).shape), codes},
+      Tile{scales_layout, scales}};
   std::optional<std::array<Registers, 2>> shared;
   if (layouts_.shared_quantizes.count(&op) != 0)
     shared = share_quantized(op, made);

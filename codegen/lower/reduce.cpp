@@ -23,7 +23,7 @@ static llvm::Value *second_wins(llvm::IRBuilder<> &builder, bool is_signed, cons
 }
 
 Lowering::Part Lowering::combine(const ir::Op &op, const Part &a, const Part &b) {
-  ir::Element element = type(op.operands[0]).element;
+  ir::Element element = context_.type(op.operands[0]).element;
   bool is_float = ir::is_float(element);
   switch (op.opcode) {
   case ir::Opcode::ArgMax: {
@@ -46,20 +46,13 @@ Lowering::Part Lowering::combine(const ir::Op &op, const Part &a, const Part &b)
 /// Narrow floats are summed as f32 and rounded once, at the end.
 std::vector<Lowering::Part> Lowering::parts_of(const ir::Op &op, const LinearLayout &layout, unsigned axis) {
   Registers values = get(op.operands[0], layout);
-  bool is_float = ir::is_float(type(op.operands[0]).element);
-  unsigned first = layout.first_bit(axis);
-  uint64_t mask = (uint64_t(1) << layout.dim(axis).bits) - 1;
-  llvm::Value *thread = op.opcode == ir::Opcode::ArgMax
-                            ? builder_.CreateAnd(builder_.CreateLShr(flat_of_thread(layout), first), mask)
-                            : nullptr;
+  bool is_float = ir::is_float(context_.type(op.operands[0]).element);
+  llvm::Value *thread = op.opcode == ir::Opcode::ArgMax ? thread_coordinate(context_, layout, axis) : nullptr;
   std::vector<Part> parts;
   for (uint32_t r = 0; r < values.size(); ++r) {
     parts.push_back({is_float ? widen(values[r]) : values[r]});
-    if (thread) {
-      llvm::Value *index = builder_.CreateXor(thread, flat_of_register(layout, r) >> first & mask);
-      const uint32_t odd = layout.apply({r, 0, 0})[axis] & ~static_cast<uint32_t>(mask);
-      parts.back().push_back(builder_.CreateAdd(index, builder_.getInt32(odd)));
-    }
+    if (thread)
+      parts.back().push_back(coordinate_of_register(builder_, layout, axis, thread, r));
   }
   return parts;
 }
@@ -69,7 +62,7 @@ Lowering::Part Lowering::reduce_lanes(const ir::Op &op, Part part, uint32_t lane
     if (lanes >> bit & 1) {
       Part other;
       for (llvm::Value *value : part)
-        other.push_back(shuffle_xor(value, bit));
+        other.push_back(shuffle_xor(context_, value, bit));
       part = combine(op, part, other);
     }
   return part;
@@ -148,7 +141,7 @@ void Lowering::lower_reduce(const ir::Op &op) {
   LinearLayout layout = operand_home(op.operands[0]);
   std::optional<AxisBits> on_axis = axis_bits(layout, axis);
   if (!on_axis) {
-    layout = default_layout(type(op.operands[0]).shape, function_.options.waves);
+    layout = default_layout(context_.type(op.operands[0]).shape, function_.options.waves);
     on_axis = axis_bits(layout, axis);
   }
   std::vector<Part> parts = parts_of(op, layout, axis);
@@ -173,11 +166,11 @@ void Lowering::lower_reduce(const ir::Op &op) {
   Registers registers;
   for (const Part &part : reduced) {
     llvm::Value *value = part.back();
-    ir::Element element = type(op.result()).element;
+    ir::Element element = context_.type(op.result()).element;
     registers.push_back(ir::is_float(element) ? narrow(value, element) : value);
   }
-  if (type(op.result()).rank() == 0)
-    define_scalar(op.result(), uniform(registers[0]));
+  if (context_.type(op.result()).rank() == 0)
+    define_scalar(op.result(), to_scalar_registers(builder_, registers[0]));
   else
     define(op.result(), result, registers);
 }

@@ -48,13 +48,13 @@ static std::optional<std::pair<Space, unsigned>> holder_of(const LinearLayout &l
 /// each other in a lane's registers. Narrow floats are summed as f32 and rounded once, at the end.
 void Lowering::lower_cumsum(const ir::Op &op) {
   const auto axis = static_cast<unsigned>(op.integer("axis"));
-  const ir::Element element = type(op.result()).element;
+  const ir::Element element = context_.type(op.result()).element;
   const bool is_float = ir::is_float(element);
   LinearLayout layout = operand_home(op.operands[0]);
   if (!axis_bits(layout, axis))
-    layout = default_layout(type(op.operands[0]).shape, function_.options.waves);
+    layout = default_layout(context_.type(op.operands[0]).shape, function_.options.waves);
   Registers accumulators = get(op.operands[0], layout);
-  set_line(op);
+  context_.set_line(op);
   if (is_float)
     for (llvm::Value *&value : accumulators)
       value = widen(value);
@@ -96,12 +96,13 @@ void Lowering::lower_cumsum(const ir::Op &op) {
         both.push_back(add(first[i], second[i]));
     } else {
       for (llvm::Value *total : own) {
-        lower.push_back(shuffle_xor(total, position));
+        lower.push_back(shuffle_xor(context_, total, position));
         both.push_back(add(total, lower.back()));
       }
     }
     // In the upper block alone: the sum and what comes before it.
-    llvm::Value *is_lower = test_bits(space == Space::Lane ? lane_ : wave_, 1u << position);
+    llvm::Value *is_lower =
+        are_clear(builder_, space == Space::Lane ? context_.lane : context_.wave, 1u << position);
     Registers before(accumulators.size());
     for (size_t i = 0; i < heads.size(); ++i)
       before[heads[i]] = lower[i];

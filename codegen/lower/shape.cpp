@@ -4,16 +4,13 @@
 namespace nereid::codegen {
 
 Registers Lowering::compute_arange(const ir::Op &op, const LinearLayout &layout) {
-  llvm::Value *thread = flat_of_thread(layout);
-  uint64_t thread_bits = 0;
-  for (Space space : {Space::Lane, Space::Wave})
-    for (uint64_t flat_basis : layout.bases(space))
-      thread_bits |= flat_basis;
+  llvm::Value *thread = flat_of_thread(context_, layout);
+  const uint64_t from_thread = thread_bits(layout);
   Registers registers;
   for (uint32_t r = 0; r < layout.registers(); ++r) {
     uint64_t own = flat_of_register(layout, r);
     llvm::Value *constant = builder_.getInt32(own);
-    llvm::Value *flat = (own & thread_bits) == 0 ? builder_.CreateOr(thread, constant, "", true)
+    llvm::Value *flat = (own & from_thread) == 0 ? builder_.CreateOr(thread, constant, "", true)
                                                  : builder_.CreateXor(thread, constant);
     auto first =
         static_cast<uint32_t>(op.integer("start")) + static_cast<uint32_t>(odd_part_of_register(layout, r));
@@ -39,7 +36,8 @@ Registers Lowering::compute_shape(const ir::Op &op, unsigned result, const Linea
   for (Space space : {Space::Lane, Space::Wave})
     for (unsigned bit = 0; bit < layout.bits(space); ++bit)
       if (layout.flat_basis(space, bit) & 1) {
-        llvm::Value *set = builder_.CreateNot(test_bits(space == Space::Lane ? lane_ : wave_, 1u << bit));
+        llvm::Value *set = builder_.CreateNot(
+            are_clear(builder_, space == Space::Lane ? context_.lane : context_.wave, 1u << bit));
         thread_is_odd = thread_is_odd ? builder_.CreateXor(thread_is_odd, set) : set;
       }
   Registers registers;

@@ -45,10 +45,11 @@ std::optional<std::array<Registers, 2>> Lowering::share_quantized(const ir::Op &
   llvm::GlobalVariable *&array = shared_codes_[&op];
   if (!array) {
     const uint32_t whole = bytes * exchange_copies_;
-    array = new llvm::GlobalVariable(
-        module_, llvm::ArrayType::get(builder_.getInt8Ty(), whole), false, llvm::GlobalValue::InternalLinkage,
-        llvm::PoisonValue::get(llvm::ArrayType::get(builder_.getInt8Ty(), whole)), function_.name + ".codes",
-        nullptr, llvm::GlobalValue::NotThreadLocal, 3);
+    array =
+        new llvm::GlobalVariable(context_.module, llvm::ArrayType::get(builder_.getInt8Ty(), whole), false,
+                                 llvm::GlobalValue::InternalLinkage,
+                                 llvm::PoisonValue::get(llvm::ArrayType::get(builder_.getInt8Ty(), whole)),
+                                 function_.name + ".codes", nullptr, llvm::GlobalValue::NotThreadLocal, 3);
     array->setAlignment(llvm::Align(16));
     shared_bytes_ += whole;
   }
