@@ -432,7 +432,7 @@ void LdsPipelineEmitter::emit_remainder() {
       tile = in_accumulators(tile);
   erase(computed);
   if (!built)
-    lowering_.fail(*loop_.op, "a masked round of this loop needs other waves", "use stages = 1");
+    lowering_.context_.fail(*loop_.op, "a masked round of this loop needs other waves", "use stages = 1");
 }
 
 /// For whoever checks the machine code.
@@ -483,9 +483,9 @@ bool LdsPipelineEmitter::emit() {
   list_work();
   contract();
   for (const PipelinedLoad &load : loop_.loads)
-    l.order_accesses(*load.op);
+    l.order_.before(*load.op);
   if (l.index_.block(*loop_.op) != &l.function_.body)
-    l.barrier(); // the rounds before may still read what is copied now
+    l.order_.barrier(); // the rounds before may still read what is copied now
   l.context_.set_line(*loop_.op);
   count_iterations();
   l.open_scope();
@@ -515,7 +515,7 @@ bool LdsPipelineEmitter::emit() {
     for (llvm::Value *tile : accumulators_[i])
       for (unsigned r = 0; r < llvm::cast<llvm::FixedVectorType>(tile->getType())->getNumElements(); ++r)
         registers.push_back(builder_.CreateExtractElement(tile, r));
-    l.define(loop_.op->results[i], l.natural_layout(loop_.op->results[i]), registers);
+    l.define(loop_.op->results[i], assigned_layout(l.context_.plan, loop_.op->results[i]), registers);
   }
   return true;
 }

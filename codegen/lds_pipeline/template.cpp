@@ -58,7 +58,7 @@ bool LdsPipelineEmitter::build_template(Template &made, Masks masks) {
           llvm_type(lowering_.builder_.getContext(), lowering_.context_.type(op.result()).element);
       unsigned dwords = count * ir::byte_size(lowering_.context_.type(op.result()).element) / 4;
       llvm::Type *access = dwords == 1 ? i32_ : llvm::FixedVectorType::get(i32_, dwords);
-      Registers registers(lowering_.natural_layout(op.result()).registers());
+      Registers registers(assigned_layout(lowering_.context_.plan, op.result()).registers());
       for (size_t g = 0; g < groups.first.size(); ++g) {
         llvm::Value *loaded = placeholder(access);
         made.units[loaded] = {number, g};
@@ -66,7 +66,7 @@ bool LdsPipelineEmitter::build_template(Template &made, Masks masks) {
         for (unsigned n = 0; n < count; ++n)
           registers[groups.member(static_cast<uint32_t>(g), n)] = elements[n];
       }
-      lowering_.define(op.result(), lowering_.natural_layout(op.result()), registers);
+      lowering_.define(op.result(), assigned_layout(lowering_.context_.plan, op.result()), registers);
     } else if (is_dot(op)) {
       dots.push_back(&op);
     } else if (op.opcode != ir::Opcode::Yield) {

@@ -64,10 +64,10 @@ void Lowering::atomic_fence(const ir::Op &op, bool before) {
   llvm::SyncScope::ID scope =
       builder_.getContext().getOrInsertSyncScopeID(op.string("scope") == "workgroup" ? "workgroup" : "agent");
   if (!before)
-    barrier();
+    order_.barrier();
   builder_.CreateFence(fence, scope);
   if (before)
-    barrier();
+    order_.barrier();
 }
 
 /// The old values go from their owners to all that hold copies of the result.
@@ -79,7 +79,7 @@ Registers Lowering::share_old_values(const Registers &old, const LinearLayout &l
   uint32_t blocks = 1;
   for (unsigned d = 0; d < layout.rank(); ++d)
     blocks *= layout.dim(d).odd;
-  llvm::Value *base = lds((blocks << layout.coordinate_bits()) * bytes);
+  llvm::Value *base = lds_.scratch((blocks << layout.coordinate_bits()) * bytes);
   llvm::Value *thread = flat_of_thread(context_, layout);
   auto address = [&](uint32_t r) {
     // Odd indices number blocks of powers of two.
@@ -91,13 +91,13 @@ Registers Lowering::share_old_values(const Registers &old, const LinearLayout &l
     flat = builder_.CreateAdd(flat, builder_.getInt32(block << layout.coordinate_bits()));
     return builder_.CreateGEP(element, base, flat);
   };
-  barrier();
+  order_.barrier();
   guarded(owner, {}, [&] {
     for (uint32_t r = 0; r < old.size(); ++r)
       builder_.CreateAlignedStore(old[r], address(r), llvm::Align(bytes));
     return Registers();
   });
-  barrier();
+  order_.barrier();
   Registers shared;
   for (uint32_t r = 0; r < old.size(); ++r)
     shared.push_back(builder_.CreateAlignedLoad(element, address(r), llvm::Align(bytes)));
@@ -105,7 +105,7 @@ Registers Lowering::share_old_values(const Registers &old, const LinearLayout &l
 }
 
 void Lowering::lower_atomic(const ir::Op &op) {
-  order_accesses(op);
+  order_.before(op);
   bool exchange = op.opcode == ir::Opcode::AtomicCompareExchange;
   size_t mask_operand = exchange ? 3 : 2;
   const LinearLayout &layout = layouts_.writes.at(&op);

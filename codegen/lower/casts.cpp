@@ -45,11 +45,9 @@ llvm::Value *Lowering::cvt_scaled(const ir::Op &op, const Registers &operands) {
                                                   {zero, operands[0], operands[1], operands[2], zero});
     return builder_.CreateTrunc(dword, builder_.getInt8Ty());
   }
-  if (format != ir::Format::E4M3 && format != ir::Format::E5M2) {
-    fail(op, "cvt_scaled to " + std::string(ir::facts(format).name) + " does not compile yet",
-         "formats that compile: e2m1, e4m3, e5m2");
-    return llvm::PoisonValue::get(llvm_type(builder_.getContext(), context_.type(op.result())));
-  }
+  if (format != ir::Format::E4M3 && format != ir::Format::E5M2)
+    context_.fail(op, "cvt_scaled to " + std::string(ir::facts(format).name) + " does not compile yet",
+                  "formats that compile: e2m1, e4m3, e5m2");
   auto *pair = llvm::FixedVectorType::get(builder_.getInt16Ty(), 2);
   llvm::Value *packed = builder_.CreateIntrinsic(
       format == ir::Format::E4M3 ? llvm::Intrinsic::amdgcn_cvt_scalef32_pk_fp8_f32
@@ -65,13 +63,11 @@ llvm::Value *Lowering::inline_asm(const ir::Op &op, const Registers &operands) {
   auto *signature =
       llvm::FunctionType::get(llvm_type(builder_.getContext(), context_.type(op.result())), types, false);
   const std::string &constraints = op.string("constraints");
-  if (llvm::Error wrong = llvm::InlineAsm::verify(signature, constraints)) {
+  if (llvm::Error wrong = llvm::InlineAsm::verify(signature, constraints))
     fail(user_error("inline_asm's constraints \"" + constraints +
                         "\" do not fit: " + llvm::toString(std::move(wrong)),
                     "give one output and one constraint for each operand, as LLVM's inline assembly has them",
                     function_.place(op)));
-    return llvm::PoisonValue::get(signature->getReturnType());
-  }
   auto *code = llvm::InlineAsm::get(signature, op.string("asm"), constraints, false);
   llvm::CallInst *call = builder_.CreateCall(signature, code, operands);
   call->setDoesNotAccessMemory();

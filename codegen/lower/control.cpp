@@ -45,19 +45,7 @@ void Lowering::define_merged(const ir::Op &op, const std::array<std::vector<Regi
       merged[i].push_back(phi);
     }
   for (size_t i = 0; i < op.results.size(); ++i)
-    define_from_edge(op.results[i], natural_layout(op.results[i]), merged[i]);
-}
-
-/// Accesses of a loop's body may follow those of its next round.
-void Lowering::expect_accesses(const ir::Block &block) {
-  constexpr ir::ValueId no_pointer = ~ir::ValueId(0);
-  for (const ir::Op &op : block.ops) {
-    for (const ir::Block &inner : op.blocks)
-      expect_accesses(inner);
-    if (ir::facts(op.opcode).op_class == ir::OpClass::Memory)
-      accesses_.push_back({root(op.operands[0]), no_pointer,
-                           ir::facts(op.opcode).effect == ir::OpEffect::Effect, LinearLayout()});
-  }
+    define_from_edge(op.results[i], assigned_layout(context_.plan, op.results[i]), merged[i]);
 }
 
 /// Wave w starts w steps later and goes on by as many steps as there are waves. A distance between first and
@@ -119,7 +107,7 @@ void Lowering::lower_for(const ir::Op &op) {
   size_t count = op.results.size();
   CarriedValues initial;
   for (size_t i = 0; i < count; ++i) {
-    loop.layouts.push_back(natural_layout(body.arguments[i + 1]));
+    loop.layouts.push_back(assigned_layout(context_.plan, body.arguments[i + 1]));
     initial.push_back(edge_values(op.operands[i + 3], loop.layouts[i]));
     if (loop.wave_split)
       initial.back() = initial_accumulator_of_wave(initial.back());
@@ -131,12 +119,12 @@ void Lowering::lower_for(const ir::Op &op) {
   loop.exits.emplace_back(builder_.GetInsertBlock(), initial);
 
   builder_.SetInsertPoint(start);
-  const std::vector<Access> skipped = accesses_;
+  const MemoryOrder::Accesses skipped = order_.accesses();
   if (PrefetchPlan plan = plan_prefetch(index_, layouts_, op); plan.overlaps())
     lower_prefetch_loop(loop, std::move(plan));
   else
     lower_iterations(loop);
-  accesses_.insert(accesses_.end(), skipped.begin(), skipped.end());
+  order_.add(skipped);
 
   builder_.SetInsertPoint(loop.done);
   CarriedValues results = phis_of(initial);
@@ -161,7 +149,7 @@ void Lowering::lower_iterations(Loop &loop) {
   index->addIncoming(iterations.first, before);
   const CarriedValues carried = phis_of(initial);
   add_incoming(carried, initial, before);
-  expect_accesses(loop.body);
+  order_.expect(loop.body);
   const CarriedValues next = lower_iteration(loop, index, carried);
   // index < last here, so that the distance is exact as an unsigned number, and a step past the largest
   // integer is not taken.
@@ -181,17 +169,14 @@ Lowering::CarriedValues Lowering::lower_iteration(const Loop &loop, llvm::Value 
   define_scalar(loop.body.arguments[0], index);
   for (size_t i = 0; i < carried.size(); ++i)
     define_from_edge(loop.body.arguments[i + 1], loop.layouts[i], carried[i]);
-  if (loop.wave_split)
-    wave_split_loop_ = &loop.op;
-  ++loop_depth_;
-  lower_block(loop.body);
-  context_.set_line(loop.op);
-  // After an error what the body yields need not exist.
-  CarriedValues next = error_ ? carried : CarriedValues();
-  for (size_t i = 0; i < carried.size() && !error_; ++i)
-    next.push_back(edge_values(loop.body.ops.back().operands[i], loop.layouts[i]));
-  --loop_depth_;
-  wave_split_loop_ = nullptr;
+  CarriedValues next;
+  {
+    EmitContext::LoopScope inside(context_, loop.op);
+    lower_block(loop.body);
+    context_.set_line(loop.op);
+    for (size_t i = 0; i < carried.size(); ++i)
+      next.push_back(edge_values(loop.body.ops.back().operands[i], loop.layouts[i]));
+  }
   close_scope();
   return next;
 }
@@ -203,38 +188,37 @@ void Lowering::lower_if(const ir::Op &op) {
   llvm::BasicBlock *ends[2];
   std::vector<Registers> values[2];
   builder_.CreateCondBr(condition, starts[0], starts[1]);
-  std::vector<Access> before = accesses_, after;
+  const MemoryOrder::Accesses before = order_.accesses();
+  MemoryOrder::Accesses after;
   for (int side = 0; side < 2; ++side) {
     builder_.SetInsertPoint(starts[side]);
-    accesses_ = before;
+    order_.restart(before);
     open_scope();
     lower_block(op.blocks[side]);
-    if (error_)
-      return;
     context_.set_line(op);
     for (size_t i = 0; i < op.results.size(); ++i)
       values[side].push_back(
-          edge_values(op.blocks[side].ops.back().operands[i], natural_layout(op.results[i])));
+          edge_values(op.blocks[side].ops.back().operands[i], assigned_layout(context_.plan, op.results[i])));
     close_scope();
-    after.insert(after.end(), accesses_.begin(), accesses_.end());
+    after.insert(after.end(), order_.accesses().begin(), order_.accesses().end());
     ends[side] = builder_.GetInsertBlock();
     builder_.CreateBr(done);
   }
-  accesses_ = std::move(after);
+  order_.restart(std::move(after));
   builder_.SetInsertPoint(done);
   define_merged(op, {values[0], values[1]}, {ends[0], ends[1]});
 }
 
 void Lowering::lower_statement(const ir::Op &op) {
   if (op.opcode == ir::Opcode::DevicePrint)
-    return fail(op, "device_print does not compile yet", "run the kernel in the interpreter");
+    context_.fail(op, "device_print does not compile yet", "run the kernel in the interpreter");
   ir::ValueId value = op.operands[0];
   if (op.opcode == ir::Opcode::Assume) {
     builder_.CreateAssumption(scalar(value));
     return;
   }
   llvm::Value *good = builder_.getTrue();
-  for (llvm::Value *element : get(value, natural_layout(value)))
+  for (llvm::Value *element : get(value, assigned_layout(context_.plan, value)))
     good = builder_.CreateAnd(good, element);
   guarded(builder_.CreateNot(good), {}, [&] {
     builder_.CreateIntrinsic(llvm::Intrinsic::trap, {});

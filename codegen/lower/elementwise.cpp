@@ -50,8 +50,7 @@ llvm::Value *Lowering::elementwise(const ir::Op &op, const Registers &operands) 
   case ir::OpClass::Compare:
     return compare(op.opcode, element, operands[0], operands[1]);
   default:
-    fail(op, std::string(ir::facts(op.opcode).name) + " does not compile yet");
-    return llvm::PoisonValue::get(llvm_type(builder_.getContext(), context_.type(op.result())));
+    context_.fail(op, std::string(ir::facts(op.opcode).name) + " does not compile yet");
   }
 }
 
@@ -71,10 +70,8 @@ llvm::Value *Lowering::unary(const ir::Op &op, ir::Element element, llvm::Value 
   default:
     break;
   }
-  if (!is_float) {
-    fail(op, std::string(ir::facts(op.opcode).name) + " of integers does not compile");
-    return a;
-  }
+  if (!is_float)
+    context_.fail(op, std::string(ir::facts(op.opcode).name) + " of integers does not compile");
   return narrow(float_function(builder_, op.opcode, widen(a)), element);
 }
 
@@ -176,8 +173,7 @@ llvm::Value *Lowering::integer_binary(const ir::Op &op, ir::Element element, llv
     return builder_.CreateTrunc(builder_.CreateLShr(product, width), a->getType());
   }
   default:
-    fail(op, std::string(ir::facts(op.opcode).name) + " does not compile yet");
-    return a;
+    context_.fail(op, std::string(ir::facts(op.opcode).name) + " does not compile yet");
   }
 }
 

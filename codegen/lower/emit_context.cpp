@@ -27,6 +27,15 @@ llvm::BasicBlock *EmitContext::new_block(const char *name) {
   return llvm::BasicBlock::Create(builder.getContext(), name, &kernel);
 }
 
+void EmitContext::fail(const ir::Op &op, std::string message, std::string remedy) const {
+  codegen::fail(nereid_error(std::move(message), std::move(remedy), function().place(op)));
+}
+
+const ir::Op *EmitContext::wave_split_loop() const {
+  const bool split = in_loop() && plan.layouts.wave_split.contains(loops_.back()->blocks.front());
+  return split ? loops_.back() : nullptr;
+}
+
 void EmitContext::set_line(const ir::Op &op) {
   current_ = &op;
   builder.SetCurrentDebugLocation(lines.at(plan.index.line(op)));

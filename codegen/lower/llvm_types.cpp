@@ -1,7 +1,5 @@
-// Which LLVM type an element of a tile has.
+// Which LLVM types elements of tiles and memory accesses have.
 #include "codegen/lower/llvm_types.h"
-
-#include <llvm/IR/DerivedTypes.h>
 
 namespace nereid::codegen {
 
@@ -26,6 +24,12 @@ llvm::Type *llvm_type(llvm::LLVMContext &context, const ir::Type &type) {
 
 unsigned bits_of(llvm::Type *type) {
   return type->isPointerTy() ? 64 : static_cast<unsigned>(type->getPrimitiveSizeInBits());
+}
+
+llvm::Type *access_type(llvm::IRBuilder<> &builder, unsigned bytes) {
+  if (bytes <= 4)
+    return builder.getIntNTy(8 * bytes);
+  return llvm::FixedVectorType::get(builder.getInt32Ty(), bytes / 4);
 }
 
 } // namespace nereid::codegen

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <llvm/IR/Type.h>
+#include <llvm/IR/IRBuilder.h>
 
 #include "dsl/ir/type.h"
 
@@ -12,5 +12,8 @@ llvm::Type *llvm_type(llvm::LLVMContext &context, ir::Element element);
 
 /// Bits of an element in a register: 64 of a pointer.
 unsigned bits_of(llvm::Type *type);
+
+/// What one memory access of so many bytes moves: an integer of up to 4 bytes, or a vector of dwords.
+llvm::Type *access_type(llvm::IRBuilder<> &builder, unsigned bytes);
 
 } // namespace nereid::codegen

@@ -17,18 +17,20 @@ namespace nereid::codegen {
 Lowering::Lowering(const KernelPlan &plan, llvm::Module &module)
     : index_(plan.index), function_(plan.function()), axes_(plan.axes), layouts_(plan.layouts),
       ranges_(plan.ranges), context_(plan, module), builder_(context_.builder), packing_(builder_),
+      lds_(context_), order_(context_), exchange_(context_, packing_, lds_, order_),
       scalar_layout_(scalar_layout(function_.options.waves)) {}
 
-void Lowering::fail(Error error) {
-  if (!error_)
-    error_ = std::move(error);
-}
-
-void Lowering::fail(const ir::Op &op, std::string message, std::string remedy) {
-  fail(nereid_error(std::move(message), std::move(remedy), function_.place(op)));
-}
-
 Status Lowering::run() {
+  try {
+    return emit_kernel();
+  } catch (const EmitError &error) {
+    return error.error();
+  } catch (const LayoutError &error) {
+    return error.error(context_.place());
+  }
+}
+
+Status Lowering::emit_kernel() {
   if (!layouts_.dots.empty() && dots_fit_vgprs())
     context_.kernel.addFnAttr("amdgpu-agpr-alloc", "0");
   else if (!layouts_.wave_split.empty() && function_.options.wave_split == ir::WaveSplit::Auto)
@@ -42,21 +44,8 @@ Status Lowering::run() {
     define_scalar(argument.value, value);
   }
   lower_block(function_.body);
-  if (error_)
-    return *error_;
   builder_.CreateRetVoid();
-  if (const unsigned bytes = lds_bytes_ + shared_bytes_; bytes > lds_limit)
-    return user_error(fmt::format("the kernel needs {} bytes of LDS, a workgroup has {}", bytes, lds_limit),
-                      "use smaller tiles or fewer waves");
-  if (lds_) {
-    auto *type = llvm::ArrayType::get(builder_.getInt8Ty(), lds_bytes_);
-    auto *sized = new llvm::GlobalVariable(context_.module, type, false, llvm::GlobalValue::InternalLinkage,
-                                           llvm::PoisonValue::get(type), function_.name + ".lds", nullptr,
-                                           llvm::GlobalValue::NotThreadLocal, 3);
-    sized->setAlignment(llvm::Align(16));
-    lds_->replaceAllUsesWith(sized);
-    lds_->eraseFromParent();
-  }
+  lds_.finish();
   context_.lines.finish();
   return {};
 }
@@ -73,7 +62,7 @@ void Lowering::close_scope() {
 
 void Lowering::lower_block(const ir::Block &block) {
   for (const ir::Op &op : block.ops)
-    if (!error_ && op.opcode != ir::Opcode::Yield)
+    if (op.opcode != ir::Opcode::Yield)
       lower_op(op);
 }
 
@@ -134,14 +123,6 @@ void Lowering::define_scalar(ir::ValueId value, llvm::Value *scalar) {
 
 llvm::Value *Lowering::scalar(ir::ValueId value) { return homes_.at(value).registers[0]; }
 
-LinearLayout Lowering::natural_layout(ir::ValueId value) const {
-  if (context_.type(value).rank() == 0)
-    return scalars();
-  if (layouts_.homes[value])
-    return layouts_.home(value);
-  return default_layout(context_.type(value).shape, function_.options.waves);
-}
-
 LinearLayout Lowering::operand_home(ir::ValueId value) const {
   if (auto home = homes_.find(value); home != homes_.end())
     return home->second.layout.without_register_broadcast();
@@ -181,8 +162,9 @@ Registers Lowering::make(ir::ValueId value, const LinearLayout &layout) {
     return all;
   }
   if (auto home = homes_.find(value); home != homes_.end())
-    return home->second.layout == layout ? home->second.registers
-                                         : convert(home->second.registers, home->second.layout, layout);
+    return home->second.layout == layout
+               ? home->second.registers
+               : exchange_.convert(home->second.registers, home->second.layout, layout);
   const ir::Op &op = *index_.definition(value);
   const ir::Op *wanting = context_.current();
   context_.set_line(op);
@@ -242,11 +224,7 @@ Result<std::unique_ptr<llvm::Module>> emit(const KernelPlan &plan, llvm::LLVMCon
   auto module = std::make_unique<llvm::Module>(name, context);
   set_target(*module);
   Lowering lowering(plan, *module);
-  try {
-    NEREID_CHECK(lowering.run());
-  } catch (const LayoutError &error) {
-    return error.error(lowering.place());
-  }
+  NEREID_CHECK(lowering.run());
   std::string text;
   llvm::raw_string_ostream stream(text);
   if (llvm::verifyModule(*module, &stream))

@@ -14,12 +14,12 @@
 #include "codegen/assign/layout_choice.h"
 #include "codegen/assign/memory_layout.h"
 #include "codegen/convert/convert_plan.h"
-#include "codegen/lower/emit_context.h"
+#include "codegen/lower/exchange.h"
 #include "codegen/lower/lane_moves.h"
 #include "codegen/lower/llvm_types.h"
-#include "codegen/lower/packing.h"
 #include "codegen/lower/registers.h"
 #include "codegen/lower/thread_position.h"
+#include "codegen/lower/value_layout.h"
 #include "codegen/schedule/prefetch_plan.h"
 
 namespace nereid::codegen {
@@ -42,26 +42,20 @@ class Lowering {
 public:
   Lowering(const KernelPlan &plan, llvm::Module &module);
   Status run();
-  /// Of the operation whose code is being made.
-  SourceLine place() const { return context_.place(); }
 
 private:
   friend class LdsPipelineEmitter;
 
   // --- lower.cpp: the walk over operations, values in layouts ---
+  Status emit_kernel();
   void lower_block(const ir::Block &block);
   void lower_op(const ir::Op &op);
-  /// Sticky: the first error wins, and lowering goes on with poison until the operation is done.
-  void fail(const ir::Op &op, std::string message, std::string remedy = {});
-  void fail(Error error);
   llvm::Value *scalar(ir::ValueId value);
   Registers get(ir::ValueId value, const LinearLayout &layout);
   Registers make(ir::ValueId value, const LinearLayout &layout);
   void define(ir::ValueId value, LinearLayout layout, Registers registers);
   void define_scalar(ir::ValueId value, llvm::Value *scalar);
-  /// The layout in which a value can be had without moving it.
-  LinearLayout natural_layout(ir::ValueId value) const;
-  /// As natural_layout, and through renamings; copies among registers left out.
+  /// In which a value can be had without moving it, through views; broadcast registers left out.
   LinearLayout operand_home(ir::ValueId value) const;
   /// The result of a pure operation, number `result`, in a layout.
   Registers compute(const ir::Op &op, unsigned result, const LinearLayout &layout);
@@ -127,7 +121,6 @@ private:
   void atomic_fence(const ir::Op &op, bool before);
   Registers share_old_values(const Registers &old, const LinearLayout &layout, llvm::Value *owner);
   llvm::Value *load_vector(const ir::Op &op, llvm::Value *pointer, unsigned count, llvm::Align align);
-  llvm::Type *access_type(ir::Element element, unsigned count);
   struct Accesses;
   Accesses accesses_of(ir::ValueId pointer, std::optional<ir::ValueId> mask,
                        const LinearLayout &layout) const;
@@ -137,27 +130,6 @@ private:
   Registers guarded(llvm::Value *condition, const Registers &otherwise,
                     const std::function<Registers()> &body);
   llvm::Value *anchored(llvm::Value *vector);
-  /// A barrier where other waves' accesses to the same memory must be over first.
-  void order_accesses(const ir::Op &op);
-  std::optional<ir::ValueId> root(ir::ValueId pointer) const;
-
-  // --- lower_convert.cpp, lower_lds.cpp: between layouts ---
-  Registers convert(const Registers &registers, const LinearLayout &from, const LinearLayout &to);
-  Registers emit(const RenameStep &step, const Registers &old);
-  Registers emit(const SelectStep &step, const Registers &old);
-  Registers emit(const ShuffleStep &step, const Registers &old);
-  Registers emit(const SwapStep &step, const Registers &old);
-  Registers emit(const LdsStep &step, const Registers &old);
-  llvm::Type *lds_access_type(unsigned bytes);
-  void write_lds(const LdsStep &step, unsigned pass, const Registers &old, llvm::Value *base);
-  void read_lds(const LdsStep &step, unsigned pass, llvm::Type *type, llvm::Value *base, Registers &result);
-  Registers swap_dwords(const SwapStep &step, const Registers &dwords, unsigned reg_bit);
-  Registers by_packed_dwords(const Registers &old, unsigned pack_bits,
-                             const std::function<Registers(const Registers &, unsigned)> &move);
-  llvm::Value *lds_address(const LdsSide &side, const LdsAccess &access, llvm::Value *thread, unsigned bytes,
-                           llvm::Value *base);
-  llvm::Value *lds(unsigned bytes);
-  void barrier();
 
   // --- lower_reduce.cpp ---
   /// What is reduced of one element: its value, and for argmax its index.
@@ -249,7 +221,6 @@ private:
   void define_from_edge(ir::ValueId value, const LinearLayout &layout, const Registers &crossed);
   void define_merged(const ir::Op &op, const std::array<std::vector<Registers>, 2> &values,
                      const std::array<llvm::BasicBlock *, 2> &edges);
-  void expect_accesses(const ir::Block &block);
   void lower_statement(const ir::Op &op);
 
   // --- lower_pipeline.cpp ---
@@ -277,37 +248,25 @@ private:
   EmitContext context_;
   llvm::IRBuilder<> &builder_;
   Packing packing_;
+  LdsMemory lds_;
+  MemoryOrder order_;
+  ExchangeEmitter exchange_;
   LinearLayout scalar_layout_;
   std::unordered_map<ir::ValueId, Tile> homes_;
   /// Values already made in some layout, by region: what a region made is gone when it ends.
   std::vector<std::unordered_map<ir::ValueId, std::vector<Tile>>> made_;
   std::vector<std::unordered_map<ir::ValueId, std::vector<std::pair<LinearLayout, Offsets>>>> offsets_made_;
-  std::optional<Error> error_;
   /// Masks that hold everywhere in the code that is being lowered.
   std::unordered_set<ir::ValueId> known_true_;
-  /// The loop whose body is being lowered, where its rounds are dealt to the waves.
-  const ir::Op *wave_split_loop_ = nullptr;
   /// Of the pipeline under construction: whether the round whose loads are issued exists (null: it does), its
   /// plan, loads already issued for the round that is computed.
   llvm::Value *iteration_exists_ = nullptr;
   const PrefetchPlan *pipeline_ = nullptr;
   std::unordered_map<const ir::Op *, Registers> issued_;
 
-  unsigned loop_depth_ = 0;
   /// Which copy of a pipeline's body is being lowered, of how many.
   unsigned exchange_copy_ = 0, exchange_copies_ = 1;
   std::unordered_map<const ir::Op *, llvm::GlobalVariable *> shared_codes_;
-  unsigned shared_bytes_ = 0; ///< of LDS
-  llvm::GlobalVariable *lds_ = nullptr;
-  unsigned lds_bytes_ = 0;
-  /// Accesses since the last barrier, for order_accesses.
-  struct Access {
-    std::optional<ir::ValueId> root;
-    ir::ValueId pointer;
-    bool writes;
-    LinearLayout layout;
-  };
-  std::vector<Access> accesses_;
 };
 
 } // namespace nereid::codegen

@@ -44,18 +44,10 @@ Registers Lowering::guarded(llvm::Value *condition, const Registers &otherwise,
   return merged;
 }
 
-llvm::Type *Lowering::access_type(ir::Element element, unsigned count) {
-  const unsigned bits = count * 8 * ir::byte_size(element);
-  llvm::Type *i32 = builder_.getInt32Ty();
-  return bits < 32    ? static_cast<llvm::Type *>(builder_.getIntNTy(bits))
-         : bits == 32 ? i32
-                      : llvm::FixedVectorType::get(i32, bits / 32);
-}
-
 llvm::Value *Lowering::load_vector(const ir::Op &op, llvm::Value *pointer, unsigned count,
                                    llvm::Align align) {
-  llvm::LoadInst *load =
-      builder_.CreateAlignedLoad(access_type(context_.type(op.result()).element, count), pointer, align);
+  llvm::LoadInst *load = builder_.CreateAlignedLoad(
+      access_type(builder_, count * ir::byte_size(context_.type(op.result()).element)), pointer, align);
   if (op.has("cache") && op.string("cache") == "stream")
     load->setMetadata(
         llvm::LLVMContext::MD_nontemporal,
@@ -113,7 +105,7 @@ Registers Lowering::fills(const ir::Op &op, const Accesses &accesses) {
 }
 
 void Lowering::lower_load(const ir::Op &op) {
-  order_accesses(op);
+  order_.before(op);
   if (std::optional<Registers> vectors = issue_load(op))
     finish_load(op, std::move(*vectors));
   else
@@ -123,11 +115,12 @@ void Lowering::lower_load(const ir::Op &op) {
 std::optional<Registers> Lowering::issue_load(const ir::Op &op) {
   const ir::ValueId pointer = op.operands[0];
   const std::optional<ir::ValueId> mask = operand(op, 1);
-  const Accesses accesses = accesses_of(pointer, mask, natural_layout(op.result()));
+  const Accesses accesses = accesses_of(pointer, mask, assigned_layout(context_.plan, op.result()));
   const Registers masks = mask ? get(*mask, accesses.groups.leaders) : Registers();
   Registers vectors;
   if (auto buffers = buffer_accesses(pointer, accesses.groups.leaders, masks)) {
-    llvm::Type *access = access_type(context_.type(op.result()).element, accesses.count);
+    llvm::Type *access =
+        access_type(builder_, accesses.count * ir::byte_size(context_.type(op.result()).element));
     for (const BufferAccess &buffer : *buffers)
       vectors.push_back(buffer_load(op, buffer, access));
     return vectors;
@@ -142,7 +135,8 @@ std::optional<Registers> Lowering::issue_load(const ir::Op &op) {
 /// Masked threads get what they are to have.
 void Lowering::finish_load(const ir::Op &op, Registers vectors) {
   if (op.operands.size() > 2) {
-    const Accesses accesses = accesses_of(op.operands[0], op.operands[1], natural_layout(op.result()));
+    const Accesses accesses =
+        accesses_of(op.operands[0], op.operands[1], assigned_layout(context_.plan, op.result()));
     const Registers masks = get(op.operands[1], accesses.groups.leaders);
     const Registers others = fills(op, accesses);
     for (size_t group = 0; group < vectors.size(); ++group)
@@ -154,13 +148,15 @@ void Lowering::finish_load(const ir::Op &op, Registers vectors) {
 
 /// Accesses under one mask share a branch.
 Registers Lowering::load_in_branches(const ir::Op &op) {
-  const Accesses accesses = accesses_of(op.operands[0], op.operands[1], natural_layout(op.result()));
+  const Accesses accesses =
+      accesses_of(op.operands[0], op.operands[1], assigned_layout(context_.plan, op.result()));
   const Registers pointers = addresses(op.operands[0], accesses.groups.leaders);
   const Registers masks = get(op.operands[1], accesses.groups.leaders);
   Registers otherwise = fills(op, accesses);
   for (llvm::Value *&vector : otherwise)
     if (!vector)
-      vector = llvm::Constant::getNullValue(access_type(context_.type(op.result()).element, accesses.count));
+      vector = llvm::Constant::getNullValue(
+          access_type(builder_, accesses.count * ir::byte_size(context_.type(op.result()).element)));
   Registers vectors;
   for (size_t group = 0; group < masks.size();) {
     size_t end = group + 1;
@@ -182,7 +178,8 @@ Registers Lowering::load_in_branches(const ir::Op &op) {
 void Lowering::define_loaded(const ir::Op &op, const Registers &vectors) {
   const ir::Element element = context_.type(op.result()).element;
   const bool is_bool = element == ir::Element::I1;
-  const Accesses accesses = accesses_of(op.operands[0], operand(op, 1), natural_layout(op.result()));
+  const Accesses accesses =
+      accesses_of(op.operands[0], operand(op, 1), assigned_layout(context_.plan, op.result()));
   Registers registers(accesses.layout.registers());
   for (uint32_t group = 0; group < vectors.size(); ++group) {
     Registers elements = packing_.unpack(
@@ -204,7 +201,7 @@ llvm::Value *Lowering::anchored(llvm::Value *vector) {
 
 /// The owner of each element stores it; others, and masked threads, store out of range, or not at all.
 void Lowering::lower_store(const ir::Op &op) {
-  order_accesses(op);
+  order_.before(op);
   const ir::Element element = context_.type(op.operands[0]).element;
   const unsigned bits = 8 * ir::byte_size(element);
   const std::optional<ir::ValueId> mask = operand(op, 2);
@@ -256,35 +253,6 @@ void Lowering::lower_store(const ir::Op &op) {
     });
     group = end;
   }
-}
-
-std::optional<ir::ValueId> Lowering::root(ir::ValueId pointer) const {
-  const ir::Op *op = index_.definition(pointer);
-  if (op && (op->opcode == ir::Opcode::PtrAdd || ir::facts(op->opcode).op_class == ir::OpClass::Shape))
-    return root(op->operands[0]);
-  for (const ir::Argument &argument : function_.arguments)
-    if (argument.value == pointer)
-      return pointer;
-  return std::nullopt;
-}
-
-/// The trace's order holds for the whole program: where another thread may have touched the same memory since
-/// the last barrier, and one of the two accesses writes, all waves meet first. The same pointers in the same
-/// layout are each thread's own, unless waves hold copies.
-void Lowering::order_accesses(const ir::Op &op) {
-  bool writes = ir::facts(op.opcode).effect == ir::OpEffect::Effect;
-  ir::ValueId pointer = op.operands[0];
-  LinearLayout layout = writes ? layouts_.writes.at(&op) : natural_layout(op.result());
-  std::optional<ir::ValueId> mine = root(pointer);
-  const bool copied = layout.free_mask(Space::Wave) != 0;
-  bool conflict = std::any_of(accesses_.begin(), accesses_.end(), [&](const Access &other) {
-    bool same_memory = !mine || !other.root || *mine == *other.root;
-    bool own = !copied && other.pointer == pointer && other.layout == layout;
-    return (writes || other.writes) && same_memory && !own;
-  });
-  if (conflict)
-    barrier();
-  accesses_.push_back({mine, pointer, writes, layout});
 }
 
 } // namespace nereid::codegen

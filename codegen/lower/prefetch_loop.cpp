@@ -37,7 +37,7 @@ Lowering::InFlightLoads Lowering::issue_iteration(const Loop &loop, PrefetchPlan
     if (std::find(plan.loads.begin(), plan.loads.end(), &op) == plan.loads.end())
       continue;
     context_.set_line(op);
-    order_accesses(op);
+    order_.before(op);
     if (std::optional<Registers> vectors = issue_load(op)) {
       loads_in_flight.push_back(std::move(*vectors));
       issued.push_back(&op);
@@ -89,9 +89,9 @@ void Lowering::lower_prefetch_loop(Loop &loop, PrefetchPlan plan) {
   const bool shares = std::any_of(loop.body.ops.begin(), loop.body.ops.end(), [&](const ir::Op &op) {
     return layouts_.shared_quantizes.count(&op) != 0;
   });
-  if (shares && loop_depth_ > 0)
-    barrier();
-  expect_accesses(loop.body);
+  if (shares && context_.in_loop())
+    order_.barrier();
+  order_.expect(loop.body);
   std::vector<InFlightLoads> in_flight = {issue_iteration(loop, plan, iterations.first, nullptr)};
   if (plan.loads.empty())
     return lower_iterations(loop);

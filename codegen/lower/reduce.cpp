@@ -91,8 +91,8 @@ std::vector<Lowering::Part> Lowering::reduce_waves(const ir::Op &op, std::vector
     Registers values;
     for (const Part &part : parts)
       values.push_back(part[field]);
-    fields.push_back(convert(values, LinearLayout::from_flat_bases(shape, from, layout.repeats()),
-                             LinearLayout::from_flat_bases(shape, to, layout.repeats())));
+    fields.push_back(exchange_.convert(values, LinearLayout::from_flat_bases(shape, from, layout.repeats()),
+                                       LinearLayout::from_flat_bases(shape, to, layout.repeats())));
   }
   for (size_t r = 0; r < parts.size(); ++r)
     for (size_t wave = 0; wave < size_t(1) << count; ++wave) {
@@ -123,8 +123,9 @@ Registers Lowering::sum_over_waves(const Registers &accumulators, const LinearLa
     from[2][bit] = uint64_t(1) << bit;
     to[0].insert(to[0].begin() + bit, uint64_t(1) << bit);
   }
-  Registers parts = convert(accumulators, LinearLayout::from_flat_bases(shape, from, layout.repeats()),
-                            LinearLayout::from_flat_bases(shape, to, result.repeats()));
+  Registers parts =
+      exchange_.convert(accumulators, LinearLayout::from_flat_bases(shape, from, layout.repeats()),
+                        LinearLayout::from_flat_bases(shape, to, result.repeats()));
   Registers totals;
   for (size_t first = 0; first < parts.size(); first += size_t(1) << count) {
     llvm::Value *total = parts[first];

@@ -25,8 +25,8 @@ std::array<Registers, 2> Lowering::both_waves(const Registers &values, unsigned 
   std::vector<Repeat> repeats;
   if (registers.odd > 1)
     repeats.push_back({Space::Register, registers.odd, 0});
-  const Registers moved = convert(values, LinearLayout::from_flat_bases(shape, from, repeats),
-                                  LinearLayout::from_flat_bases(shape, to, repeats));
+  const Registers moved = exchange_.convert(values, LinearLayout::from_flat_bases(shape, from, repeats),
+                                            LinearLayout::from_flat_bases(shape, to, repeats));
   std::array<Registers, 2> result;
   for (size_t i = 0; i < moved.size(); ++i)
     result[i % 2].push_back(moved[i]);
@@ -69,7 +69,7 @@ void Lowering::lower_cumsum(const ir::Op &op) {
   for (unsigned bit = 0; bit < layout.dim(axis).bits; ++bit) {
     const auto holder = holder_of(layout, uint64_t(1) << (layout.first_bit(axis) + bit));
     if (!holder)
-      return fail(op, "cumsum of a tile laid out as " + layout.text() + " does not compile");
+      context_.fail(op, "cumsum of a tile laid out as " + layout.text() + " does not compile");
     const auto [space, position] = *holder;
     if (space == Space::Register) {
       const uint32_t mask = 1u << position;

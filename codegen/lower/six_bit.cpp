@@ -49,8 +49,8 @@ llvm::Value *Lowering::codes_in_lds(ir::ValueId value, unsigned k_dim) {
   const Registers bytes = get(value, layout);
   const Registers places = places_in_array(layout, k_dim);
   const unsigned run = bytes_of_access(layout, k_dim);
-  llvm::Value *base = lds(static_cast<unsigned>(context_.type(value).count()));
-  barrier();
+  llvm::Value *base = lds_.scratch(static_cast<unsigned>(context_.type(value).count()));
+  order_.barrier();
   guarded(owner_condition(context_, layout), {}, [&] {
     for (size_t r = 0; r < bytes.size(); r += run) {
       llvm::Value *packed = packing_.pack(Registers(bytes.begin() + r, bytes.begin() + r + run), 8)[0];
@@ -59,7 +59,7 @@ llvm::Value *Lowering::codes_in_lds(ir::ValueId value, unsigned k_dim) {
     }
     return Registers();
   });
-  barrier();
+  order_.barrier();
   return base;
 }
 
@@ -89,9 +89,9 @@ Registers Lowering::spread_groups(const std::vector<Registers> &codes, const Lin
   int64_t count = 1;
   for (int64_t size : layout.shape())
     count *= size;
-  llvm::Value *base = lds(static_cast<unsigned>(count));
+  llvm::Value *base = lds_.scratch(static_cast<unsigned>(count));
   const Registers numbers = places_in_array(groups, groups.rank() - 1);
-  barrier();
+  order_.barrier();
   guarded(owner_condition(context_, groups), {}, [&] {
     for (uint32_t r = 0; r < codes.size(); ++r) {
       llvm::Value *place = builder_.CreateMul(numbers[r], builder_.getInt32(group_bytes));
@@ -100,7 +100,7 @@ Registers Lowering::spread_groups(const std::vector<Registers> &codes, const Lin
     }
     return Registers();
   });
-  barrier();
+  order_.barrier();
   const unsigned inner = layout.rank() - 1, run = bytes_of_access(layout, inner);
   const Registers places = places_in_array(layout, inner);
   Registers bytes;

@@ -1,25 +1,33 @@
+// The steps of conversion plans as code: renamed registers, selects, shuffles and swaps of lanes, exchanges
+// through LDS.
+#include "codegen/lower/exchange.h"
+
+#include <bit>
+
 #include <fmt/format.h>
 #include <llvm/IR/IntrinsicsAMDGPU.h>
 
+#include "codegen/lower/lane_moves.h"
+#include "codegen/lower/llvm_types.h"
 #include "codegen/lower/lower.h"
-#include "codegen/lower/lowering.h"
+#include "codegen/lower/thread_position.h"
 
 namespace nereid::codegen {
 
-Registers Lowering::emit(const RenameStep &step, const Registers &old) {
+Registers ExchangeEmitter::emit(const RenameStep &step, const Registers &old) {
   Registers result;
   for (uint32_t source : step.source)
     result.push_back(old[source]);
   return result;
 }
 
-Registers Lowering::emit(const SelectStep &step, const Registers &old) {
+Registers ExchangeEmitter::emit(const SelectStep &step, const Registers &old) {
   auto parity = [&](llvm::Value *bits, uint32_t mask) -> llvm::Value * {
     llvm::Value *ones = builder_.CreateUnaryIntrinsic(llvm::Intrinsic::ctpop, builder_.CreateAnd(bits, mask));
     return builder_.CreateAnd(ones, 1);
   };
-  llvm::Value *odd =
-      builder_.CreateXor(parity(context_.lane, step.lane_mask), parity(context_.wave, step.wave_mask));
+  llvm::Value *of_wave = parity(context_.wave, step.wave_mask);
+  llvm::Value *odd = builder_.CreateXor(parity(context_.lane, step.lane_mask), of_wave);
   llvm::Value *condition = builder_.CreateICmpNE(odd, builder_.getInt32(0));
   Registers result;
   for (size_t r = 0; r < old.size(); ++r)
@@ -27,12 +35,14 @@ Registers Lowering::emit(const SelectStep &step, const Registers &old) {
   return result;
 }
 
-/// Runs `move` on whole dwords of 2^pack_bits neighbouring registers each, as far as they fill them.
-Registers Lowering::by_packed_dwords(const Registers &old, unsigned pack_bits,
-                                     const std::function<Registers(const Registers &, unsigned)> &move) {
-  unsigned bits = bits_of(old[0]->getType());
-  unsigned group = bits < 32 ? std::min(1u << pack_bits, 32 / std::max(bits, 8u)) : 1;
+/// Runs `move` on whole dwords of 2^pack_bits neighbouring registers each, as far as they fill them; gives
+/// nothing where registers are not to be packed.
+Registers
+ExchangeEmitter::by_packed_dwords(const Registers &old, unsigned pack_bits,
+                                  const std::function<Registers(const Registers &, unsigned)> &move) {
   llvm::Type *element = old[0]->getType();
+  const unsigned bits = bits_of(element);
+  const unsigned group = bits < 32 ? std::min(1u << pack_bits, 32 / std::max(bits, 8u)) : 1;
   if (bits >= 32 || bits < 8 || group == 1)
     return {};
   Registers dwords;
@@ -49,7 +59,7 @@ Registers Lowering::by_packed_dwords(const Registers &old, unsigned pack_bits,
   return result;
 }
 
-Registers Lowering::emit(const ShuffleStep &step, const Registers &old) {
+Registers ExchangeEmitter::emit(const ShuffleStep &step, const Registers &old) {
   llvm::Value *thread = thread_offset(context_, step.lane_bases, step.wave_bases);
   auto pull = [&](llvm::Value *dword, uint32_t reg) {
     llvm::Value *lane = builder_.CreateXor(thread, step.source_lane(reg, 0, 0));
@@ -70,7 +80,7 @@ Registers Lowering::emit(const ShuffleStep &step, const Registers &old) {
   return result;
 }
 
-Registers Lowering::swap_dwords(const SwapStep &step, const Registers &dwords, unsigned reg_bit) {
+Registers ExchangeEmitter::swap_dwords(const SwapStep &step, const Registers &dwords, unsigned reg_bit) {
   Registers moved = dwords;
   for (size_t r = 0; r < dwords.size(); ++r) {
     size_t partner = r ^ (size_t(1) << reg_bit);
@@ -86,36 +96,37 @@ Registers Lowering::swap_dwords(const SwapStep &step, const Registers &dwords, u
   return moved;
 }
 
-Registers Lowering::emit(const SwapStep &step, const Registers &old) {
-  Registers packed = by_packed_dwords(old, step.pack_bits, [&](const Registers &dwords, unsigned group) {
-    return swap_dwords(step, dwords, step.reg_bit - static_cast<unsigned>(std::countr_zero(group)));
-  });
-  if (!packed.empty())
-    return packed;
+/// Elements of 64 bits go in two halves, narrow ones alone in a dword.
+Registers ExchangeEmitter::swap_halves(const SwapStep &step, const Registers &old) {
   llvm::Type *type = old[0]->getType();
-  unsigned bits = bits_of(type);
+  const unsigned bits = bits_of(type);
   Registers low, high;
   for (llvm::Value *value : old) {
     llvm::Value *whole = to_bits(builder_, value);
     low.push_back(builder_.CreateZExtOrTrunc(whole, builder_.getInt32Ty()));
     if (bits == 64)
-      high.push_back(builder_.CreateTrunc(builder_.CreateLShr(whole, 32), builder_.getInt32Ty()));
+      high.push_back(high_dword(builder_, whole));
   }
   low = swap_dwords(step, low, step.reg_bit);
   high = swap_dwords(step, high, step.reg_bit);
   Registers result;
   for (size_t r = 0; r < old.size(); ++r) {
-    llvm::Value *whole = low[r];
-    if (bits == 64)
-      whole = builder_.CreateOr(builder_.CreateZExt(low[r], builder_.getInt64Ty()),
-                                builder_.CreateShl(builder_.CreateZExt(high[r], builder_.getInt64Ty()), 32));
-    result.push_back(from_bits(builder_, builder_.CreateZExtOrTrunc(whole, builder_.getIntNTy(bits)), type));
+    llvm::Value *whole = bits == 64 ? join_dwords(builder_, low[r], high[r]) : low[r];
+    whole = builder_.CreateZExtOrTrunc(whole, builder_.getIntNTy(bits));
+    result.push_back(from_bits(builder_, whole, type));
   }
   return result;
 }
 
-llvm::Value *Lowering::lds_address(const LdsSide &side, const LdsAccess &access, llvm::Value *thread,
-                                   unsigned bytes, llvm::Value *base) {
+Registers ExchangeEmitter::emit(const SwapStep &step, const Registers &old) {
+  Registers packed = by_packed_dwords(old, step.pack_bits, [&](const Registers &dwords, unsigned group) {
+    return swap_dwords(step, dwords, step.reg_bit - static_cast<unsigned>(std::countr_zero(group)));
+  });
+  return packed.empty() ? swap_halves(step, old) : packed;
+}
+
+llvm::Value *ExchangeEmitter::lds_address(const LdsSide &side, const LdsAccess &access, llvm::Value *thread,
+                                          unsigned bytes, llvm::Value *base) {
   llvm::Value *offset = builder_.CreateXor(thread, access.xor_offset);
   offset = builder_.CreateAdd(offset, builder_.getInt32(access.add_offset));
   for (const LdsSide::WaveRepeat &repeat : side.wave_repeats) {
@@ -127,14 +138,9 @@ llvm::Value *Lowering::lds_address(const LdsSide &side, const LdsAccess &access,
   return builder_.CreateGEP(builder_.getIntNTy(8 * bytes), base, offset);
 }
 
-llvm::Type *Lowering::lds_access_type(unsigned bytes) {
-  if (bytes <= 4)
-    return builder_.getIntNTy(8 * bytes);
-  return llvm::FixedVectorType::get(builder_.getInt32Ty(), bytes / 4);
-}
-
-void Lowering::write_lds(const LdsStep &step, unsigned pass, const Registers &old, llvm::Value *base) {
+void ExchangeEmitter::write(const LdsStep &step, unsigned pass, const Registers &old, llvm::Value *base) {
   const bool is_bool = old[0]->getType()->isIntegerTy(1);
+  const unsigned bytes = step.write.access_bytes;
   llvm::Value *writer = thread_offset(context_, step.write.lane_bases, step.write.wave_bases);
   for (const LdsAccess &access : step.write.accesses) {
     if (access.pass != pass)
@@ -143,15 +149,15 @@ void Lowering::write_lds(const LdsStep &step, unsigned pass, const Registers &ol
     for (uint32_t r : access.registers)
       elements.push_back(is_bool ? builder_.CreateZExt(old[r], builder_.getInt8Ty()) : old[r]);
     llvm::Value *vector = dwords_to_vector(builder_, packing_.pack(elements, 8 * step.element_bytes));
-    if (step.write.access_bytes < 4)
-      vector = builder_.CreateTrunc(vector, lds_access_type(step.write.access_bytes));
+    if (bytes < 4)
+      vector = builder_.CreateTrunc(vector, access_type(builder_, bytes));
     builder_.CreateAlignedStore(vector, lds_address(step.write, access, writer, step.element_bytes, base),
-                                llvm::Align(step.write.access_bytes));
+                                llvm::Align(bytes));
   }
 }
 
-void Lowering::read_lds(const LdsStep &step, unsigned pass, llvm::Type *type, llvm::Value *base,
-                        Registers &result) {
+void ExchangeEmitter::read(const LdsStep &step, unsigned pass, llvm::Type *type, llvm::Value *base,
+                           Registers &result) {
   const bool is_bool = type->isIntegerTy(1);
   llvm::Value *reader = thread_offset(context_, step.read.lane_bases, step.read.wave_bases);
   result.resize(step.registers);
@@ -159,7 +165,7 @@ void Lowering::read_lds(const LdsStep &step, unsigned pass, llvm::Type *type, ll
     if (access.pass != pass)
       continue;
     llvm::Value *vector =
-        builder_.CreateAlignedLoad(lds_access_type(step.read.access_bytes),
+        builder_.CreateAlignedLoad(access_type(builder_, step.read.access_bytes),
                                    lds_address(step.read, access, reader, step.element_bytes, base),
                                    llvm::Align(step.read.access_bytes));
     Registers elements = packing_.unpack(vector, is_bool ? builder_.getInt8Ty() : type,
@@ -170,45 +176,45 @@ void Lowering::read_lds(const LdsStep &step, unsigned pass, llvm::Type *type, ll
   }
 }
 
-/// Earlier users of LDS are done with it after the first barrier. A wave that reads only what it wrote needs
-/// none of its own, but the order of its accesses.
-Registers Lowering::emit(const LdsStep &step, const Registers &old) {
+/// Earlier users of the scratch array are done with it after the first barrier.
+Registers ExchangeEmitter::emit(const LdsStep &step, const Registers &old) {
   // Nobody can still be reading what the kernel's first exchange overwrites.
-  const bool untouched = !lds_ && loop_depth_ == 0;
-  llvm::Value *base = lds(step.bytes());
+  const bool untouched = !lds_.has_scratch() && !context_.in_loop();
+  llvm::Value *base = lds_.scratch(step.bytes());
   Registers result;
   for (unsigned pass = 0; pass < step.passes; ++pass) {
     if (!untouched || pass > 0)
-      barrier();
-    write_lds(step, pass, old, base);
-    barrier();
-    read_lds(step, pass, old[0]->getType(), base, result);
+      order_.barrier();
+    write(step, pass, old, base);
+    order_.barrier();
+    read(step, pass, old[0]->getType(), base, result);
   }
   return result;
 }
 
-Registers Lowering::convert(const Registers &registers, const LinearLayout &from, const LinearLayout &to) {
+Registers ExchangeEmitter::run(const std::vector<ConversionStep> &steps, Registers registers) {
+  for (const ConversionStep &step : steps)
+    registers = std::visit([&](const auto &s) { return emit(s, registers); }, step);
+  return registers;
+}
+
+Registers ExchangeEmitter::convert(const Registers &registers, const LinearLayout &from,
+                                   const LinearLayout &to) {
   if (from.shape() != to.shape() || from.bits(Space::Lane) != to.bits(Space::Lane) ||
-      from.waves() != to.waves()) {
-    fail(*context_.current(),
-         fmt::format("{}: a tile laid out as {} is wanted as {}", ir::facts(context_.current()->opcode).name,
-                     from.text(), to.text()),
-         "this is a defect of Nereid; please report it with the kernel");
-    return Registers(to.registers(), llvm::PoisonValue::get(registers[0]->getType()));
-  }
-  // A body that a wave runs alone must do with its lanes; by itself it is run so only if that is cheaper
-  // anyway.
+      from.waves() != to.waves())
+    context_.fail(*context_.current(),
+                  fmt::format("{}: a tile laid out as {} is wanted as {}",
+                              ir::facts(context_.current()->opcode).name, from.text(), to.text()),
+                  "this is a defect of Nereid; please report it with the kernel");
+  // A wave that runs alone must do with its lanes if the author asked for that; else it does so only where
+  // that is faster anyway.
   ConversionOptions options{.lds_limit = lds_limit};
-  options.allow_lds = !wave_split_loop_ || function_.options.wave_split != ir::WaveSplit::K;
+  options.allow_lds =
+      !context_.wave_split_loop() || context_.function().options.wave_split != ir::WaveSplit::K;
   Result<ConversionPlan> plan = plan_conversion(from, to, bits_of(registers[0]->getType()), options);
-  if (!plan) {
+  if (!plan)
     fail(plan.error());
-    return Registers(to.registers(), llvm::PoisonValue::get(registers[0]->getType()));
-  }
-  Registers current = registers;
-  for (const ConversionStep &step : plan->steps)
-    current = std::visit([&](const auto &s) { return emit(s, current); }, step);
-  return current;
+  return run(plan->steps, registers);
 }
 
 } // namespace nereid::codegen
