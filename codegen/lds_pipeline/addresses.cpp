@@ -16,7 +16,7 @@ constexpr uint32_t descriptor_bytes = uint32_t(1) << 31;
 } // namespace
 
 void LdsPipelineEmitter::lower_scalars(llvm::Value *index) {
-  lowering_.define_scalar(body_.arguments[0], index);
+  lowering_.values_.define_scalar(body_.arguments[0], index);
   for (const ir::Op &op : body_.ops)
     if (op.results.size() == 1 && lowering_.context_.type(op.result()).rank() == 0 &&
         ir::facts(op.opcode).effect == ir::OpEffect::Pure)
@@ -28,12 +28,13 @@ llvm::Value *LdsPipelineEmitter::greatest(ir::ValueId value) {
   const ir::Type &type = lowering_.context_.type(value);
   llvm::Type *i64 = builder_.getInt64Ty();
   if (type.rank() == 0)
-    return builder_.CreateSExt(lowering_.scalar(value), i64);
+    return builder_.CreateSExt(lowering_.values_.scalar(value), i64);
   const ir::Op &op = *lowering_.index_.definition(value);
   switch (op.opcode) {
   case ir::Opcode::Constant:
     return builder_.CreateSExt(
-        lowering_.compute(op, 0, default_layout(type.shape, lowering_.function_.options.waves))[0], i64);
+        lowering_.values_.compute(op, 0, default_layout(type.shape, lowering_.function_.options.waves))[0],
+        i64);
   case ir::Opcode::Arange:
     return builder_.getInt64(op.integer("start") + type.shape[0] - 1);
   case ir::Opcode::Add:
@@ -84,13 +85,13 @@ llvm::Value *LdsPipelineEmitter::descriptor(llvm::Value *base) {
 }
 
 /// Offsets of 32 bits from what is uniform of the first.
-LdsPipelineEmitter::Values LdsPipelineEmitter::offsets_of(const std::vector<Lowering::Address> &parts,
+LdsPipelineEmitter::Values LdsPipelineEmitter::offsets_of(const std::vector<Address> &parts,
                                                           llvm::Value *&base) {
   llvm::Value *reference = parts[0].offset.uniform;
   base = reference ? builder_.CreateGEP(builder_.getInt8Ty(), parts[0].base, reference) : parts[0].base;
   base = builder_.CreateGEP(builder_.getInt8Ty(), base, builder_.getInt64(parts[0].offset.constant));
   Values result;
-  for (const Lowering::Address &part : parts) {
+  for (const Address &part : parts) {
     llvm::Value *offset =
         part.offset.varying ? builder_.CreateZExtOrTrunc(part.offset.varying, i32_) : builder_.getInt32(0);
     if (part.offset.uniform != reference) {
@@ -110,7 +111,7 @@ LdsPipelineEmitter::Values LdsPipelineEmitter::masked(const Values &offsets,
                                                       const LinearLayout &leaders) {
   Values result = offsets;
   for (ir::ValueId mask : masks) {
-    Registers on = lowering_.get(mask, leaders);
+    Registers on = lowering_.values_.get(mask, leaders);
     for (size_t i = 0; i < result.size(); ++i)
       result[i] = builder_.CreateSelect(on[i], result[i], builder_.getInt32(descriptor_bytes));
   }
@@ -120,7 +121,7 @@ LdsPipelineEmitter::Values LdsPipelineEmitter::masked(const Values &offsets,
 void LdsPipelineEmitter::make_offsets(LoadState &state, const PipelinedLoad &load,
                                       const LinearLayout &leaders) {
   llvm::Value *base = nullptr;
-  state.open_offsets = offsets_of(lowering_.parts_of_pointer(load.op->operands[0], leaders), base);
+  state.open_offsets = offsets_of(lowering_.addresses_.addresses(load.op->operands[0], leaders), base);
   state.offsets = masked(state.open_offsets, load.fixed_masks, leaders);
   state.descriptor = descriptor(base);
 }

@@ -74,8 +74,8 @@ void LdsPipelineEmitter::wait_and_barrier(unsigned outstanding) {
 
 /// Rounds in all, and those in which all conditions hold.
 void LdsPipelineEmitter::count_iterations() {
-  first_ = lowering_.scalar(loop_.op->operands[0]);
-  last_ = lowering_.scalar(loop_.op->operands[1]);
+  first_ = lowering_.values_.scalar(loop_.op->operands[0]);
+  last_ = lowering_.values_.scalar(loop_.op->operands[1]);
   llvm::Value *any = builder_.CreateICmpSLT(first_, last_);
   llvm::Value *zero = builder_.getInt32(0);
   llvm::Value *step = builder_.getInt32(static_cast<uint32_t>(loop_.step));
@@ -89,15 +89,15 @@ void LdsPipelineEmitter::count_iterations() {
   llvm::Value *complete = builder_.CreateUDiv(distance, step);
   llvm::Value *holds = builder_.CreateAnd(any, builder_.CreateICmpNE(complete, zero));
   llvm::Value *before_last = builder_.CreateSub(complete, builder_.getInt32(1));
-  lowering_.open_scope();
+  RegionCache::Scope region(lowering_.cache_);
   lower_scalars(builder_.CreateAdd(first_, builder_.CreateMul(before_last, step)));
   for (const auto &[value, condition] : loop_.conditions) {
-    llvm::Value *bound = builder_.CreateSExt(lowering_.scalar(condition.bound), builder_.getInt64Ty());
+    llvm::Value *bound =
+        builder_.CreateSExt(lowering_.values_.scalar(condition.bound), builder_.getInt64Ty());
     llvm::Value *rising = greatest(condition.rising);
     holds = builder_.CreateAnd(holds, condition.inclusive ? builder_.CreateICmpSLE(rising, bound)
                                                           : builder_.CreateICmpSLT(rising, bound));
   }
-  lowering_.close_scope();
   whole_ = builder_.CreateSelect(holds, complete, zero);
 }
 
@@ -382,7 +382,7 @@ void LdsPipelineEmitter::emit_remainder() {
   Stage stage = new_stage(computed);
   stage.index = builder_.CreateAdd(
       first_, builder_.CreateMul(round, builder_.getInt32(static_cast<uint32_t>(loop_.step))));
-  lowering_.open_scope();
+  RegionCache::Scope region(lowering_.cache_);
   lower_scalars(stage.index);
   wait(0, true);
   builder_.CreateIntrinsic(llvm::Intrinsic::amdgcn_s_barrier, {});
@@ -401,7 +401,6 @@ void LdsPipelineEmitter::emit_remainder() {
       else
         stage.loaded[i][n] = load_unit({i, n}, offsets[n], moved);
   }
-  lowering_.close_scope();
   order_barrier(nothing_crosses);
   wait(0, true);
   builder_.CreateIntrinsic(llvm::Intrinsic::amdgcn_s_barrier, {});
@@ -488,13 +487,13 @@ bool LdsPipelineEmitter::emit() {
     l.order_.barrier(); // the rounds before may still read what is copied now
   l.context_.set_line(*loop_.op);
   count_iterations();
-  l.open_scope();
+  RegionCache::Scope region(l.cache_);
   lower_scalars(first_);
   make_addresses();
   make_invariants(template_);
   for (size_t i = 0; i < loop_.accumulators.size(); ++i) {
     const DotPlan &plan = l.layouts_.dots.at(loop_.accumulators[i].dots.front());
-    Registers start = l.get(loop_.op->operands[i + 3], plan.result);
+    Registers start = l.values_.get(loop_.op->operands[i + 3], plan.result);
     unsigned used = plan.mfma->result_registers();
     Values &tiles = accumulators_.emplace_back();
     auto *type = llvm::FixedVectorType::get(start[0]->getType(), used);
@@ -508,14 +507,13 @@ bool LdsPipelineEmitter::emit() {
   emit_loop_and_tail();
   if (!loop_.conditions.empty())
     emit_remainder();
-  l.close_scope();
   erase(template_);
   for (size_t i = 0; i < loop_.accumulators.size(); ++i) {
     Registers registers;
     for (llvm::Value *tile : accumulators_[i])
       for (unsigned r = 0; r < llvm::cast<llvm::FixedVectorType>(tile->getType())->getNumElements(); ++r)
         registers.push_back(builder_.CreateExtractElement(tile, r));
-    l.define(loop_.op->results[i], assigned_layout(l.context_.plan, loop_.op->results[i]), registers);
+    l.values_.define(loop_.op->results[i], assigned_layout(l.context_.plan, loop_.op->results[i]), registers);
   }
   return true;
 }

@@ -40,13 +40,13 @@ bool LdsPipelineEmitter::build_template(Template &made, Masks masks) {
   llvm::IRBuilderBase::InsertPointGuard guard(builder_);
   made.block = lowering_.context_.new_block("template");
   builder_.SetInsertPoint(made.block);
+  RegionCache::Scope region(lowering_.cache_);
   if (masks == Masks::KnownTrue)
     for (const auto &[value, condition] : loop_.conditions)
-      lowering_.known_true_.insert(value);
+      lowering_.cache_.add_splat(value, builder_.getTrue());
   auto placeholder = [&](llvm::Type *type) { return builder_.CreateFreeze(llvm::PoisonValue::get(type)); };
-  lowering_.open_scope();
   made.index = placeholder(i32_);
-  lowering_.define_scalar(body_.arguments[0], made.index);
+  lowering_.values_.define_scalar(body_.arguments[0], made.index);
   std::vector<const ir::Op *> dots;
   for (const ir::Op &op : body_.ops) {
     lowering_.context_.set_line(op);
@@ -66,7 +66,7 @@ bool LdsPipelineEmitter::build_template(Template &made, Masks masks) {
         for (unsigned n = 0; n < count; ++n)
           registers[groups.member(static_cast<uint32_t>(g), n)] = elements[n];
       }
-      lowering_.define(op.result(), assigned_layout(lowering_.context_.plan, op.result()), registers);
+      lowering_.values_.define(op.result(), assigned_layout(lowering_.context_.plan, op.result()), registers);
     } else if (is_dot(op)) {
       dots.push_back(&op);
     } else if (op.opcode != ir::Opcode::Yield) {
@@ -89,8 +89,6 @@ bool LdsPipelineEmitter::build_template(Template &made, Masks masks) {
         operand = without_shuffling(operand);
     made.dots.push_back(std::move(product));
   }
-  lowering_.close_scope();
-  lowering_.known_true_.clear();
   return is_clonable(made);
 }
 

@@ -109,10 +109,11 @@ void Lowering::lower_atomic(const ir::Op &op) {
   bool exchange = op.opcode == ir::Opcode::AtomicCompareExchange;
   size_t mask_operand = exchange ? 3 : 2;
   const LinearLayout &layout = layouts_.writes.at(&op);
-  Registers pointers = addresses(op.operands[0], layout);
-  Registers values = get(op.operands[1], layout);
-  Registers desired = exchange ? get(op.operands[2], layout) : Registers(values.size());
-  Registers masks = op.operands.size() > mask_operand ? get(op.operands[mask_operand], layout) : Registers();
+  Registers pointers = addresses_.pointers(op.operands[0], layout);
+  Registers values = values_.get(op.operands[1], layout);
+  Registers desired = exchange ? values_.get(op.operands[2], layout) : Registers(values.size());
+  Registers masks =
+      op.operands.size() > mask_operand ? values_.get(op.operands[mask_operand], layout) : Registers();
   atomic_fence(op, true);
   llvm::Value *owner = owner_condition(context_, layout);
   if (index_.comes_from_dot(op.operands[1]) && (owner || !masks.empty()))
@@ -129,12 +130,8 @@ void Lowering::lower_atomic(const ir::Op &op) {
   atomic_fence(op, false);
   ir::ValueId result = op.result();
   if (index_.uses(result) == 0)
-    return define(result, layout, old);
-  Registers shared = share_old_values(old, layout, owner);
-  if (context_.type(result).rank() == 0)
-    define_scalar(result, to_scalar_registers(builder_, shared[0]));
-  else
-    define(result, layout, shared);
+    return values_.define(result, layout, old);
+  values_.define_result(result, layout, share_old_values(old, layout, owner));
 }
 
 } // namespace nereid::codegen

@@ -8,7 +8,7 @@ namespace nereid::codegen {
 
 /// What crosses an edge: narrow elements go as dwords, so that the phis hold registers.
 Registers Lowering::edge_values(ir::ValueId value, const LinearLayout &layout) {
-  Registers registers = get(value, layout);
+  Registers registers = values_.get(value, layout);
   unsigned bits = edge_bits(value, layout);
   return bits == 0 ? registers : packing_.pack(registers, bits);
 }
@@ -23,14 +23,14 @@ unsigned Lowering::edge_bits(ir::ValueId value, const LinearLayout &layout) cons
 void Lowering::define_from_edge(ir::ValueId value, const LinearLayout &layout, const Registers &crossed) {
   const unsigned bits = edge_bits(value, layout);
   if (bits == 0)
-    return define(value, layout, crossed);
+    return values_.define(value, layout, crossed);
   Registers registers;
   for (llvm::Value *dword : crossed) {
     Registers elements =
         packing_.unpack(dword, llvm_type(builder_.getContext(), context_.type(value)), 32 / bits);
     registers.insert(registers.end(), elements.begin(), elements.end());
   }
-  define(value, layout, registers);
+  values_.define(value, layout, registers);
 }
 
 /// The results of `op` at a join of two edges. All phis stand before what unpacks them.
@@ -102,7 +102,8 @@ void Lowering::lower_for(const ir::Op &op) {
     return;
   const ir::Block &body = op.blocks.front();
   Loop loop{op, body, layouts_.wave_split.contains(body), {}, {}, {}, context_.new_block("done")};
-  loop.iterations = {scalar(op.operands[0]), scalar(op.operands[1]), scalar(op.operands[2]), nullptr};
+  loop.iterations = {values_.scalar(op.operands[0]), values_.scalar(op.operands[1]),
+                     values_.scalar(op.operands[2]), nullptr};
   loop.iterations.any = builder_.CreateICmpSLT(loop.iterations.first, loop.iterations.last);
   size_t count = op.results.size();
   CarriedValues initial;
@@ -132,8 +133,8 @@ void Lowering::lower_for(const ir::Op &op) {
     add_incoming(results, values, from);
   for (size_t i = 0; i < count; ++i)
     if (loop.wave_split)
-      define(op.results[i], layouts_.home(op.results[i]),
-             sum_over_waves(results[i], loop.layouts[i], layouts_.home(op.results[i])));
+      values_.define(op.results[i], layouts_.home(op.results[i]),
+                     sum_over_waves(results[i], loop.layouts[i], layouts_.home(op.results[i])));
     else
       define_from_edge(op.results[i], loop.layouts[i], results[i]);
 }
@@ -165,24 +166,21 @@ void Lowering::lower_iterations(Loop &loop) {
 /// The body once: what it carries on.
 Lowering::CarriedValues Lowering::lower_iteration(const Loop &loop, llvm::Value *index,
                                                   const CarriedValues &carried) {
-  open_scope();
-  define_scalar(loop.body.arguments[0], index);
+  RegionCache::Scope region(cache_);
+  values_.define_scalar(loop.body.arguments[0], index);
   for (size_t i = 0; i < carried.size(); ++i)
     define_from_edge(loop.body.arguments[i + 1], loop.layouts[i], carried[i]);
+  EmitContext::LoopScope inside(context_, loop.op);
+  lower_block(loop.body);
+  context_.set_line(loop.op);
   CarriedValues next;
-  {
-    EmitContext::LoopScope inside(context_, loop.op);
-    lower_block(loop.body);
-    context_.set_line(loop.op);
-    for (size_t i = 0; i < carried.size(); ++i)
-      next.push_back(edge_values(loop.body.ops.back().operands[i], loop.layouts[i]));
-  }
-  close_scope();
+  for (size_t i = 0; i < carried.size(); ++i)
+    next.push_back(edge_values(loop.body.ops.back().operands[i], loop.layouts[i]));
   return next;
 }
 
 void Lowering::lower_if(const ir::Op &op) {
-  llvm::Value *condition = scalar(op.operands[0]);
+  llvm::Value *condition = values_.scalar(op.operands[0]);
   llvm::BasicBlock *done = context_.new_block("merged");
   llvm::BasicBlock *starts[2] = {context_.new_block("then"), context_.new_block("otherwise")};
   llvm::BasicBlock *ends[2];
@@ -193,13 +191,12 @@ void Lowering::lower_if(const ir::Op &op) {
   for (int side = 0; side < 2; ++side) {
     builder_.SetInsertPoint(starts[side]);
     order_.restart(before);
-    open_scope();
+    RegionCache::Scope region(cache_);
     lower_block(op.blocks[side]);
     context_.set_line(op);
     for (size_t i = 0; i < op.results.size(); ++i)
       values[side].push_back(
           edge_values(op.blocks[side].ops.back().operands[i], assigned_layout(context_.plan, op.results[i])));
-    close_scope();
     after.insert(after.end(), order_.accesses().begin(), order_.accesses().end());
     ends[side] = builder_.GetInsertBlock();
     builder_.CreateBr(done);
@@ -214,11 +211,11 @@ void Lowering::lower_statement(const ir::Op &op) {
     context_.fail(op, "device_print does not compile yet", "run the kernel in the interpreter");
   ir::ValueId value = op.operands[0];
   if (op.opcode == ir::Opcode::Assume) {
-    builder_.CreateAssumption(scalar(value));
+    builder_.CreateAssumption(values_.scalar(value));
     return;
   }
   llvm::Value *good = builder_.getTrue();
-  for (llvm::Value *element : get(value, assigned_layout(context_.plan, value)))
+  for (llvm::Value *element : values_.get(value, assigned_layout(context_.plan, value)))
     good = builder_.CreateAnd(good, element);
   guarded(builder_.CreateNot(good), {}, [&] {
     builder_.CreateIntrinsic(llvm::Intrinsic::trap, {});

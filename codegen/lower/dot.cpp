@@ -135,7 +135,7 @@ Lowering::Fragments Lowering::fragments(const DotSide &side, const DotOperandPla
   };
   if (facts.has_six_bits())
     result.operands = six_bit_operands(side, plan, &plan == &dot.a ? 1 : 0);
-  Registers elements = facts.has_six_bits() ? Registers() : get(side.value, plan.layout);
+  Registers elements = facts.has_six_bits() ? Registers() : values_.get(side.value, plan.layout);
   llvm::Value *inside = plan.padded_lanes ? are_clear(builder_, context_.lane, plan.padded_lanes) : nullptr;
   size_t count = size_t(1) << plan.element_bits;
   const size_t whole = (bits << (facts.register_bits_below + facts.register_bits_above)) / 32;
@@ -157,7 +157,7 @@ Lowering::Fragments Lowering::fragments(const DotSide &side, const DotOperandPla
   if (!side.scale)
     return result;
   Registers bytes;
-  for (llvm::Value *byte : get(*side.scale, plan.scale_layout))
+  for (llvm::Value *byte : values_.get(*side.scale, plan.scale_layout))
     bytes.insert(bytes.end(), size_t(1) << plan.k_lane_bits, byte);
   for (llvm::Value *byte : bytes) {
     if (dot.scales_accumulators) {
@@ -229,8 +229,8 @@ void Lowering::lower_dot(const ir::Op &op, ir::ValueId result, std::optional<ir:
   const LinearLayout &own = plan.partial ? *plan.partial : plan.result;
   const bool spread = plan.partial || plan.a.k_lane_bits != 0;
   const bool starts = addend && !spread;
-  Registers accumulators =
-      starts ? get(*addend, plan.result) : Registers(own.registers(), llvm::Constant::getNullValue(element));
+  Registers accumulators = starts ? values_.get(*addend, plan.result)
+                                  : Registers(own.registers(), llvm::Constant::getNullValue(element));
   context_.set_line(op);
   Fragments a = fragments(sides.a, plan.a, plan);
   Fragments b = fragments(sides.b, plan.b, plan);
@@ -253,11 +253,11 @@ void Lowering::lower_dot(const ir::Op &op, ir::ValueId result, std::optional<ir:
   if (plan.partial)
     accumulators = sum_over_waves(accumulators, *plan.partial, plan.result);
   if (addend && spread) {
-    const Registers before = get(*addend, plan.result);
+    const Registers before = values_.get(*addend, plan.result);
     for (size_t i = 0; i < accumulators.size(); ++i)
       accumulators[i] = builder_.CreateFAdd(before[i], accumulators[i]);
   }
-  define(result, plan.result, accumulators);
+  values_.define(result, plan.result, accumulators);
 }
 
 } // namespace nereid::codegen

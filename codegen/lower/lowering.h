@@ -14,27 +14,16 @@
 #include "codegen/assign/layout_choice.h"
 #include "codegen/assign/memory_layout.h"
 #include "codegen/convert/convert_plan.h"
-#include "codegen/lower/exchange.h"
+#include "codegen/lower/buffer.h"
+#include "codegen/lower/casts.h"
+#include "codegen/lower/elementwise.h"
 #include "codegen/lower/lane_moves.h"
 #include "codegen/lower/llvm_types.h"
-#include "codegen/lower/registers.h"
+#include "codegen/lower/pure_ops.h"
 #include "codegen/lower/thread_position.h"
 #include "codegen/lower/value_layout.h"
-#include "codegen/schedule/prefetch_plan.h"
 
 namespace nereid::codegen {
-
-/// A number as the sum of what differs between threads, what does not, and a constant. `varying` is an i64,
-/// or, with a limit, an i32 that is not negative and less than the limit; null parts are zero.
-struct Offset {
-  static constexpr uint64_t narrow_limit = uint64_t(1) << 31;
-
-  llvm::Value *varying = nullptr;
-  uint64_t limit = 0;
-  llvm::Value *uniform = nullptr; ///< i64
-  Interval range{0, 0};           ///< of `uniform`
-  int64_t constant = 0;
-};
 
 /// Turns one function into one kernel. Values are asked for in a layout (`get`); cheap values are made on
 /// demand, others are converted from their home. Members are grouped by the file that implements them.
@@ -50,68 +39,18 @@ private:
   Status emit_kernel();
   void lower_block(const ir::Block &block);
   void lower_op(const ir::Op &op);
-  llvm::Value *scalar(ir::ValueId value);
-  Registers get(ir::ValueId value, const LinearLayout &layout);
-  Registers make(ir::ValueId value, const LinearLayout &layout);
-  void define(ir::ValueId value, LinearLayout layout, Registers registers);
-  void define_scalar(ir::ValueId value, llvm::Value *scalar);
-  /// In which a value can be had without moving it, through views; broadcast registers left out.
-  LinearLayout operand_home(ir::ValueId value) const;
-  /// The result of a pure operation, number `result`, in a layout.
-  Registers compute(const ir::Op &op, unsigned result, const LinearLayout &layout);
-  const LinearLayout &scalars() const { return scalar_layout_; }
 
-  // --- lower_shape.cpp ---
-  Registers compute_shape(const ir::Op &op, unsigned result, const LinearLayout &layout);
-  Registers compute_arange(const ir::Op &op, const LinearLayout &layout);
-
-  // --- lower_elementwise.cpp, lower_casts.cpp ---
-  llvm::Value *elementwise(const ir::Op &op, const Registers &operands);
-  llvm::Value *binary(const ir::Op &op, ir::Element element, llvm::Value *a, llvm::Value *b);
-  llvm::Value *integer_binary(const ir::Op &op, ir::Element element, llvm::Value *a, llvm::Value *b);
-  llvm::Value *float_binary(ir::Opcode opcode, llvm::Value *a, llvm::Value *b);
-  llvm::Value *compare(ir::Opcode opcode, ir::Element element, llvm::Value *a, llvm::Value *b);
-  llvm::Value *unary(const ir::Op &op, ir::Element element, llvm::Value *a);
-  llvm::Value *cast(llvm::Value *value, ir::Element from, ir::Element to);
-  llvm::Value *widen(llvm::Value *value);                       ///< bf16, f16 to f32
-  llvm::Value *narrow(llvm::Value *value, ir::Element element); ///< f32 to bf16, f16
-  llvm::Value *cvt_scaled(const ir::Op &op, const Registers &operands);
-  llvm::Value *inline_asm(const ir::Op &op, const Registers &operands);
-
-  // --- lower_address.cpp ---
-  using Offsets = std::vector<Offset>; ///< by register
-  struct Address {
-    llvm::Value *base;
-    Offset offset; ///< bytes
-    bool uniform_base = true;
+  /// Loads that belong to another iteration than the one that is computed: the plan, and whether the
+  /// iteration exists (null: it does).
+  struct Prefetch {
+    const PrefetchPlan *plan = nullptr;
+    llvm::Value *in_bounds = nullptr;
   };
-  Registers addresses(ir::ValueId pointer, const LinearLayout &layout);
-  std::vector<Address> parts_of_pointer(ir::ValueId pointer, const LinearLayout &layout);
-  Offsets offsets(ir::ValueId value, const LinearLayout &layout);
-  Offsets make_offsets(ir::ValueId value, const LinearLayout &layout);
-  Offsets arange_offsets(const ir::Op &op, const LinearLayout &layout);
-  Offset scalar_offset(ir::ValueId value);
-  void open_scope();
-  void close_scope();
-
-  // --- lower_buffer.cpp: accesses through buffer descriptors ---
-  /// One access: resource, the threads' offset (masked threads: out of range), the scalar offset. Bytes.
-  struct BufferAccess {
-    llvm::Value *resource, *offset, *scalar_offset;
-  };
-  /// By register of `layout`; masks as layout's registers or none. Nothing if the offsets of the threads are
-  /// not known to fit 31 bits.
-  std::optional<std::vector<BufferAccess>> buffer_accesses(ir::ValueId pointer, const LinearLayout &layout,
-                                                           const Registers &masks);
-  Address scalar_pointer(ir::ValueId pointer);
-  llvm::Value *buffer_load(const ir::Op &op, const BufferAccess &access, llvm::Type *type);
-  void buffer_store(const BufferAccess &access, llvm::Value *vector);
-
   // --- lower_memory.cpp, lower_atomic.cpp ---
   void lower_load(const ir::Op &op);
   /// Starts a load without a branch, masked threads get zeros: what each access moves. Nothing if that takes
   /// branches.
-  std::optional<Registers> issue_load(const ir::Op &op);
+  std::optional<Registers> issue_load(const ir::Op &op, const Prefetch &prefetch);
   void finish_load(const ir::Op &op, Registers vectors);
   Registers load_in_branches(const ir::Op &op);
   void define_loaded(const ir::Op &op, const Registers &vectors);
@@ -244,24 +183,16 @@ private:
   const ir::Function &function_;
   const AxisAnalysis &axes_;
   const LayoutChoice &layouts_;
-  const ValueRanges &ranges_;
   EmitContext context_;
   llvm::IRBuilder<> &builder_;
   Packing packing_;
   LdsMemory lds_;
   MemoryOrder order_;
   ExchangeEmitter exchange_;
+  RegionCache cache_;
+  ValueMap values_;
+  AddressEmitter addresses_;
   LinearLayout scalar_layout_;
-  std::unordered_map<ir::ValueId, Tile> homes_;
-  /// Values already made in some layout, by region: what a region made is gone when it ends.
-  std::vector<std::unordered_map<ir::ValueId, std::vector<Tile>>> made_;
-  std::vector<std::unordered_map<ir::ValueId, std::vector<std::pair<LinearLayout, Offsets>>>> offsets_made_;
-  /// Masks that hold everywhere in the code that is being lowered.
-  std::unordered_set<ir::ValueId> known_true_;
-  /// Of the pipeline under construction: whether the round whose loads are issued exists (null: it does), its
-  /// plan, loads already issued for the round that is computed.
-  llvm::Value *iteration_exists_ = nullptr;
-  const PrefetchPlan *pipeline_ = nullptr;
   std::unordered_map<const ir::Op *, Registers> issued_;
 
   /// Which copy of a pipeline's body is being lowered, of how many.

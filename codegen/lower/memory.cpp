@@ -44,11 +44,13 @@ Registers Lowering::guarded(llvm::Value *condition, const Registers &otherwise,
   return merged;
 }
 
+static bool is_streamed(const ir::Op &op) { return op.has("cache") && op.string("cache") == "stream"; }
+
 llvm::Value *Lowering::load_vector(const ir::Op &op, llvm::Value *pointer, unsigned count,
                                    llvm::Align align) {
   llvm::LoadInst *load = builder_.CreateAlignedLoad(
       access_type(builder_, count * ir::byte_size(context_.type(op.result()).element)), pointer, align);
-  if (op.has("cache") && op.string("cache") == "stream")
+  if (is_streamed(op))
     load->setMetadata(
         llvm::LLVMContext::MD_nontemporal,
         llvm::MDNode::get(builder_.getContext(), llvm::ConstantAsMetadata::get(builder_.getInt32(1))));
@@ -80,7 +82,7 @@ static std::optional<ir::ValueId> operand(const ir::Op &op, size_t position) {
 Registers Lowering::fills(const ir::Op &op, const Accesses &accesses) {
   const ir::Element element = context_.type(op.result()).element;
   const unsigned bits = 8 * ir::byte_size(element);
-  Registers others = op.operands.size() > 2 ? get(op.operands[2], accesses.layout) : Registers();
+  Registers others = op.operands.size() > 2 ? values_.get(op.operands[2], accesses.layout) : Registers();
   Registers result;
   for (uint32_t group = 0; group < accesses.groups.first.size(); ++group) {
     Registers elements;
@@ -106,28 +108,30 @@ Registers Lowering::fills(const ir::Op &op, const Accesses &accesses) {
 
 void Lowering::lower_load(const ir::Op &op) {
   order_.before(op);
-  if (std::optional<Registers> vectors = issue_load(op))
+  if (std::optional<Registers> vectors = issue_load(op, {}))
     finish_load(op, std::move(*vectors));
   else
     define_loaded(op, load_in_branches(op));
 }
 
-std::optional<Registers> Lowering::issue_load(const ir::Op &op) {
+std::optional<Registers> Lowering::issue_load(const ir::Op &op, const Prefetch &prefetch) {
   const ir::ValueId pointer = op.operands[0];
   const std::optional<ir::ValueId> mask = operand(op, 1);
   const Accesses accesses = accesses_of(pointer, mask, assigned_layout(context_.plan, op.result()));
-  const Registers masks = mask ? get(*mask, accesses.groups.leaders) : Registers();
+  const Registers masks = mask ? values_.get(*mask, accesses.groups.leaders) : Registers();
   Registers vectors;
-  if (auto buffers = buffer_accesses(pointer, accesses.groups.leaders, masks)) {
+  if (auto buffers =
+          buffer_accesses(builder_, addresses_.addresses(pointer, accesses.groups.leaders, prefetch.plan),
+                          masks, prefetch.in_bounds)) {
     llvm::Type *access =
         access_type(builder_, accesses.count * ir::byte_size(context_.type(op.result()).element));
     for (const BufferAccess &buffer : *buffers)
-      vectors.push_back(buffer_load(op, buffer, access));
+      vectors.push_back(buffer_load(builder_, buffer, access, is_streamed(op)));
     return vectors;
   }
   if (mask)
     return std::nullopt;
-  for (llvm::Value *address : addresses(pointer, accesses.groups.leaders))
+  for (llvm::Value *address : addresses_.pointers(pointer, accesses.groups.leaders, prefetch.plan))
     vectors.push_back(load_vector(op, address, accesses.count, accesses.align));
   return vectors;
 }
@@ -137,7 +141,7 @@ void Lowering::finish_load(const ir::Op &op, Registers vectors) {
   if (op.operands.size() > 2) {
     const Accesses accesses =
         accesses_of(op.operands[0], op.operands[1], assigned_layout(context_.plan, op.result()));
-    const Registers masks = get(op.operands[1], accesses.groups.leaders);
+    const Registers masks = values_.get(op.operands[1], accesses.groups.leaders);
     const Registers others = fills(op, accesses);
     for (size_t group = 0; group < vectors.size(); ++group)
       if (others[group])
@@ -150,8 +154,8 @@ void Lowering::finish_load(const ir::Op &op, Registers vectors) {
 Registers Lowering::load_in_branches(const ir::Op &op) {
   const Accesses accesses =
       accesses_of(op.operands[0], op.operands[1], assigned_layout(context_.plan, op.result()));
-  const Registers pointers = addresses(op.operands[0], accesses.groups.leaders);
-  const Registers masks = get(op.operands[1], accesses.groups.leaders);
+  const Registers pointers = addresses_.pointers(op.operands[0], accesses.groups.leaders);
+  const Registers masks = values_.get(op.operands[1], accesses.groups.leaders);
   Registers otherwise = fills(op, accesses);
   for (llvm::Value *&vector : otherwise)
     if (!vector)
@@ -189,7 +193,7 @@ void Lowering::define_loaded(const ir::Op &op, const Registers &vectors) {
       registers[accesses.groups.member(group, n)] =
           is_bool ? builder_.CreateICmpNE(elements[n], builder_.getInt8(0)) : elements[n];
   }
-  define(op.result(), accesses.layout, registers);
+  values_.define(op.result(), accesses.layout, registers);
 }
 
 /// Keeps the computation of a value where it stands. LLVM moves matrix instructions into the block that uses
@@ -207,8 +211,8 @@ void Lowering::lower_store(const ir::Op &op) {
   const std::optional<ir::ValueId> mask = operand(op, 2);
   const Accesses accesses = accesses_of(op.operands[0], mask, layouts_.writes.at(&op));
   const RegisterGroups &groups = accesses.groups;
-  const Registers values = get(op.operands[1], accesses.layout);
-  Registers masks = mask ? get(*mask, groups.leaders) : Registers();
+  const Registers values = values_.get(op.operands[1], accesses.layout);
+  Registers masks = mask ? values_.get(*mask, groups.leaders) : Registers();
   if (llvm::Value *owner = owner_condition(context_, accesses.layout)) {
     masks.resize(groups.first.size(), builder_.getTrue());
     std::map<llvm::Value *, llvm::Value *> both;
@@ -233,12 +237,13 @@ void Lowering::lower_store(const ir::Op &op) {
                ? builder_.CreateTrunc(vector, builder_.getIntNTy(bits * accesses.count))
                : vector;
   };
-  if (auto buffers = buffer_accesses(op.operands[0], groups.leaders, masks)) {
+  if (auto buffers =
+          buffer_accesses(builder_, addresses_.addresses(op.operands[0], groups.leaders), masks, nullptr)) {
     for (uint32_t group = 0; group < groups.first.size(); ++group)
-      buffer_store((*buffers)[group], vector_of(group, false));
+      buffer_store(builder_, (*buffers)[group], vector_of(group, false));
     return;
   }
-  const Registers pointers = addresses(op.operands[0], groups.leaders);
+  const Registers pointers = addresses_.pointers(op.operands[0], groups.leaders);
   for (uint32_t group = 0; group < groups.first.size();) {
     uint32_t end = group + 1;
     while (end < groups.first.size() && (masks.empty() || masks[end] == masks[group]))

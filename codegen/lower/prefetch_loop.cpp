@@ -25,10 +25,8 @@ llvm::Value *Lowering::saturated_multiple(llvm::Value *step, unsigned factor) {
 /// time, loads that take branches leave the plan.
 Lowering::InFlightLoads Lowering::issue_iteration(const Loop &loop, PrefetchPlan &plan, llvm::Value *index,
                                                   llvm::Value *exists) {
-  open_scope();
-  iteration_exists_ = exists;
-  pipeline_ = &plan;
-  define_scalar(loop.body.arguments[0], index);
+  RegionCache::Scope region(cache_);
+  values_.define_scalar(loop.body.arguments[0], index);
   InFlightLoads loads_in_flight;
   std::vector<const ir::Op *> issued;
   for (const ir::Op &op : loop.body.ops) {
@@ -38,15 +36,12 @@ Lowering::InFlightLoads Lowering::issue_iteration(const Loop &loop, PrefetchPlan
       continue;
     context_.set_line(op);
     order_.before(op);
-    if (std::optional<Registers> vectors = issue_load(op)) {
+    if (std::optional<Registers> vectors = issue_load(op, {&plan, exists})) {
       loads_in_flight.push_back(std::move(*vectors));
       issued.push_back(&op);
     }
   }
   plan.loads = std::move(issued);
-  pipeline_ = nullptr;
-  iteration_exists_ = nullptr;
-  close_scope();
   context_.set_line(loop.op);
   return loads_in_flight;
 }

@@ -54,7 +54,7 @@ llvm::Value *Lowering::group_scale(const ir::Op &op, const Registers &group) {
       row.push_back(b.CreateBitCast(b.CreateAnd(dword, 0x7fff7fff), pair));
   } else {
     for (llvm::Value *x : group)
-      row.push_back(b.CreateAnd(to_bits(builder_, widen(x)), 0x7fffffff));
+      row.push_back(b.CreateAnd(to_bits(builder_, widen(builder_, x)), 0x7fffffff));
   }
   for (size_t half = row.size() / 2; half > 0; half /= 2)
     for (size_t i = 0; i < half; ++i)
@@ -109,7 +109,7 @@ Registers Lowering::convert_to_e2m1(const Registers &group, llvm::Value *scale) 
       else
         dword = builder_.CreateIntrinsic(
             llvm::Intrinsic::amdgcn_cvt_scalef32_pk_fp4_f32,
-            {dword, widen(group[2 * pair]), widen(group[2 * pair + 1]), factor, select});
+            {dword, widen(builder_, group[2 * pair]), widen(builder_, group[2 * pair + 1]), factor, select});
     }
     dwords.push_back(dword);
   }
@@ -127,7 +127,7 @@ Registers Lowering::convert_to_byte_codes(const ir::Op &op, const Registers &gro
                                           b.CreateSub(b.CreateLShr(scale, 23), b.getInt32(127))});
   const bool may_exceed = op.string("rule") != "ceil";
   const auto limited = [&](llvm::Value *value) {
-    llvm::Value *wide = widen(value);
+    llvm::Value *wide = widen(builder_, value);
     if (!may_exceed)
       return wide;
     llvm::Value *magnitude = b.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, wide);
@@ -156,7 +156,7 @@ Registers Lowering::convert_to_six_bits(const ir::Op &op, const Registers &group
   auto *half = llvm::FixedVectorType::get(builder_.getFloatTy(), ir::scale_group / 2);
   llvm::Value *sides[2] = {llvm::PoisonValue::get(half), llvm::PoisonValue::get(half)};
   for (size_t i = 0; i < group.size(); ++i)
-    sides[i % 2] = builder_.CreateInsertElement(sides[i % 2], widen(group[i]), i / 2);
+    sides[i % 2] = builder_.CreateInsertElement(sides[i % 2], widen(builder_, group[i]), i / 2);
   llvm::Value *codes = builder_.CreateIntrinsic(op.string("format") == "e2m3"
                                                     ? llvm::Intrinsic::amdgcn_cvt_scalef32_2xpk16_fp6_f32
                                                     : llvm::Intrinsic::amdgcn_cvt_scalef32_2xpk16_bf6_f32,
@@ -180,7 +180,7 @@ void Lowering::lower_quantize(const ir::Op &op) {
     if (std::find(order.begin(), order.end(), reg) == order.end())
       order.push_back(reg);
   LinearLayout sorted = home.permute_registers(order);
-  Registers x = get(op.operands[0], sorted);
+  Registers x = values_.get(op.operands[0], sorted);
   std::vector<Registers> groups;
   Registers scales;
   for (size_t first = 0; first < x.size(); first += ir::scale_group) {
@@ -194,8 +194,8 @@ void Lowering::lower_quantize(const ir::Op &op) {
   const LinearLayout scales_layout = quantize_scales_layout(sorted, context_.type(op.results[1]).shape);
   if (bits == 6) {
     const LinearLayout &layout = layouts_.home(op.results[0]);
-    define(op.results[1], scales_layout, scales);
-    return define(op.results[0], layout, spread_groups(groups, scales_layout, layout));
+    values_.define(op.results[1], scales_layout, scales);
+    return values_.define(op.results[0], layout, spread_groups(groups, scales_layout, layout));
   }
   Registers codes;
   for (const Registers &dwords : groups)
@@ -211,9 +211,9 @@ void Lowering::lower_quantize(const ir::Op &op) {
     shared = share_quantized(op, made);
   for (size_t i = 0; i < made.size(); ++i)
     if (shared)
-      define(op.results[i], layouts_.home(op.results[i]), (*shared)[i]);
+      values_.define(op.results[i], layouts_.home(op.results[i]), (*shared)[i]);
     else
-      define(op.results[i], made[i].layout, made[i].registers);
+      values_.define(op.results[i], made[i].layout, made[i].registers);
 }
 
 } // namespace nereid::codegen

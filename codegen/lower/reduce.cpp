@@ -36,21 +36,20 @@ Lowering::Part Lowering::combine(const ir::Op &op, const Part &a, const Part &b)
     return {is_float ? builder_.CreateFAdd(a[0], b[0]) : builder_.CreateAdd(a[0], b[0])};
   default: {
     ir::Opcode pair = op.opcode == ir::Opcode::ReduceMax ? ir::Opcode::Max : ir::Opcode::Min;
-    ir::Op same = op;
-    same.opcode = pair;
-    return {is_float ? float_binary(pair, a[0], b[0]) : integer_binary(same, element, a[0], b[0])};
+    return {is_float ? float_binary(builder_, pair, a[0], b[0])
+                     : integer_binary(builder_, pair, ir::is_signed(element), a[0], b[0])};
   }
   }
 }
 
 /// Narrow floats are summed as f32 and rounded once, at the end.
 std::vector<Lowering::Part> Lowering::parts_of(const ir::Op &op, const LinearLayout &layout, unsigned axis) {
-  Registers values = get(op.operands[0], layout);
+  Registers values = values_.get(op.operands[0], layout);
   bool is_float = ir::is_float(context_.type(op.operands[0]).element);
   llvm::Value *thread = op.opcode == ir::Opcode::ArgMax ? thread_coordinate(context_, layout, axis) : nullptr;
   std::vector<Part> parts;
   for (uint32_t r = 0; r < values.size(); ++r) {
-    parts.push_back({is_float ? widen(values[r]) : values[r]});
+    parts.push_back({is_float ? widen(builder_, values[r]) : values[r]});
     if (thread)
       parts.back().push_back(coordinate_of_register(builder_, layout, axis, thread, r));
   }
@@ -139,7 +138,7 @@ Registers Lowering::sum_over_waves(const Registers &accumulators, const LinearLa
 
 void Lowering::lower_reduce(const ir::Op &op) {
   auto axis = static_cast<unsigned>(op.integer("axis"));
-  LinearLayout layout = operand_home(op.operands[0]);
+  LinearLayout layout = values_.available_layout(op.operands[0]);
   std::optional<AxisBits> on_axis = axis_bits(layout, axis);
   if (!on_axis) {
     layout = default_layout(context_.type(op.operands[0]).shape, function_.options.waves);
@@ -168,12 +167,9 @@ void Lowering::lower_reduce(const ir::Op &op) {
   for (const Part &part : reduced) {
     llvm::Value *value = part.back();
     ir::Element element = context_.type(op.result()).element;
-    registers.push_back(ir::is_float(element) ? narrow(value, element) : value);
+    registers.push_back(ir::is_float(element) ? narrow(builder_, value, element) : value);
   }
-  if (context_.type(op.result()).rank() == 0)
-    define_scalar(op.result(), to_scalar_registers(builder_, registers[0]));
-  else
-    define(op.result(), result, registers);
+  values_.define_result(op.result(), result, registers);
 }
 
 } // namespace nereid::codegen

@@ -8,7 +8,7 @@ namespace nereid::codegen {
 /// The same register of the wave whose bit `bit` is 0, and of the wave where it is 1.
 std::array<Registers, 2> Lowering::both_waves(const Registers &values, unsigned bit) {
   // Positions as a tile of their own: registers, lanes and waves are its dimensions.
-  const unsigned waves = scalars().bits(Space::Wave), lanes = scalars().bits(Space::Lane);
+  const unsigned waves = scalar_layout_.bits(Space::Wave), lanes = scalar_layout_.bits(Space::Lane);
   std::array<std::vector<uint64_t>, 3> from;
   unsigned at = 0;
   for (unsigned i = 0; i < waves; ++i)
@@ -50,14 +50,14 @@ void Lowering::lower_cumsum(const ir::Op &op) {
   const auto axis = static_cast<unsigned>(op.integer("axis"));
   const ir::Element element = context_.type(op.result()).element;
   const bool is_float = ir::is_float(element);
-  LinearLayout layout = operand_home(op.operands[0]);
+  LinearLayout layout = values_.available_layout(op.operands[0]);
   if (!axis_bits(layout, axis))
     layout = default_layout(context_.type(op.operands[0]).shape, function_.options.waves);
-  Registers accumulators = get(op.operands[0], layout);
+  Registers accumulators = values_.get(op.operands[0], layout);
   context_.set_line(op);
   if (is_float)
     for (llvm::Value *&value : accumulators)
-      value = widen(value);
+      value = widen(builder_, value);
   const auto add = [&](llvm::Value *a, llvm::Value *b) {
     return is_float ? builder_.CreateFAdd(a, b) : builder_.CreateAdd(a, b);
   };
@@ -124,8 +124,8 @@ void Lowering::lower_cumsum(const ir::Op &op) {
   }
   if (is_float)
     for (llvm::Value *&value : accumulators)
-      value = narrow(value, element);
-  define(op.result(), layout, accumulators);
+      value = narrow(builder_, value, element);
+  values_.define(op.result(), layout, accumulators);
 }
 
 } // namespace nereid::codegen

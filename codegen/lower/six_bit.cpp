@@ -45,8 +45,8 @@ static unsigned bytes_of_access(const LinearLayout &layout, unsigned dim) {
 
 /// The codes of a product's side in LDS, K fastest.
 llvm::Value *Lowering::codes_in_lds(ir::ValueId value, unsigned k_dim) {
-  const LinearLayout layout = operand_home(value);
-  const Registers bytes = get(value, layout);
+  const LinearLayout layout = values_.available_layout(value);
+  const Registers bytes = values_.get(value, layout);
   const Registers places = places_in_array(layout, k_dim);
   const unsigned run = bytes_of_access(layout, k_dim);
   llvm::Value *base = lds_.scratch(static_cast<unsigned>(context_.type(value).count()));
