@@ -29,7 +29,7 @@ LdsPipelineEmitter::LdsPipelineEmitter(Lowering &lowering, const LdsPipeline &lo
       i32_(lowering.builder_.getInt32Ty()) {
   for (size_t i = 0; i < loop.loads.size(); ++i) {
     const ir::Op &op = *loop.loads[i].op;
-    const ir::Type &type = lowering.type(op.result());
+    const ir::Type &type = lowering.context_.type(op.result());
     unsigned bytes = ir::byte_size(type.element);
     const AxisInfo *mask = op.operands.size() > 1 ? &lowering.axes_[op.operands[1]] : nullptr;
     const AxisInfo &pointer = lowering.axes_[op.operands[0]];
@@ -65,7 +65,7 @@ void LdsPipelineEmitter::wait(unsigned vector_memory, bool lds) {
 /// All waves' copies of the next stage have arrived, and all are done with what the next copies overwrite.
 void LdsPipelineEmitter::wait_and_barrier(unsigned outstanding) {
   constexpr unsigned most = 62; // 63 means no wait
-  lowering_.set_line(*loop_.op);
+  lowering_.context_.set_line(*loop_.op);
   order_barrier(only_vector_memory_stays);
   wait(std::min(outstanding, most), true);
   builder_.CreateIntrinsic(llvm::Intrinsic::amdgcn_s_barrier, {});
@@ -74,8 +74,8 @@ void LdsPipelineEmitter::wait_and_barrier(unsigned outstanding) {
 
 /// Rounds in all, and those in which all conditions hold.
 void LdsPipelineEmitter::count_iterations() {
-  first_ = lowering_.scalar(loop_.op->operands[0]);
-  last_ = lowering_.scalar(loop_.op->operands[1]);
+  first_ = lowering_.values_.scalar(loop_.op->operands[0]);
+  last_ = lowering_.values_.scalar(loop_.op->operands[1]);
   llvm::Value *any = builder_.CreateICmpSLT(first_, last_);
   llvm::Value *zero = builder_.getInt32(0);
   llvm::Value *step = builder_.getInt32(static_cast<uint32_t>(loop_.step));
@@ -89,15 +89,15 @@ void LdsPipelineEmitter::count_iterations() {
   llvm::Value *complete = builder_.CreateUDiv(distance, step);
   llvm::Value *holds = builder_.CreateAnd(any, builder_.CreateICmpNE(complete, zero));
   llvm::Value *before_last = builder_.CreateSub(complete, builder_.getInt32(1));
-  lowering_.open_scope();
+  RegionCache::Scope region(lowering_.cache_);
   lower_scalars(builder_.CreateAdd(first_, builder_.CreateMul(before_last, step)));
   for (const auto &[value, condition] : loop_.conditions) {
-    llvm::Value *bound = builder_.CreateSExt(lowering_.scalar(condition.bound), builder_.getInt64Ty());
+    llvm::Value *bound =
+        builder_.CreateSExt(lowering_.values_.scalar(condition.bound), builder_.getInt64Ty());
     llvm::Value *rising = greatest(condition.rising);
     holds = builder_.CreateAnd(holds, condition.inclusive ? builder_.CreateICmpSLE(rising, bound)
                                                           : builder_.CreateICmpSLT(rising, bound));
   }
-  lowering_.close_scope();
   whole_ = builder_.CreateSelect(holds, complete, zero);
 }
 
@@ -263,8 +263,10 @@ void LdsPipelineEmitter::emit_stage(unsigned number, bool issues, bool reads_nex
 
 void LdsPipelineEmitter::emit_loop_and_tail() {
   llvm::BasicBlock *before = builder_.GetInsertBlock();
-  llvm::BasicBlock *start = lowering_.new_block("staged.start"), *loop = lowering_.new_block("staged"),
-                   *tail = lowering_.new_block("staged.tail"), *done = lowering_.new_block("staged.done");
+  llvm::BasicBlock *start = lowering_.context_.new_block("staged.start"),
+                   *loop = lowering_.context_.new_block("staged"),
+                   *tail = lowering_.context_.new_block("staged.tail"),
+                   *done = lowering_.context_.new_block("staged.done");
   std::vector<std::pair<llvm::BasicBlock *, std::vector<Values>>> exits = {{before, accumulators_}};
   builder_.CreateCondBr(builder_.CreateICmpNE(whole_, builder_.getInt32(0)), start, done);
 
@@ -302,7 +304,7 @@ void LdsPipelineEmitter::emit_loop_and_tail() {
     stages_.at(s).index = index_at(turn, s);
     emit_stage(s, true, true, schedule_.outstanding_at_barrier(demand_));
   }
-  lowering_.set_line(*loop_.op);
+  lowering_.context_.set_line(*loop_.op);
   llvm::Value *next_turn = builder_.CreateAdd(turn, builder_.getInt32(1));
   builder_.CreateCondBr(builder_.CreateICmpULT(next_turn, turns), loop, tail);
   turn->addIncoming(next_turn, loop);
@@ -328,7 +330,7 @@ void LdsPipelineEmitter::emit_loop_and_tail() {
     *kept[i] = phi;
   }
   for (unsigned s = 0; s + 1 < schedule_.buffers; ++s) {
-    llvm::BasicBlock *more = lowering_.new_block("staged.tail");
+    llvm::BasicBlock *more = lowering_.context_.new_block("staged.tail");
     exits.emplace_back(builder_.GetInsertBlock(), accumulators_);
     builder_.CreateCondBr(builder_.CreateICmpUGT(rest, builder_.getInt32(s)), more, done);
     builder_.SetInsertPoint(more);
@@ -360,8 +362,8 @@ void LdsPipelineEmitter::emit_remainder() {
   part_ = remainder_column;
   Template computed;
   bool built = build_template(computed, Masks::Computed);
-  llvm::BasicBlock *before = builder_.GetInsertBlock(), *loop = lowering_.new_block("staged.rest"),
-                   *done = lowering_.new_block("staged.rest.done");
+  llvm::BasicBlock *before = builder_.GetInsertBlock(), *loop = lowering_.context_.new_block("staged.rest"),
+                   *done = lowering_.context_.new_block("staged.rest.done");
   llvm::Value *any = builder_.CreateICmpULT(whole_, total_);
   builder_.CreateCondBr(any, loop, done);
   builder_.SetInsertPoint(loop);
@@ -380,7 +382,7 @@ void LdsPipelineEmitter::emit_remainder() {
   Stage stage = new_stage(computed);
   stage.index = builder_.CreateAdd(
       first_, builder_.CreateMul(round, builder_.getInt32(static_cast<uint32_t>(loop_.step))));
-  lowering_.open_scope();
+  RegionCache::Scope region(lowering_.cache_);
   lower_scalars(stage.index);
   wait(0, true);
   builder_.CreateIntrinsic(llvm::Intrinsic::amdgcn_s_barrier, {});
@@ -399,7 +401,6 @@ void LdsPipelineEmitter::emit_remainder() {
       else
         stage.loaded[i][n] = load_unit({i, n}, offsets[n], moved);
   }
-  lowering_.close_scope();
   order_barrier(nothing_crosses);
   wait(0, true);
   builder_.CreateIntrinsic(llvm::Intrinsic::amdgcn_s_barrier, {});
@@ -410,7 +411,7 @@ void LdsPipelineEmitter::emit_remainder() {
     for (const MmaStep &work : chunks_[chunk])
       multiply(computed, work, stage);
   }
-  lowering_.set_line(*loop_.op);
+  lowering_.context_.set_line(*loop_.op);
   llvm::Value *next = builder_.CreateAdd(round, builder_.getInt32(1));
   round->addIncoming(next, loop);
   builder_.CreateCondBr(builder_.CreateICmpULT(next, total_), loop, done);
@@ -430,7 +431,7 @@ void LdsPipelineEmitter::emit_remainder() {
       tile = in_accumulators(tile);
   erase(computed);
   if (!built)
-    lowering_.fail(*loop_.op, "a masked round of this loop needs other waves", "use stages = 1");
+    lowering_.context_.fail(*loop_.op, "a masked round of this loop needs other waves", "use stages = 1");
 }
 
 /// For whoever checks the machine code.
@@ -453,9 +454,9 @@ void LdsPipelineEmitter::contract() {
     }
   }
   std::string before;
-  if (lowering_.kernel_->hasFnAttribute(pipeline_contract_attribute))
-    before = lowering_.kernel_->getFnAttribute(pipeline_contract_attribute).getValueAsString().str();
-  lowering_.kernel_->addFnAttr(pipeline_contract_attribute, before + text_of(contracts));
+  if (lowering_.context_.kernel.hasFnAttribute(pipeline_contract_attribute))
+    before = lowering_.context_.kernel.getFnAttribute(pipeline_contract_attribute).getValueAsString().str();
+  lowering_.context_.kernel.addFnAttr(pipeline_contract_attribute, before + text_of(contracts));
 }
 
 bool LdsPipelineEmitter::emit() {
@@ -475,24 +476,24 @@ bool LdsPipelineEmitter::emit() {
   }
   schedule_ = *schedule;
   if (schedule_.accumulators_in_agprs)
-    l.kernel_->removeFnAttr("amdgpu-agpr-alloc");
+    l.context_.kernel.removeFnAttr("amdgpu-agpr-alloc");
   else
-    l.kernel_->addFnAttr("amdgpu-agpr-alloc", "0");
+    l.context_.kernel.addFnAttr("amdgpu-agpr-alloc", "0");
   list_work();
   contract();
   for (const PipelinedLoad &load : loop_.loads)
-    l.order_accesses(*load.op);
+    l.order_.before(*load.op);
   if (l.index_.block(*loop_.op) != &l.function_.body)
-    l.barrier(); // the rounds before may still read what is copied now
-  l.set_line(*loop_.op);
+    l.order_.barrier(); // the rounds before may still read what is copied now
+  l.context_.set_line(*loop_.op);
   count_iterations();
-  l.open_scope();
+  RegionCache::Scope region(l.cache_);
   lower_scalars(first_);
   make_addresses();
   make_invariants(template_);
   for (size_t i = 0; i < loop_.accumulators.size(); ++i) {
     const DotPlan &plan = l.layouts_.dots.at(loop_.accumulators[i].dots.front());
-    Registers start = l.get(loop_.op->operands[i + 3], plan.result);
+    Registers start = l.values_.get(loop_.op->operands[i + 3], plan.result);
     unsigned used = plan.mfma->result_registers();
     Values &tiles = accumulators_.emplace_back();
     auto *type = llvm::FixedVectorType::get(start[0]->getType(), used);
@@ -506,14 +507,13 @@ bool LdsPipelineEmitter::emit() {
   emit_loop_and_tail();
   if (!loop_.conditions.empty())
     emit_remainder();
-  l.close_scope();
   erase(template_);
   for (size_t i = 0; i < loop_.accumulators.size(); ++i) {
     Registers registers;
     for (llvm::Value *tile : accumulators_[i])
       for (unsigned r = 0; r < llvm::cast<llvm::FixedVectorType>(tile->getType())->getNumElements(); ++r)
         registers.push_back(builder_.CreateExtractElement(tile, r));
-    l.define(loop_.op->results[i], l.natural_layout(loop_.op->results[i]), registers);
+    l.values_.define(loop_.op->results[i], assigned_layout(l.context_.plan, loop_.op->results[i]), registers);
   }
   return true;
 }

@@ -93,7 +93,7 @@ private:
   void make_direct(size_t number);
   void make_copies(size_t number);
   void make_reads(size_t number);
-  Values offsets_of(const std::vector<Lowering::Address> &parts, llvm::Value *&base);
+  Values offsets_of(const std::vector<Address> &parts, llvm::Value *&base);
   Values masked(const Values &offsets, const std::vector<ir::ValueId> &masks, const LinearLayout &leaders);
   llvm::Value *descriptor(llvm::Value *base);
   uint64_t swizzled(size_t number, uint64_t flat) const;

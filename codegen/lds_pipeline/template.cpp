@@ -38,34 +38,35 @@ unsigned dwords_of(const llvm::Type *type) { return type->getPrimitiveSizeInBits
 /// Loads become placeholders, one for each register group; products are noted.
 bool LdsPipelineEmitter::build_template(Template &made, Masks masks) {
   llvm::IRBuilderBase::InsertPointGuard guard(builder_);
-  made.block = lowering_.new_block("template");
+  made.block = lowering_.context_.new_block("template");
   builder_.SetInsertPoint(made.block);
+  RegionCache::Scope region(lowering_.cache_);
   if (masks == Masks::KnownTrue)
     for (const auto &[value, condition] : loop_.conditions)
-      lowering_.known_true_.insert(value);
+      lowering_.cache_.add_splat(value, builder_.getTrue());
   auto placeholder = [&](llvm::Type *type) { return builder_.CreateFreeze(llvm::PoisonValue::get(type)); };
-  lowering_.open_scope();
   made.index = placeholder(i32_);
-  lowering_.define_scalar(body_.arguments[0], made.index);
+  lowering_.values_.define_scalar(body_.arguments[0], made.index);
   std::vector<const ir::Op *> dots;
   for (const ir::Op &op : body_.ops) {
-    lowering_.set_line(op);
+    lowering_.context_.set_line(op);
     if (op.opcode == ir::Opcode::Load) {
       size_t number = loop_.number_of(op);
       const RegisterGroups &groups = loads_[number].groups;
       unsigned count = groups.access.elements();
-      llvm::Type *element = llvm_type(lowering_.context_, lowering_.type(op.result()).element);
-      unsigned dwords = count * ir::byte_size(lowering_.type(op.result()).element) / 4;
+      llvm::Type *element =
+          llvm_type(lowering_.builder_.getContext(), lowering_.context_.type(op.result()).element);
+      unsigned dwords = count * ir::byte_size(lowering_.context_.type(op.result()).element) / 4;
       llvm::Type *access = dwords == 1 ? i32_ : llvm::FixedVectorType::get(i32_, dwords);
-      Registers registers(lowering_.natural_layout(op.result()).registers());
+      Registers registers(assigned_layout(lowering_.context_.plan, op.result()).registers());
       for (size_t g = 0; g < groups.first.size(); ++g) {
         llvm::Value *loaded = placeholder(access);
         made.units[loaded] = {number, g};
-        Registers elements = lowering_.unpack(loaded, element, count);
+        Registers elements = lowering_.packing_.unpack(loaded, element, count);
         for (unsigned n = 0; n < count; ++n)
           registers[groups.member(static_cast<uint32_t>(g), n)] = elements[n];
       }
-      lowering_.define(op.result(), lowering_.natural_layout(op.result()), registers);
+      lowering_.values_.define(op.result(), assigned_layout(lowering_.context_.plan, op.result()), registers);
     } else if (is_dot(op)) {
       dots.push_back(&op);
     } else if (op.opcode != ir::Opcode::Yield) {
@@ -78,7 +79,7 @@ bool LdsPipelineEmitter::build_template(Template &made, Masks masks) {
     }
   }
   for (const ir::Op *op : dots) {
-    lowering_.set_line(*op);
+    lowering_.context_.set_line(*op);
     const DotPlan &plan = lowering_.layouts_.dots.at(op);
     const DotSides sides = sides_of_dot(lowering_.function_, *op);
     Product product{op, &plan, lowering_.fragments(sides.a, plan.a, plan),
@@ -88,8 +89,6 @@ bool LdsPipelineEmitter::build_template(Template &made, Masks masks) {
         operand = without_shuffling(operand);
     made.dots.push_back(std::move(product));
   }
-  lowering_.close_scope();
-  lowering_.known_true_.clear();
   return is_clonable(made);
 }
 
@@ -113,12 +112,7 @@ bool LdsPipelineEmitter::is_clonable(Template &made) {
 
 /// Nothing may remember instructions of the template: their addresses will be reused.
 void LdsPipelineEmitter::erase(Template &made) {
-  auto is_inside = [&](llvm::Value *value) {
-    auto *instruction = llvm::dyn_cast<llvm::Instruction>(value);
-    return instruction && instruction->getParent() == made.block;
-  };
-  std::erase_if(lowering_.pieces_,
-                [&](const auto &piece) { return is_inside(piece.first) || is_inside(piece.second.dword); });
+  lowering_.packing_.forget(*made.block);
   for (llvm::Instruction &instruction : *made.block)
     instruction.replaceAllUsesWith(llvm::PoisonValue::get(instruction.getType()));
   made.block->eraseFromParent();
@@ -226,7 +220,7 @@ LdsPipelineEmitter::Stage LdsPipelineEmitter::new_stage(const Template &from) co
 
 void LdsPipelineEmitter::multiply(const Template &from, const MmaStep &work, Stage &stage) {
   const Product &product = from.dots[work.product];
-  lowering_.set_line(*product.op);
+  lowering_.context_.set_line(*product.op);
   auto &[a, b] = stage.fragments[work.product];
   auto fill = [&](Lowering::Fragments &side, const Lowering::Fragments &source, unsigned tile) {
     size_t at = tile * product.plan->k_instructions + work.k;

@@ -32,11 +32,11 @@ llvm::AtomicRMWInst::BinOp operation_of(ir::Opcode opcode, ir::Element element) 
 llvm::Value *Lowering::atomic_of(const ir::Op &op, llvm::Value *pointer, llvm::Value *value,
                                  llvm::Value *desired) {
   llvm::SyncScope::ID scope =
-      context_.getOrInsertSyncScopeID(op.string("scope") == "workgroup" ? "workgroup" : "agent");
+      builder_.getContext().getOrInsertSyncScopeID(op.string("scope") == "workgroup" ? "workgroup" : "agent");
   llvm::AtomicOrdering order = ordering_of(op.string("order"));
-  ir::Element element = type(op.operands[0]).element;
+  ir::Element element = context_.type(op.operands[0]).element;
   llvm::Align align(ir::byte_size(element));
-  llvm::MDNode *empty = llvm::MDNode::get(context_, {});
+  llvm::MDNode *empty = llvm::MDNode::get(builder_.getContext(), {});
   if (desired) {
     llvm::Type *bits = builder_.getIntNTy(ir::facts(element).bits);
     llvm::AtomicOrdering failure = llvm::AtomicCmpXchgInst::getStrongestFailureOrdering(order);
@@ -62,12 +62,12 @@ void Lowering::atomic_fence(const ir::Op &op, bool before) {
   if (order != fence && order != llvm::AtomicOrdering::AcquireRelease)
     return;
   llvm::SyncScope::ID scope =
-      context_.getOrInsertSyncScopeID(op.string("scope") == "workgroup" ? "workgroup" : "agent");
+      builder_.getContext().getOrInsertSyncScopeID(op.string("scope") == "workgroup" ? "workgroup" : "agent");
   if (!before)
-    barrier();
+    order_.barrier();
   builder_.CreateFence(fence, scope);
   if (before)
-    barrier();
+    order_.barrier();
 }
 
 /// The old values go from their owners to all that hold copies of the result.
@@ -79,8 +79,8 @@ Registers Lowering::share_old_values(const Registers &old, const LinearLayout &l
   uint32_t blocks = 1;
   for (unsigned d = 0; d < layout.rank(); ++d)
     blocks *= layout.dim(d).odd;
-  llvm::Value *base = lds((blocks << layout.coordinate_bits()) * bytes);
-  llvm::Value *thread = flat_of_thread(layout);
+  llvm::Value *base = lds_.scratch((blocks << layout.coordinate_bits()) * bytes);
+  llvm::Value *thread = flat_of_thread(context_, layout);
   auto address = [&](uint32_t r) {
     // Odd indices number blocks of powers of two.
     const Coordinates at = layout.apply({r, 0, 0});
@@ -91,13 +91,13 @@ Registers Lowering::share_old_values(const Registers &old, const LinearLayout &l
     flat = builder_.CreateAdd(flat, builder_.getInt32(block << layout.coordinate_bits()));
     return builder_.CreateGEP(element, base, flat);
   };
-  barrier();
+  order_.barrier();
   guarded(owner, {}, [&] {
     for (uint32_t r = 0; r < old.size(); ++r)
       builder_.CreateAlignedStore(old[r], address(r), llvm::Align(bytes));
     return Registers();
   });
-  barrier();
+  order_.barrier();
   Registers shared;
   for (uint32_t r = 0; r < old.size(); ++r)
     shared.push_back(builder_.CreateAlignedLoad(element, address(r), llvm::Align(bytes)));
@@ -105,19 +105,20 @@ Registers Lowering::share_old_values(const Registers &old, const LinearLayout &l
 }
 
 void Lowering::lower_atomic(const ir::Op &op) {
-  order_accesses(op);
+  order_.before(op);
   bool exchange = op.opcode == ir::Opcode::AtomicCompareExchange;
   size_t mask_operand = exchange ? 3 : 2;
   const LinearLayout &layout = layouts_.writes.at(&op);
-  Registers pointers = addresses(op.operands[0], layout);
-  Registers values = get(op.operands[1], layout);
-  Registers desired = exchange ? get(op.operands[2], layout) : Registers(values.size());
-  Registers masks = op.operands.size() > mask_operand ? get(op.operands[mask_operand], layout) : Registers();
+  Registers pointers = addresses_.pointers(op.operands[0], layout);
+  Registers values = values_.get(op.operands[1], layout);
+  Registers desired = exchange ? values_.get(op.operands[2], layout) : Registers(values.size());
+  Registers masks =
+      op.operands.size() > mask_operand ? values_.get(op.operands[mask_operand], layout) : Registers();
   atomic_fence(op, true);
-  llvm::Value *owner = owner_condition(layout);
+  llvm::Value *owner = owner_condition(context_, layout);
   if (index_.comes_from_dot(op.operands[1]) && (owner || !masks.empty()))
     for (llvm::Value *&value : values)
-      value = from_bits(anchored(to_bits(value)), value->getType());
+      value = from_bits(builder_, anchored(to_bits(builder_, value)), value->getType());
   Registers old;
   for (size_t r = 0; r < pointers.size(); ++r) {
     llvm::Value *mask = masks.empty() ? nullptr : masks[r];
@@ -129,12 +130,8 @@ void Lowering::lower_atomic(const ir::Op &op) {
   atomic_fence(op, false);
   ir::ValueId result = op.result();
   if (index_.uses(result) == 0)
-    return define(result, layout, old);
-  Registers shared = share_old_values(old, layout, owner);
-  if (type(result).rank() == 0)
-    define_scalar(result, uniform(shared[0]));
-  else
-    define(result, layout, shared);
+    return values_.define(result, layout, old);
+  values_.define_result(result, layout, share_old_values(old, layout, owner));
 }
 
 } // namespace nereid::codegen

@@ -42,7 +42,7 @@ Registers Lowering::for_each_step(const DotOperandPlan &plan, const Registers &o
   if (plan.k_lane_bits == 0)
     return operands;
   const unsigned steps = 1u << plan.k_lane_bits;
-  llvm::Value *mine = builder_.CreateAnd(builder_.CreateLShr(lane_, plan.k_lanes_from), steps - 1);
+  llvm::Value *mine = builder_.CreateAnd(builder_.CreateLShr(context_.lane, plan.k_lanes_from), steps - 1);
   Registers result;
   for (llvm::Value *operand : operands)
     for (unsigned step = 0; step < steps; ++step)
@@ -98,10 +98,9 @@ Registers Lowering::widen_codes(const Registers &dwords, ir::Format format, llvm
 llvm::Value *Lowering::power_of_scale(llvm::Value *byte) {
   constexpr unsigned exponent_bit = 23, code_of_one = 2;
   llvm::Value *bits;
-  if (auto piece = pieces_.find(byte); piece != pieces_.end())
-    bits = piece->second.bit <= exponent_bit
-               ? builder_.CreateShl(piece->second.dword, exponent_bit - piece->second.bit)
-               : builder_.CreateLShr(piece->second.dword, piece->second.bit - exponent_bit);
+  if (const Packing::Piece *piece = packing_.piece(byte))
+    bits = piece->bit <= exponent_bit ? builder_.CreateShl(piece->dword, exponent_bit - piece->bit)
+                                      : builder_.CreateLShr(piece->dword, piece->bit - exponent_bit);
   else
     bits = builder_.CreateShl(builder_.CreateZExt(byte, builder_.getInt32Ty()), exponent_bit);
   llvm::Value *pair =
@@ -124,7 +123,7 @@ static size_t number_of_fragment(const DotOperandPlan &plan, unsigned k_instruct
 Lowering::Fragments Lowering::fragments(const DotSide &side, const DotOperandPlan &plan, const DotPlan &dot) {
   Fragments result{dot.k_instructions, {}, {}, {}};
   const OperandFacts &facts = *plan.facts;
-  unsigned bits = ir::facts(type(side.value).element).bits;
+  unsigned bits = ir::facts(context_.type(side.value).element).bits;
   llvm::Type *half = dot.mfma->kind == MfmaKind::BF16  ? builder_.getBFloatTy()
                      : dot.mfma->kind == MfmaKind::F16 ? builder_.getHalfTy()
                                                        : nullptr;
@@ -136,18 +135,19 @@ Lowering::Fragments Lowering::fragments(const DotSide &side, const DotOperandPla
   };
   if (facts.has_six_bits())
     result.operands = six_bit_operands(side, plan, &plan == &dot.a ? 1 : 0);
-  Registers elements = facts.has_six_bits() ? Registers() : get(side.value, plan.layout);
-  llvm::Value *inside = plan.padded_lanes ? test_bits(lane_, plan.padded_lanes) : nullptr;
+  Registers elements = facts.has_six_bits() ? Registers() : values_.get(side.value, plan.layout);
+  llvm::Value *inside = plan.padded_lanes ? are_clear(builder_, context_.lane, plan.padded_lanes) : nullptr;
   size_t count = size_t(1) << plan.log2_elements;
   for (size_t first = 0; first < elements.size(); first += count) {
-    Registers dwords = pack(Registers(elements.begin() + first, elements.begin() + first + count), bits);
+    Registers dwords =
+        packing_.pack(Registers(elements.begin() + first, elements.begin() + first + count), bits);
     if (inside)
       for (llvm::Value *&dword : dwords)
         dword = builder_.CreateSelect(inside, dword, builder_.getInt32(0));
     dwords.resize(plan.stored_dwords, builder_.getInt32(0));
     if (half && bits == 8)
       dwords = widen_codes(dwords, *facts.format, half);
-    llvm::Value *vector = dwords_to_vector(dwords);
+    llvm::Value *vector = dwords_to_vector(builder_, dwords);
     if (half)
       vector = builder_.CreateBitCast(vector, llvm::FixedVectorType::get(half, plan.dwords * 2));
     result.operands.push_back(vector);
@@ -156,7 +156,7 @@ Lowering::Fragments Lowering::fragments(const DotSide &side, const DotOperandPla
   if (!side.scale)
     return result;
   Registers bytes;
-  for (llvm::Value *byte : get(*side.scale, plan.scale_layout))
+  for (llvm::Value *byte : values_.get(*side.scale, plan.scale_layout))
     bytes.insert(bytes.end(), size_t(1) << plan.k_lane_bits, byte);
   for (llvm::Value *byte : bytes) {
     if (dot.scales_accumulators) {
@@ -166,8 +166,8 @@ Lowering::Fragments Lowering::fragments(const DotSide &side, const DotOperandPla
     // Two constant zeros would be taken as "unscaled"; byte 0 of 256 is the same number and a constant else.
     if (auto *constant = llvm::dyn_cast<llvm::Constant>(byte); constant && constant->isNullValue())
       result.scales.push_back({builder_.getInt32(256), 0});
-    else if (auto piece = pieces_.find(byte); piece != pieces_.end())
-      result.scales.push_back({piece->second.dword, piece->second.bit / 8});
+    else if (const Packing::Piece *piece = packing_.piece(byte))
+      result.scales.push_back({piece->dword, piece->bit / 8});
     else
       result.scales.push_back({builder_.CreateZExt(byte, builder_.getInt32Ty()), 0});
   }
@@ -224,13 +224,13 @@ llvm::Value *Lowering::accumulate_dot(const DotPlan &plan, const Fragments &b, c
 void Lowering::lower_dot(const ir::Op &op, ir::ValueId result, std::optional<ir::ValueId> addend) {
   const DotPlan &plan = layouts_.dots.at(&op);
   const DotSides sides = sides_of_dot(function_, op);
-  llvm::Type *element = llvm_type(context_, type(op.result()).element);
+  llvm::Type *element = llvm_type(builder_.getContext(), context_.type(op.result()).element);
   const LinearLayout &own = plan.partial ? *plan.partial : plan.result;
   const bool spread = plan.partial || plan.a.k_lane_bits != 0;
   const bool starts = addend && !spread;
-  Registers accumulators =
-      starts ? get(*addend, plan.result) : Registers(own.registers(), llvm::Constant::getNullValue(element));
-  set_line(op);
+  Registers accumulators = starts ? values_.get(*addend, plan.result)
+                                  : Registers(own.registers(), llvm::Constant::getNullValue(element));
+  context_.set_line(op);
   Fragments a = fragments(sides.a, plan.a, plan);
   Fragments b = fragments(sides.b, plan.b, plan);
   unsigned used = 1u << plan.result_bits;
@@ -252,11 +252,11 @@ void Lowering::lower_dot(const ir::Op &op, ir::ValueId result, std::optional<ir:
   if (plan.partial)
     accumulators = sum_over_waves(accumulators, *plan.partial, plan.result);
   if (addend && spread) {
-    const Registers before = get(*addend, plan.result);
+    const Registers before = values_.get(*addend, plan.result);
     for (size_t i = 0; i < accumulators.size(); ++i)
       accumulators[i] = builder_.CreateFAdd(before[i], accumulators[i]);
   }
-  define(result, plan.result, accumulators);
+  values_.define(result, plan.result, accumulators);
 }
 
 } // namespace nereid::codegen

@@ -10,7 +10,7 @@ namespace nereid::codegen {
 
 llvm::Align Lowering::access_alignment(ir::ValueId pointer, unsigned elements) const {
   const AxisInfo &info = axes_[pointer];
-  unsigned bytes = ir::byte_size(type(pointer).element);
+  unsigned bytes = ir::byte_size(context_.type(pointer).element);
   int64_t best = bytes;
   for (unsigned d = 0; d < info.contiguity.size(); ++d)
     if (info.contiguity[d] >= elements)
@@ -26,8 +26,8 @@ Registers Lowering::guarded(llvm::Value *condition, const Registers &otherwise,
     return body();
   }
   llvm::BasicBlock *before = builder_.GetInsertBlock();
-  llvm::BasicBlock *then = new_block("active");
-  llvm::BasicBlock *after = new_block("after");
+  llvm::BasicBlock *then = context_.new_block("active");
+  llvm::BasicBlock *after = context_.new_block("after");
   builder_.CreateCondBr(condition, then, after);
   builder_.SetInsertPoint(then);
   Registers made = body();
@@ -44,21 +44,16 @@ Registers Lowering::guarded(llvm::Value *condition, const Registers &otherwise,
   return merged;
 }
 
-llvm::Type *Lowering::access_type(ir::Element element, unsigned count) {
-  const unsigned bits = count * 8 * ir::byte_size(element);
-  llvm::Type *i32 = builder_.getInt32Ty();
-  return bits < 32    ? static_cast<llvm::Type *>(builder_.getIntNTy(bits))
-         : bits == 32 ? i32
-                      : llvm::FixedVectorType::get(i32, bits / 32);
-}
+static bool is_streamed(const ir::Op &op) { return op.has("cache") && op.string("cache") == "stream"; }
 
 llvm::Value *Lowering::load_vector(const ir::Op &op, llvm::Value *pointer, unsigned count,
                                    llvm::Align align) {
-  llvm::LoadInst *load =
-      builder_.CreateAlignedLoad(access_type(type(op.result()).element, count), pointer, align);
-  if (op.has("cache") && op.string("cache") == "stream")
-    load->setMetadata(llvm::LLVMContext::MD_nontemporal,
-                      llvm::MDNode::get(context_, llvm::ConstantAsMetadata::get(builder_.getInt32(1))));
+  llvm::LoadInst *load = builder_.CreateAlignedLoad(
+      access_type(builder_, count * ir::byte_size(context_.type(op.result()).element)), pointer, align);
+  if (is_streamed(op))
+    load->setMetadata(
+        llvm::LLVMContext::MD_nontemporal,
+        llvm::MDNode::get(builder_.getContext(), llvm::ConstantAsMetadata::get(builder_.getInt32(1))));
   return load;
 }
 
@@ -72,7 +67,7 @@ struct Lowering::Accesses {
 
 Lowering::Accesses Lowering::accesses_of(ir::ValueId pointer, std::optional<ir::ValueId> mask,
                                          const LinearLayout &layout) const {
-  const unsigned bytes = ir::byte_size(type(pointer).element);
+  const unsigned bytes = ir::byte_size(context_.type(pointer).element);
   RegisterGroups groups =
       group_registers(layout, vector_access(layout, axes_[pointer], mask ? &axes_[*mask] : nullptr, bytes));
   const unsigned count = groups.access.elements();
@@ -85,9 +80,9 @@ static std::optional<ir::ValueId> operand(const ir::Op &op, size_t position) {
 
 /// What a masked access of a load gives, by access; null where that is zero.
 Registers Lowering::fills(const ir::Op &op, const Accesses &accesses) {
-  const ir::Element element = type(op.result()).element;
+  const ir::Element element = context_.type(op.result()).element;
   const unsigned bits = 8 * ir::byte_size(element);
-  Registers others = op.operands.size() > 2 ? get(op.operands[2], accesses.layout) : Registers();
+  Registers others = op.operands.size() > 2 ? values_.get(op.operands[2], accesses.layout) : Registers();
   Registers result;
   for (uint32_t group = 0; group < accesses.groups.first.size(); ++group) {
     Registers elements;
@@ -103,7 +98,7 @@ Registers Lowering::fills(const ir::Op &op, const Accesses &accesses) {
       result.push_back(nullptr);
       continue;
     }
-    llvm::Value *vector = dwords_to_vector(pack(elements, bits));
+    llvm::Value *vector = dwords_to_vector(builder_, packing_.pack(elements, bits));
     result.push_back(bits * accesses.count < 32
                          ? builder_.CreateTrunc(vector, builder_.getIntNTy(bits * accesses.count))
                          : vector);
@@ -112,28 +107,31 @@ Registers Lowering::fills(const ir::Op &op, const Accesses &accesses) {
 }
 
 void Lowering::lower_load(const ir::Op &op) {
-  order_accesses(op);
-  if (std::optional<Registers> vectors = issue_load(op))
+  order_.before(op);
+  if (std::optional<Registers> vectors = issue_load(op, {}))
     finish_load(op, std::move(*vectors));
   else
     define_loaded(op, load_in_branches(op));
 }
 
-std::optional<Registers> Lowering::issue_load(const ir::Op &op) {
+std::optional<Registers> Lowering::issue_load(const ir::Op &op, const Prefetch &prefetch) {
   const ir::ValueId pointer = op.operands[0];
   const std::optional<ir::ValueId> mask = operand(op, 1);
-  const Accesses accesses = accesses_of(pointer, mask, natural_layout(op.result()));
-  const Registers masks = mask ? get(*mask, accesses.groups.leaders) : Registers();
+  const Accesses accesses = accesses_of(pointer, mask, assigned_layout(context_.plan, op.result()));
+  const Registers masks = mask ? values_.get(*mask, accesses.groups.leaders) : Registers();
   Registers vectors;
-  if (auto buffers = buffer_accesses(pointer, accesses.groups.leaders, masks)) {
-    llvm::Type *access = access_type(type(op.result()).element, accesses.count);
+  if (auto buffers =
+          buffer_accesses(builder_, addresses_.addresses(pointer, accesses.groups.leaders, prefetch.plan),
+                          masks, prefetch.in_bounds)) {
+    llvm::Type *access =
+        access_type(builder_, accesses.count * ir::byte_size(context_.type(op.result()).element));
     for (const BufferAccess &buffer : *buffers)
-      vectors.push_back(buffer_load(op, buffer, access));
+      vectors.push_back(buffer_load(builder_, buffer, access, is_streamed(op)));
     return vectors;
   }
   if (mask)
     return std::nullopt;
-  for (llvm::Value *address : addresses(pointer, accesses.groups.leaders))
+  for (llvm::Value *address : addresses_.pointers(pointer, accesses.groups.leaders, prefetch.plan))
     vectors.push_back(load_vector(op, address, accesses.count, accesses.align));
   return vectors;
 }
@@ -141,8 +139,9 @@ std::optional<Registers> Lowering::issue_load(const ir::Op &op) {
 /// Masked threads get what they are to have.
 void Lowering::finish_load(const ir::Op &op, Registers vectors) {
   if (op.operands.size() > 2) {
-    const Accesses accesses = accesses_of(op.operands[0], op.operands[1], natural_layout(op.result()));
-    const Registers masks = get(op.operands[1], accesses.groups.leaders);
+    const Accesses accesses =
+        accesses_of(op.operands[0], op.operands[1], assigned_layout(context_.plan, op.result()));
+    const Registers masks = values_.get(op.operands[1], accesses.groups.leaders);
     const Registers others = fills(op, accesses);
     for (size_t group = 0; group < vectors.size(); ++group)
       if (others[group])
@@ -153,13 +152,15 @@ void Lowering::finish_load(const ir::Op &op, Registers vectors) {
 
 /// Accesses under one mask share a branch.
 Registers Lowering::load_in_branches(const ir::Op &op) {
-  const Accesses accesses = accesses_of(op.operands[0], op.operands[1], natural_layout(op.result()));
-  const Registers pointers = addresses(op.operands[0], accesses.groups.leaders);
-  const Registers masks = get(op.operands[1], accesses.groups.leaders);
+  const Accesses accesses =
+      accesses_of(op.operands[0], op.operands[1], assigned_layout(context_.plan, op.result()));
+  const Registers pointers = addresses_.pointers(op.operands[0], accesses.groups.leaders);
+  const Registers masks = values_.get(op.operands[1], accesses.groups.leaders);
   Registers otherwise = fills(op, accesses);
   for (llvm::Value *&vector : otherwise)
     if (!vector)
-      vector = llvm::Constant::getNullValue(access_type(type(op.result()).element, accesses.count));
+      vector = llvm::Constant::getNullValue(
+          access_type(builder_, accesses.count * ir::byte_size(context_.type(op.result()).element)));
   Registers vectors;
   for (size_t group = 0; group < masks.size();) {
     size_t end = group + 1;
@@ -179,18 +180,20 @@ Registers Lowering::load_in_branches(const ir::Op &op) {
 }
 
 void Lowering::define_loaded(const ir::Op &op, const Registers &vectors) {
-  const ir::Element element = type(op.result()).element;
+  const ir::Element element = context_.type(op.result()).element;
   const bool is_bool = element == ir::Element::I1;
-  const Accesses accesses = accesses_of(op.operands[0], operand(op, 1), natural_layout(op.result()));
+  const Accesses accesses =
+      accesses_of(op.operands[0], operand(op, 1), assigned_layout(context_.plan, op.result()));
   Registers registers(accesses.layout.registers());
   for (uint32_t group = 0; group < vectors.size(); ++group) {
-    Registers elements =
-        unpack(vectors[group], is_bool ? builder_.getInt8Ty() : llvm_type(context_, element), accesses.count);
+    Registers elements = packing_.unpack(
+        vectors[group], is_bool ? builder_.getInt8Ty() : llvm_type(builder_.getContext(), element),
+        accesses.count);
     for (unsigned n = 0; n < accesses.count; ++n)
       registers[accesses.groups.member(group, n)] =
           is_bool ? builder_.CreateICmpNE(elements[n], builder_.getInt8(0)) : elements[n];
   }
-  define(op.result(), accesses.layout, registers);
+  values_.define(op.result(), accesses.layout, registers);
 }
 
 /// Keeps the computation of a value where it stands. LLVM moves matrix instructions into the block that uses
@@ -202,15 +205,15 @@ llvm::Value *Lowering::anchored(llvm::Value *vector) {
 
 /// The owner of each element stores it; others, and masked threads, store out of range, or not at all.
 void Lowering::lower_store(const ir::Op &op) {
-  order_accesses(op);
-  const ir::Element element = type(op.operands[0]).element;
+  order_.before(op);
+  const ir::Element element = context_.type(op.operands[0]).element;
   const unsigned bits = 8 * ir::byte_size(element);
   const std::optional<ir::ValueId> mask = operand(op, 2);
   const Accesses accesses = accesses_of(op.operands[0], mask, layouts_.writes.at(&op));
   const RegisterGroups &groups = accesses.groups;
-  const Registers values = get(op.operands[1], accesses.layout);
-  Registers masks = mask ? get(*mask, groups.leaders) : Registers();
-  if (llvm::Value *owner = owner_condition(accesses.layout)) {
+  const Registers values = values_.get(op.operands[1], accesses.layout);
+  Registers masks = mask ? values_.get(*mask, groups.leaders) : Registers();
+  if (llvm::Value *owner = owner_condition(context_, accesses.layout)) {
     masks.resize(groups.first.size(), builder_.getTrue());
     std::map<llvm::Value *, llvm::Value *> both;
     for (llvm::Value *&condition : masks) {
@@ -227,19 +230,20 @@ void Lowering::lower_store(const ir::Op &op) {
       elements.push_back(element == ir::Element::I1 ? builder_.CreateZExt(value, builder_.getInt8Ty())
                                                     : value);
     }
-    llvm::Value *vector = dwords_to_vector(pack(elements, bits));
+    llvm::Value *vector = dwords_to_vector(builder_, packing_.pack(elements, bits));
     if (anchor)
       vector = anchored(vector);
     return accesses.count * bits < 32
                ? builder_.CreateTrunc(vector, builder_.getIntNTy(bits * accesses.count))
                : vector;
   };
-  if (auto buffers = buffer_accesses(op.operands[0], groups.leaders, masks)) {
+  if (auto buffers =
+          buffer_accesses(builder_, addresses_.addresses(op.operands[0], groups.leaders), masks, nullptr)) {
     for (uint32_t group = 0; group < groups.first.size(); ++group)
-      buffer_store((*buffers)[group], vector_of(group, false));
+      buffer_store(builder_, (*buffers)[group], vector_of(group, false));
     return;
   }
-  const Registers pointers = addresses(op.operands[0], groups.leaders);
+  const Registers pointers = addresses_.pointers(op.operands[0], groups.leaders);
   for (uint32_t group = 0; group < groups.first.size();) {
     uint32_t end = group + 1;
     while (end < groups.first.size() && (masks.empty() || masks[end] == masks[group]))
@@ -254,35 +258,6 @@ void Lowering::lower_store(const ir::Op &op) {
     });
     group = end;
   }
-}
-
-std::optional<ir::ValueId> Lowering::root(ir::ValueId pointer) const {
-  const ir::Op *op = index_.definition(pointer);
-  if (op && (op->opcode == ir::Opcode::PtrAdd || ir::facts(op->opcode).op_class == ir::OpClass::Shape))
-    return root(op->operands[0]);
-  for (const ir::Argument &argument : function_.arguments)
-    if (argument.value == pointer)
-      return pointer;
-  return std::nullopt;
-}
-
-/// The trace's order holds for the whole program: where another thread may have touched the same memory since
-/// the last barrier, and one of the two accesses writes, all waves meet first. The same pointers in the same
-/// layout are each thread's own, unless waves hold copies.
-void Lowering::order_accesses(const ir::Op &op) {
-  bool writes = ir::facts(op.opcode).effect == ir::OpEffect::Effect;
-  ir::ValueId pointer = op.operands[0];
-  LinearLayout layout = writes ? layouts_.writes.at(&op) : natural_layout(op.result());
-  std::optional<ir::ValueId> mine = root(pointer);
-  const bool copied = layout.free_mask(Space::Wave) != 0;
-  bool conflict = std::any_of(accesses_.begin(), accesses_.end(), [&](const Access &other) {
-    bool same_memory = !mine || !other.root || *mine == *other.root;
-    bool own = !copied && other.pointer == pointer && other.layout == layout;
-    return (writes || other.writes) && same_memory && !own;
-  });
-  if (conflict)
-    barrier();
-  accesses_.push_back({mine, pointer, writes, layout});
 }
 
 } // namespace nereid::codegen

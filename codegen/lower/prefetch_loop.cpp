@@ -25,29 +25,24 @@ llvm::Value *Lowering::saturated_multiple(llvm::Value *step, unsigned factor) {
 /// time, loads that take branches leave the plan.
 Lowering::InFlightLoads Lowering::issue_iteration(const Loop &loop, PrefetchPlan &plan, llvm::Value *index,
                                                   llvm::Value *exists) {
-  open_scope();
-  iteration_exists_ = exists;
-  pipeline_ = &plan;
-  define_scalar(loop.body.arguments[0], index);
+  RegionCache::Scope region(cache_);
+  values_.define_scalar(loop.body.arguments[0], index);
   InFlightLoads loads_in_flight;
   std::vector<const ir::Op *> issued;
   for (const ir::Op &op : loop.body.ops) {
-    if (plan.addresses.count(&op) != 0 && type(op.results[0]).rank() == 0)
+    if (plan.addresses.count(&op) != 0 && context_.type(op.results[0]).rank() == 0)
       lower_op(op);
     if (std::find(plan.loads.begin(), plan.loads.end(), &op) == plan.loads.end())
       continue;
-    set_line(op);
-    order_accesses(op);
-    if (std::optional<Registers> vectors = issue_load(op)) {
+    context_.set_line(op);
+    order_.before(op);
+    if (std::optional<Registers> vectors = issue_load(op, {&plan, exists})) {
       loads_in_flight.push_back(std::move(*vectors));
       issued.push_back(&op);
     }
   }
   plan.loads = std::move(issued);
-  pipeline_ = nullptr;
-  iteration_exists_ = nullptr;
-  close_scope();
-  set_line(loop.op);
+  context_.set_line(loop.op);
   return loads_in_flight;
 }
 
@@ -89,9 +84,9 @@ void Lowering::lower_prefetch_loop(Loop &loop, PrefetchPlan plan) {
   const bool shares = std::any_of(loop.body.ops.begin(), loop.body.ops.end(), [&](const ir::Op &op) {
     return layouts_.shared_quantizes.count(&op) != 0;
   });
-  if (shares && loop_depth_ > 0)
-    barrier();
-  expect_accesses(loop.body);
+  if (shares && context_.in_loop())
+    order_.barrier();
+  order_.expect(loop.body);
   std::vector<InFlightLoads> in_flight = {issue_iteration(loop, plan, iterations.first, nullptr)};
   if (plan.loads.empty())
     return lower_iterations(loop);
@@ -102,7 +97,7 @@ void Lowering::lower_prefetch_loop(Loop &loop, PrefetchPlan plan) {
     pin_order();
   }
   llvm::BasicBlock *before = builder_.GetInsertBlock();
-  llvm::BasicBlock *block = new_block("loop"), *rest = new_block("rest");
+  llvm::BasicBlock *block = context_.new_block("loop"), *rest = context_.new_block("rest");
 
   const auto phis_at = [&](llvm::BasicBlock *at, const Stage &like) {
     builder_.SetInsertPoint(at);
@@ -154,7 +149,7 @@ void Lowering::lower_prefetch_loop(Loop &loop, PrefetchPlan plan) {
   builder_.SetInsertPoint(rest);
   CarriedValues accumulators = after.accumulators;
   for (unsigned i = 0; i + 1 < plan.depth; ++i) {
-    llvm::BasicBlock *round = new_block("left");
+    llvm::BasicBlock *round = context_.new_block("left");
     loop.exits.emplace_back(builder_.GetInsertBlock(), accumulators);
     builder_.CreateCondBr(after.numbers[1][i], round, loop.done);
     builder_.SetInsertPoint(round);

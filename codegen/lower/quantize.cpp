@@ -50,11 +50,11 @@ llvm::Value *Lowering::group_scale(const ir::Op &op, const Registers &group) {
   auto *pair = llvm::FixedVectorType::get(b.getInt16Ty(), 2);
   if (narrow_bits) {
     // Pairs of bf16 are compared as packed 16-bit integers.
-    for (llvm::Value *dword : pack(group, 16))
+    for (llvm::Value *dword : packing_.pack(group, 16))
       row.push_back(b.CreateBitCast(b.CreateAnd(dword, 0x7fff7fff), pair));
   } else {
     for (llvm::Value *x : group)
-      row.push_back(b.CreateAnd(to_bits(widen(x)), 0x7fffffff));
+      row.push_back(b.CreateAnd(to_bits(builder_, widen(builder_, x)), 0x7fffffff));
   }
   for (size_t half = row.size() / 2; half > 0; half /= 2)
     for (size_t i = 0; i < half; ++i)
@@ -82,7 +82,7 @@ llvm::Value *Lowering::group_scale(const ir::Op &op, const Registers &group) {
 /// The same value, of which nothing is known. LLVM 22 folds constants into packed conversions and drops their
 /// byte select then; what was loaded is no constant.
 llvm::Value *Lowering::opaque_unless_loaded(llvm::Value *dword, llvm::Value *first_element) {
-  if (auto piece = pieces_.find(first_element); piece != pieces_.end() && piece->second.dword == dword)
+  if (const Packing::Piece *piece = packing_.piece(first_element); piece && piece->dword == dword)
     return dword;
   auto *signature = llvm::FunctionType::get(dword->getType(), {dword->getType()}, false);
   return builder_.CreateCall(signature, llvm::InlineAsm::get(signature, "", "=v,0", false), {dword});
@@ -94,7 +94,7 @@ Registers Lowering::convert_to_e2m1(const Registers &group, llvm::Value *scale) 
   bool packed = group[0]->getType()->isBFloatTy();
   Registers pairs;
   if (packed)
-    for (llvm::Value *dword : pack(group, 16))
+    for (llvm::Value *dword : packing_.pack(group, 16))
       pairs.push_back(builder_.CreateBitCast(opaque_unless_loaded(dword, group[2 * pairs.size()]),
                                              llvm::FixedVectorType::get(builder_.getBFloatTy(), 2)));
   Registers dwords;
@@ -109,7 +109,7 @@ Registers Lowering::convert_to_e2m1(const Registers &group, llvm::Value *scale) 
       else
         dword = builder_.CreateIntrinsic(
             llvm::Intrinsic::amdgcn_cvt_scalef32_pk_fp4_f32,
-            {dword, widen(group[2 * pair]), widen(group[2 * pair + 1]), factor, select});
+            {dword, widen(builder_, group[2 * pair]), widen(builder_, group[2 * pair + 1]), factor, select});
     }
     dwords.push_back(dword);
   }
@@ -127,7 +127,7 @@ Registers Lowering::convert_to_byte_codes(const ir::Op &op, const Registers &gro
                                           b.CreateSub(b.CreateLShr(scale, 23), b.getInt32(127))});
   const bool may_exceed = op.string("rule") != "ceil";
   const auto limited = [&](llvm::Value *value) {
-    llvm::Value *wide = widen(value);
+    llvm::Value *wide = widen(builder_, value);
     if (!may_exceed)
       return wide;
     llvm::Value *magnitude = b.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, wide);
@@ -156,7 +156,7 @@ Registers Lowering::convert_to_six_bits(const ir::Op &op, const Registers &group
   auto *half = llvm::FixedVectorType::get(builder_.getFloatTy(), ir::scale_group / 2);
   llvm::Value *sides[2] = {llvm::PoisonValue::get(half), llvm::PoisonValue::get(half)};
   for (size_t i = 0; i < group.size(); ++i)
-    sides[i % 2] = builder_.CreateInsertElement(sides[i % 2], widen(group[i]), i / 2);
+    sides[i % 2] = builder_.CreateInsertElement(sides[i % 2], widen(builder_, group[i]), i / 2);
   llvm::Value *codes = builder_.CreateIntrinsic(op.string("format") == "e2m3"
                                                     ? llvm::Intrinsic::amdgcn_cvt_scalef32_2xpk16_fp6_f32
                                                     : llvm::Intrinsic::amdgcn_cvt_scalef32_2xpk16_bf6_f32,
@@ -180,7 +180,7 @@ void Lowering::lower_quantize(const ir::Op &op) {
     if (std::find(order.begin(), order.end(), reg) == order.end())
       order.push_back(reg);
   LinearLayout sorted = home.permute_registers(order);
-  Registers x = get(op.operands[0], sorted);
+  Registers x = values_.get(op.operands[0], sorted);
   std::vector<Registers> groups;
   Registers scales;
   for (size_t first = 0; first < x.size(); first += ir::scale_group) {
@@ -194,25 +194,26 @@ void Lowering::lower_quantize(const ir::Op &op) {
   const LinearLayout scales_layout = quantize_scales_layout(sorted);
   if (bits == 6) {
     const LinearLayout &layout = layouts_.home(op.results[0]);
-    define(op.results[1], scales_layout, scales);
-    return define(op.results[0], layout, spread_groups(groups, scales_layout, layout));
+    values_.define(op.results[1], scales_layout, scales);
+    return values_.define(op.results[0], layout, spread_groups(groups, scales_layout, layout));
   }
   Registers codes;
   for (const Registers &dwords : groups)
     for (llvm::Value *dword : dwords) {
-      Registers bytes = unpack(dword, builder_.getInt8Ty(), 4);
+      Registers bytes = packing_.unpack(dword, builder_.getInt8Ty(), 4);
       codes.insert(codes.end(), bytes.begin(), bytes.end());
     }
-  const std::array<Tile, 2> made = {Tile{quantize_codes_layout(sorted, type(op.results[0]).shape), codes},
-                                    Tile{scales_layout, scales}};
+  const std::array<Tile, 2> made = {
+      Tile{quantize_codes_layout(sorted, context_.type(op.results[0]).shape), codes},
+      Tile{scales_layout, scales}};
   std::optional<std::array<Registers, 2>> shared;
   if (layouts_.shared_quantizes.count(&op) != 0)
     shared = share_quantized(op, made);
   for (size_t i = 0; i < made.size(); ++i)
     if (shared)
-      define(op.results[i], layouts_.home(op.results[i]), (*shared)[i]);
+      values_.define(op.results[i], layouts_.home(op.results[i]), (*shared)[i]);
     else
-      define(op.results[i], made[i].layout, made[i].registers);
+      values_.define(op.results[i], made[i].layout, made[i].registers);
 }
 
 } // namespace nereid::codegen

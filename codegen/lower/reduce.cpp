@@ -24,7 +24,7 @@ static llvm::Value *second_wins(llvm::IRBuilder<> &builder, bool is_signed, cons
 }
 
 Lowering::Part Lowering::combine(const ir::Op &op, const Part &a, const Part &b) {
-  ir::Element element = type(op.operands[0]).element;
+  ir::Element element = context_.type(op.operands[0]).element;
   bool is_float = ir::is_float(element);
   switch (op.opcode) {
   case ir::Opcode::ArgMax: {
@@ -37,30 +37,22 @@ Lowering::Part Lowering::combine(const ir::Op &op, const Part &a, const Part &b)
     return {is_float ? builder_.CreateFAdd(a[0], b[0]) : builder_.CreateAdd(a[0], b[0])};
   default: {
     ir::Opcode pair = op.opcode == ir::Opcode::ReduceMax ? ir::Opcode::Max : ir::Opcode::Min;
-    ir::Op same = op;
-    same.opcode = pair;
-    return {is_float ? float_binary(pair, a[0], b[0]) : integer_binary(same, element, a[0], b[0])};
+    return {is_float ? float_binary(builder_, pair, a[0], b[0])
+                     : integer_binary(builder_, pair, ir::is_signed(element), a[0], b[0])};
   }
   }
 }
 
 /// Narrow floats are summed as f32 and rounded once, at the end.
 std::vector<Lowering::Part> Lowering::parts_of(const ir::Op &op, const LinearLayout &layout, unsigned axis) {
-  Registers values = get(op.operands[0], layout);
-  bool is_float = ir::is_float(type(op.operands[0]).element);
-  unsigned first = layout.first_bit(axis);
-  uint64_t mask = (uint64_t(1) << layout.dim(axis).bits) - 1;
-  llvm::Value *thread = op.opcode == ir::Opcode::ArgMax
-                            ? builder_.CreateAnd(builder_.CreateLShr(flat_of_thread(layout), first), mask)
-                            : nullptr;
+  Registers values = values_.get(op.operands[0], layout);
+  bool is_float = ir::is_float(context_.type(op.operands[0]).element);
+  llvm::Value *thread = op.opcode == ir::Opcode::ArgMax ? thread_coordinate(context_, layout, axis) : nullptr;
   std::vector<Part> parts;
   for (uint32_t r = 0; r < values.size(); ++r) {
-    parts.push_back({is_float ? widen(values[r]) : values[r]});
-    if (thread) {
-      llvm::Value *index = builder_.CreateXor(thread, flat_of_register(layout, r) >> first & mask);
-      const uint32_t odd = layout.apply({r, 0, 0})[axis] & ~static_cast<uint32_t>(mask);
-      parts.back().push_back(builder_.CreateAdd(index, builder_.getInt32(odd)));
-    }
+    parts.push_back({is_float ? widen(builder_, values[r]) : values[r]});
+    if (thread)
+      parts.back().push_back(coordinate_of_register(builder_, layout, axis, thread, r));
   }
   return parts;
 }
@@ -70,7 +62,7 @@ Lowering::Part Lowering::reduce_lanes(const ir::Op &op, Part part, uint32_t lane
     if (lanes >> bit & 1) {
       Part other;
       for (llvm::Value *value : part)
-        other.push_back(shuffle_xor(value, bit));
+        other.push_back(shuffle_xor(context_, value, bit));
       part = combine(op, part, other);
     }
   return part;
@@ -99,8 +91,8 @@ std::vector<Lowering::Part> Lowering::reduce_waves(const ir::Op &op, std::vector
     Registers values;
     for (const Part &part : parts)
       values.push_back(part[field]);
-    fields.push_back(convert(values, LinearLayout::from_flat_bases(shape, from, layout.repeats()),
-                             LinearLayout::from_flat_bases(shape, to, layout.repeats())));
+    fields.push_back(exchange_.convert(values, LinearLayout::from_flat_bases(shape, from, layout.repeats()),
+                                       LinearLayout::from_flat_bases(shape, to, layout.repeats())));
   }
   for (size_t r = 0; r < parts.size(); ++r)
     for (size_t wave = 0; wave < size_t(1) << count; ++wave) {
@@ -131,8 +123,9 @@ Registers Lowering::sum_over_waves(const Registers &accumulators, const LinearLa
     from[2][bit] = uint64_t(1) << bit;
     to[0].insert(to[0].begin() + bit, uint64_t(1) << bit);
   }
-  Registers parts = convert(accumulators, LinearLayout::from_flat_bases(shape, from, layout.repeats()),
-                            LinearLayout::from_flat_bases(shape, to, result.repeats()));
+  Registers parts =
+      exchange_.convert(accumulators, LinearLayout::from_flat_bases(shape, from, layout.repeats()),
+                        LinearLayout::from_flat_bases(shape, to, result.repeats()));
   Registers totals;
   for (size_t first = 0; first < parts.size(); first += size_t(1) << count) {
     llvm::Value *total = parts[first];
@@ -146,10 +139,10 @@ Registers Lowering::sum_over_waves(const Registers &accumulators, const LinearLa
 
 void Lowering::lower_reduce(const ir::Op &op) {
   auto axis = static_cast<unsigned>(op.integer("axis"));
-  LinearLayout layout = operand_home(op.operands[0]);
+  LinearLayout layout = values_.available_layout(op.operands[0]);
   std::optional<AxisBits> on_axis = axis_bits(layout, axis);
   if (!on_axis) {
-    layout = default_layout(type(op.operands[0]).shape, function_.options.waves);
+    layout = default_layout(context_.type(op.operands[0]).shape, function_.options.waves);
     on_axis = axis_bits(layout, axis);
   }
   std::vector<Part> parts = parts_of(op, layout, axis);
@@ -174,13 +167,10 @@ void Lowering::lower_reduce(const ir::Op &op) {
   Registers registers;
   for (const Part &part : reduced) {
     llvm::Value *value = part.back();
-    ir::Element element = type(op.result()).element;
-    registers.push_back(ir::is_float(element) ? narrow(value, element) : value);
+    ir::Element element = context_.type(op.result()).element;
+    registers.push_back(ir::is_float(element) ? narrow(builder_, value, element) : value);
   }
-  if (type(op.result()).rank() == 0)
-    define_scalar(op.result(), uniform(registers[0]));
-  else
-    define(op.result(), result, registers);
+  values_.define_result(op.result(), result, registers);
 }
 
 } // namespace nereid::codegen

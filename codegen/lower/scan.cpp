@@ -8,7 +8,7 @@ namespace nereid::codegen {
 /// The same register of the wave whose bit `bit` is 0, and of the wave where it is 1.
 std::array<Registers, 2> Lowering::both_waves(const Registers &values, unsigned bit) {
   // Positions as a tile of their own: registers, lanes and waves are its dimensions.
-  const unsigned waves = scalars().bits(Space::Wave), lanes = scalars().bits(Space::Lane);
+  const unsigned waves = scalar_layout_.bits(Space::Wave), lanes = scalar_layout_.bits(Space::Lane);
   std::array<std::vector<uint64_t>, 3> from;
   unsigned at = 0;
   for (unsigned i = 0; i < waves; ++i)
@@ -25,8 +25,8 @@ std::array<Registers, 2> Lowering::both_waves(const Registers &values, unsigned 
   std::vector<Repeat> repeats;
   if (registers.odd > 1)
     repeats.push_back({Space::Register, registers.odd, 0});
-  const Registers moved = convert(values, LinearLayout::from_flat_bases(shape, from, repeats),
-                                  LinearLayout::from_flat_bases(shape, to, repeats));
+  const Registers moved = exchange_.convert(values, LinearLayout::from_flat_bases(shape, from, repeats),
+                                            LinearLayout::from_flat_bases(shape, to, repeats));
   std::array<Registers, 2> result;
   for (size_t i = 0; i < moved.size(); ++i)
     result[i % 2].push_back(moved[i]);
@@ -48,16 +48,16 @@ static std::optional<std::pair<Space, unsigned>> holder_of(const LinearLayout &l
 /// each other in a lane's registers. Narrow floats are summed as f32 and rounded once, at the end.
 void Lowering::lower_cumsum(const ir::Op &op) {
   const auto axis = static_cast<unsigned>(op.integer("axis"));
-  const ir::Element element = type(op.result()).element;
+  const ir::Element element = context_.type(op.result()).element;
   const bool is_float = ir::is_float(element);
-  LinearLayout layout = operand_home(op.operands[0]);
+  LinearLayout layout = values_.available_layout(op.operands[0]);
   if (!axis_bits(layout, axis))
-    layout = default_layout(type(op.operands[0]).shape, function_.options.waves);
-  Registers accumulators = get(op.operands[0], layout);
-  set_line(op);
+    layout = default_layout(context_.type(op.operands[0]).shape, function_.options.waves);
+  Registers accumulators = values_.get(op.operands[0], layout);
+  context_.set_line(op);
   if (is_float)
     for (llvm::Value *&value : accumulators)
-      value = widen(value);
+      value = widen(builder_, value);
   const auto add = [&](llvm::Value *a, llvm::Value *b) {
     return is_float ? builder_.CreateFAdd(a, b) : builder_.CreateAdd(a, b);
   };
@@ -69,7 +69,7 @@ void Lowering::lower_cumsum(const ir::Op &op) {
   for (unsigned bit = 0; bit < layout.dim(axis).bits; ++bit) {
     const auto holder = holder_of(layout, uint64_t(1) << (layout.first_bit(axis) + bit));
     if (!holder)
-      return fail(op, "cumsum of a tile laid out as " + layout.text() + " does not compile");
+      context_.fail(op, "cumsum of a tile laid out as " + layout.text() + " does not compile");
     const auto [space, position] = *holder;
     if (space == Space::Register) {
       const uint32_t mask = 1u << position;
@@ -96,12 +96,13 @@ void Lowering::lower_cumsum(const ir::Op &op) {
         both.push_back(add(first[i], second[i]));
     } else {
       for (llvm::Value *total : own) {
-        lower.push_back(shuffle_xor(total, position));
+        lower.push_back(shuffle_xor(context_, total, position));
         both.push_back(add(total, lower.back()));
       }
     }
     // In the upper block alone: the sum and what comes before it.
-    llvm::Value *is_lower = test_bits(space == Space::Lane ? lane_ : wave_, 1u << position);
+    llvm::Value *is_lower =
+        are_clear(builder_, space == Space::Lane ? context_.lane : context_.wave, 1u << position);
     Registers before(accumulators.size());
     for (size_t i = 0; i < heads.size(); ++i)
       before[heads[i]] = lower[i];
@@ -123,8 +124,8 @@ void Lowering::lower_cumsum(const ir::Op &op) {
   }
   if (is_float)
     for (llvm::Value *&value : accumulators)
-      value = narrow(value, element);
-  define(op.result(), layout, accumulators);
+      value = narrow(builder_, value, element);
+  values_.define(op.result(), layout, accumulators);
 }
 
 } // namespace nereid::codegen

@@ -37,34 +37,22 @@ std::optional<std::array<Registers, 2>> Lowering::share_quantized(const ir::Op &
     ways[i].place = bytes;
     bytes += (ways[i].step->bytes() + 15) / 16 * 16;
   }
-  const auto run = [&](const std::vector<ConversionStep> &steps, Registers registers) {
-    for (const ConversionStep &step : steps)
-      registers = std::visit([&](const auto &s) { return emit(s, registers); }, step);
-    return registers;
-  };
   llvm::GlobalVariable *&array = shared_codes_[&op];
-  if (!array) {
-    const uint32_t whole = bytes * exchange_copies_;
-    array = new llvm::GlobalVariable(
-        module_, llvm::ArrayType::get(builder_.getInt8Ty(), whole), false, llvm::GlobalValue::InternalLinkage,
-        llvm::PoisonValue::get(llvm::ArrayType::get(builder_.getInt8Ty(), whole)), function_.name + ".codes",
-        nullptr, llvm::GlobalValue::NotThreadLocal, 3);
-    array->setAlignment(llvm::Align(16));
-    shared_bytes_ += whole;
-  }
+  if (!array)
+    array = lds_.array(bytes * exchange_copies_, ".codes");
   if (exchange_copies_ < 2)
-    barrier();
+    order_.barrier();
   const auto place = [&](size_t i) {
     return builder_.CreateConstGEP1_32(builder_.getInt8Ty(), array, exchange_copy_ * bytes + ways[i].place);
   };
   for (size_t i = 0; i < ways.size(); ++i)
-    write_lds(*ways[i].step, 0, run(ways[i].before, made[i].registers), place(i));
-  barrier();
+    exchange_.write(*ways[i].step, 0, exchange_.run(ways[i].before, made[i].registers), place(i));
+  order_.barrier();
   std::array<Registers, 2> result;
   for (size_t i = 0; i < ways.size(); ++i)
-    read_lds(*ways[i].step, 0, builder_.getInt8Ty(), place(i), result[i]);
+    exchange_.read(*ways[i].step, 0, builder_.getInt8Ty(), place(i), result[i]);
   for (size_t i = 0; i < ways.size(); ++i)
-    result[i] = run(ways[i].after, result[i]);
+    result[i] = exchange_.run(ways[i].after, result[i]);
   return result;
 }
 

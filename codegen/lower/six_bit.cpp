@@ -9,17 +9,11 @@ namespace nereid::codegen {
 static constexpr unsigned group_bytes = 24;
 static constexpr unsigned group_dwords = 6;
 
-/// The coordinate of each register's element along a dimension. Odd factors are held by registers.
 Registers Lowering::coordinates(const LinearLayout &layout, unsigned dim) {
-  const uint64_t mask = (uint64_t(1) << layout.dim(dim).bits) - 1;
-  llvm::Value *thread =
-      builder_.CreateAnd(builder_.CreateLShr(flat_of_thread(layout), layout.first_bit(dim)), mask);
+  llvm::Value *thread = thread_coordinate(context_, layout, dim);
   Registers result;
-  for (uint32_t r = 0; r < layout.registers(); ++r) {
-    const uint32_t own = layout.apply({r, 0, 0})[dim];
-    llvm::Value *low = builder_.CreateXor(thread, own & mask);
-    result.push_back(builder_.CreateAdd(low, builder_.getInt32(own & ~static_cast<uint32_t>(mask))));
-  }
+  for (uint32_t r = 0; r < layout.registers(); ++r)
+    result.push_back(coordinate_of_register(builder_, layout, dim, thread, r));
   return result;
 }
 
@@ -51,21 +45,21 @@ static unsigned bytes_of_access(const LinearLayout &layout, unsigned dim) {
 
 /// The codes of a product's side in LDS, K fastest.
 llvm::Value *Lowering::codes_in_lds(ir::ValueId value, unsigned k_dim) {
-  const LinearLayout layout = operand_home(value);
-  const Registers bytes = get(value, layout);
+  const LinearLayout layout = values_.available_layout(value);
+  const Registers bytes = values_.get(value, layout);
   const Registers places = places_in_array(layout, k_dim);
   const unsigned run = bytes_of_access(layout, k_dim);
-  llvm::Value *base = lds(static_cast<unsigned>(type(value).count()));
-  barrier();
-  guarded(owner_condition(layout), {}, [&] {
+  llvm::Value *base = lds_.scratch(static_cast<unsigned>(context_.type(value).count()));
+  order_.barrier();
+  guarded(owner_condition(context_, layout), {}, [&] {
     for (size_t r = 0; r < bytes.size(); r += run) {
-      llvm::Value *packed = pack(Registers(bytes.begin() + r, bytes.begin() + r + run), 8)[0];
+      llvm::Value *packed = packing_.pack(Registers(bytes.begin() + r, bytes.begin() + r + run), 8)[0];
       builder_.CreateAlignedStore(builder_.CreateTrunc(packed, builder_.getIntNTy(8 * run)),
                                   byte_address(base, places[r]), llvm::Align(run));
     }
     return Registers();
   });
-  barrier();
+  order_.barrier();
   return base;
 }
 
@@ -73,8 +67,8 @@ llvm::Value *Lowering::codes_in_lds(ir::ValueId value, unsigned k_dim) {
 std::vector<llvm::Value *> Lowering::six_bit_operands(const DotSide &side, const DotOperandPlan &plan,
                                                       unsigned k_dim) {
   llvm::Value *base = codes_in_lds(side.value, k_dim);
-  llvm::Value *pitch = builder_.getInt32(type(side.value).shape[k_dim]);
-  llvm::Value *inside = plan.padded_lanes ? test_bits(lane_, plan.padded_lanes) : nullptr;
+  llvm::Value *pitch = builder_.getInt32(context_.type(side.value).shape[k_dim]);
+  llvm::Value *inside = plan.padded_lanes ? are_clear(builder_, context_.lane, plan.padded_lanes) : nullptr;
   const Registers row = coordinates(plan.scale_layout, 0), group = coordinates(plan.scale_layout, 1);
   auto *vector = llvm::FixedVectorType::get(builder_.getInt32Ty(), group_dwords);
   std::vector<llvm::Value *> operands;
@@ -95,24 +89,25 @@ Registers Lowering::spread_groups(const std::vector<Registers> &codes, const Lin
   int64_t count = 1;
   for (int64_t size : layout.shape())
     count *= size;
-  llvm::Value *base = lds(static_cast<unsigned>(count));
+  llvm::Value *base = lds_.scratch(static_cast<unsigned>(count));
   const Registers numbers = places_in_array(groups, groups.rank() - 1);
-  barrier();
-  guarded(owner_condition(groups), {}, [&] {
+  order_.barrier();
+  guarded(owner_condition(context_, groups), {}, [&] {
     for (uint32_t r = 0; r < codes.size(); ++r) {
       llvm::Value *place = builder_.CreateMul(numbers[r], builder_.getInt32(group_bytes));
-      builder_.CreateAlignedStore(dwords_to_vector(codes[r]), byte_address(base, place), llvm::Align(8));
+      builder_.CreateAlignedStore(dwords_to_vector(builder_, codes[r]), byte_address(base, place),
+                                  llvm::Align(8));
     }
     return Registers();
   });
-  barrier();
+  order_.barrier();
   const unsigned inner = layout.rank() - 1, run = bytes_of_access(layout, inner);
   const Registers places = places_in_array(layout, inner);
   Registers bytes;
   for (size_t r = 0; r < places.size(); r += run) {
     llvm::Value *packed = builder_.CreateAlignedLoad(builder_.getIntNTy(8 * run),
                                                      byte_address(base, places[r]), llvm::Align(run));
-    Registers some = unpack(packed, builder_.getInt8Ty(), run);
+    Registers some = packing_.unpack(packed, builder_.getInt8Ty(), run);
     bytes.insert(bytes.end(), some.begin(), some.end());
   }
   return bytes;
