@@ -3,7 +3,9 @@
 
 #include <llvm/IR/MDBuilder.h>
 
+#include "codegen/assign/memory_layout.h"
 #include "codegen/lds_pipeline/emitter.h"
+#include "codegen/lower/thread_position.h"
 
 namespace nereid::codegen {
 
@@ -16,24 +18,25 @@ constexpr uint32_t descriptor_bytes = uint32_t(1) << 31;
 } // namespace
 
 void LdsPipelineEmitter::lower_scalars(llvm::Value *index) {
-  lowering_.values_.define_scalar(body_.arguments[0], index);
+  lowering_.values.define_scalar(body_.arguments[0], index);
   for (const ir::Op &op : body_.ops)
-    if (op.results.size() == 1 && lowering_.context_.type(op.result()).rank() == 0 &&
+    if (op.results.size() == 1 && lowering_.context.type(op.result()).rank() == 0 &&
         ir::facts(op.opcode).effect == ir::OpEffect::Pure)
-      lowering_.lower_op(op);
+      lowering_.ops.emit(op);
 }
 
 /// The greatest element of a tile that LoopInduction::has_greatest says has one, as i64.
 llvm::Value *LdsPipelineEmitter::greatest(ir::ValueId value) {
-  const ir::Type &type = lowering_.context_.type(value);
+  const ir::Type &type = lowering_.context.type(value);
   llvm::Type *i64 = builder_.getInt64Ty();
   if (type.rank() == 0)
-    return builder_.CreateSExt(lowering_.values_.scalar(value), i64);
-  const ir::Op &op = *lowering_.index_.definition(value);
+    return builder_.CreateSExt(lowering_.values.scalar(value), i64);
+  const ir::Op &op = *lowering_.context.plan.index.definition(value);
   switch (op.opcode) {
   case ir::Opcode::Constant:
     return builder_.CreateSExt(
-        lowering_.values_.compute(op, 0, default_layout(type.shape, lowering_.function_.options.waves))[0],
+        lowering_.values.compute(op, 0,
+                                 default_layout(type.shape, lowering_.context.function().options.waves))[0],
         i64);
   case ir::Opcode::Arange:
     return builder_.getInt64(op.integer("start") + type.shape[0] - 1);
@@ -48,7 +51,7 @@ llvm::Value *LdsPipelineEmitter::greatest(ir::ValueId value) {
 /// start in the same bank, so that the row's number is added (xor) to that of the 16-byte part; shorter rows
 /// share a line of the banks and need less.
 uint64_t LdsPipelineEmitter::swizzled(size_t number, uint64_t flat) const {
-  const ir::Type &type = lowering_.context_.type(loop_.loads[number].op->result());
+  const ir::Type &type = lowering_.context.type(loop_.loads[number].op->result());
   unsigned bytes = ir::byte_size(type.element);
   auto row_elements = static_cast<uint64_t>(type.shape[1]);
   uint64_t parts = row_elements * bytes / copy_bytes;
@@ -69,7 +72,7 @@ LinearLayout LdsPipelineEmitter::swizzled(size_t number, const LinearLayout &lay
 /// swizzled image.
 uint32_t LdsPipelineEmitter::lds_offset(size_t number, const LinearLayout &layout, uint32_t reg,
                                         bool swizzle) const {
-  unsigned bytes = ir::byte_size(lowering_.context_.type(loop_.loads[number].op->result()).element);
+  unsigned bytes = ir::byte_size(lowering_.context.type(loop_.loads[number].op->result()).element);
   uint32_t repeat = reg >> layout.bits(Space::Register);
   uint64_t flat = flat_of_register(layout, reg);
   return static_cast<uint32_t>((swizzle ? swizzled(number, flat) : flat) * bytes) +
@@ -80,7 +83,7 @@ llvm::Value *LdsPipelineEmitter::descriptor(llvm::Value *base) {
   constexpr unsigned format = 0x27000; // 32-bit data, as untyped accesses want it
   return builder_.CreateIntrinsic(
       llvm::Intrinsic::amdgcn_make_buffer_rsrc,
-      {llvm::PointerType::get(lowering_.builder_.getContext(), 8), base->getType()},
+      {llvm::PointerType::get(builder_.getContext(), 8), base->getType()},
       {base, builder_.getInt16(0), builder_.getInt64(descriptor_bytes), builder_.getInt32(format)});
 }
 
@@ -111,7 +114,7 @@ LdsPipelineEmitter::Values LdsPipelineEmitter::masked(const Values &offsets,
                                                       const LinearLayout &leaders) {
   Values result = offsets;
   for (ir::ValueId mask : masks) {
-    Registers on = lowering_.values_.get(mask, leaders);
+    Registers on = lowering_.values.get(mask, leaders);
     for (size_t i = 0; i < result.size(); ++i)
       result[i] = builder_.CreateSelect(on[i], result[i], builder_.getInt32(descriptor_bytes));
   }
@@ -121,7 +124,7 @@ LdsPipelineEmitter::Values LdsPipelineEmitter::masked(const Values &offsets,
 void LdsPipelineEmitter::make_offsets(LoadState &state, const PipelinedLoad &load,
                                       const LinearLayout &leaders) {
   llvm::Value *base = nullptr;
-  state.open_offsets = offsets_of(lowering_.addresses_.addresses(load.op->operands[0], leaders), base);
+  state.open_offsets = offsets_of(lowering_.addresses.addresses(load.op->operands[0], leaders), base);
   state.offsets = masked(state.open_offsets, load.fixed_masks, leaders);
   state.descriptor = descriptor(base);
 }
@@ -135,19 +138,19 @@ void LdsPipelineEmitter::make_copies(size_t number) {
   LoadState &state = loads_[number];
   const PipelinedLoad &load = loop_.loads[number];
   make_offsets(state, load, state.copies.leaders);
-  unsigned bytes = ir::byte_size(lowering_.context_.type(load.op->result()).element);
+  unsigned bytes = ir::byte_size(lowering_.context.type(load.op->result()).element);
   std::vector<uint64_t> bases = state.copy_layout.bases(Space::Wave);
   for (uint64_t &column : bases)
     column *= bytes;
-  state.wave_target = apply_bases(builder_, lowering_.context_.wave, bases, builder_.getInt32(0));
+  state.wave_target = apply_bases(builder_, lowering_.context.wave, bases, builder_.getInt32(0));
 }
 
 /// What the lanes add to a read's place is one xor; of what a group adds, only bits that lanes reach need
 /// one too.
 void LdsPipelineEmitter::make_reads(size_t number) {
   LoadState &state = loads_[number];
-  unsigned bytes = ir::byte_size(lowering_.context_.type(loop_.loads[number].op->result()).element);
-  const LinearLayout &home = lowering_.layouts_.home(loop_.loads[number].op->result());
+  unsigned bytes = ir::byte_size(lowering_.context.type(loop_.loads[number].op->result()).element);
+  const LinearLayout &home = lowering_.context.plan.layouts.home(loop_.loads[number].op->result());
   uint64_t thread_bits = 0;
   llvm::Value *thread = builder_.getInt32(0);
   for (Space space : {Space::Lane, Space::Wave})
@@ -155,7 +158,7 @@ void LdsPipelineEmitter::make_reads(size_t number) {
       std::vector<uint64_t> one(bit + 1, 0);
       one[bit] = swizzled(number, home.flat_basis(space, bit)) * bytes;
       thread_bits |= one[bit];
-      llvm::Value *bits = space == Space::Lane ? lowering_.context_.lane : lowering_.context_.wave;
+      llvm::Value *bits = space == Space::Lane ? lowering_.context.lane : lowering_.context.wave;
       thread = builder_.CreateXor(thread, apply_bases(builder_, bits, one, builder_.getInt32(0)));
     }
   for (uint32_t reg : state.groups.first) {
@@ -169,17 +172,17 @@ void LdsPipelineEmitter::make_reads(size_t number) {
 }
 
 void LdsPipelineEmitter::make_buffers() {
-  llvm::MDBuilder metadata(lowering_.builder_.getContext());
+  llvm::MDBuilder metadata(builder_.getContext());
   llvm::MDNode *domain = metadata.createAnonymousAliasScopeDomain("staged");
   std::vector<llvm::Metadata *> all;
   std::vector<std::vector<llvm::MDNode *>> own(loads_.size());
   for (size_t i = 0; i < loads_.size(); ++i)
     for (unsigned b = 0; loop_.loads[i].through_lds && b < schedule_.buffers; ++b) {
       auto *type = llvm::ArrayType::get(builder_.getInt8Ty(), loads_[i].image_bytes);
-      auto *buffer =
-          new llvm::GlobalVariable(lowering_.context_.module, type, false, llvm::GlobalValue::InternalLinkage,
-                                   llvm::PoisonValue::get(type), lowering_.function_.name + ".staged",
-                                   nullptr, llvm::GlobalValue::NotThreadLocal, 3);
+      auto *buffer = new llvm::GlobalVariable(
+          lowering_.context.module, type, false, llvm::GlobalValue::InternalLinkage,
+          llvm::PoisonValue::get(type), lowering_.context.function().name + ".staged", nullptr,
+          llvm::GlobalValue::NotThreadLocal, 3);
       buffer->setAlignment(llvm::Align(1024));
       loads_[i].buffers.push_back(buffer);
       own[i].push_back(metadata.createAnonymousAliasScope(domain));
@@ -190,8 +193,8 @@ void LdsPipelineEmitter::make_buffers() {
       std::vector<llvm::Metadata *> others;
       std::copy_if(all.begin(), all.end(), std::back_inserter(others),
                    [&](llvm::Metadata *other) { return other != scope; });
-      loads_[i].scopes.push_back(llvm::MDNode::get(lowering_.builder_.getContext(), {scope}));
-      loads_[i].other_scopes.push_back(llvm::MDNode::get(lowering_.builder_.getContext(), others));
+      loads_[i].scopes.push_back(llvm::MDNode::get(builder_.getContext(), {scope}));
+      loads_[i].other_scopes.push_back(llvm::MDNode::get(builder_.getContext(), others));
     }
 }
 
@@ -199,7 +202,7 @@ void LdsPipelineEmitter::make_buffers() {
 void LdsPipelineEmitter::make_addresses() {
   for (size_t i = 0; i < loads_.size(); ++i) {
     const PipelinedLoad &load = loop_.loads[i];
-    lowering_.context_.set_line(*load.op);
+    lowering_.context.set_line(*load.op);
     if (load.through_lds) {
       make_copies(i);
       make_reads(i);
@@ -221,9 +224,9 @@ void LdsPipelineEmitter::make_addresses() {
 llvm::Value *LdsPipelineEmitter::load_unit(LoadGroup unit, llvm::Value *offset, llvm::Value *scalar_offset) {
   const LoadState &state = loads_[unit.load];
   const ir::Op &op = *loop_.loads[unit.load].op;
-  lowering_.context_.set_line(op);
+  lowering_.context.set_line(op);
   unsigned dwords =
-      state.groups.access.elements() * ir::byte_size(lowering_.context_.type(op.result()).element) / 4;
+      state.groups.access.elements() * ir::byte_size(lowering_.context.type(op.result()).element) / 4;
   llvm::Type *type = dwords == 1 ? i32_ : llvm::FixedVectorType::get(i32_, dwords);
   constexpr unsigned nontemporal = 2;
   bool streams = op.has("cache") && op.string("cache") == "stream";
@@ -233,7 +236,7 @@ llvm::Value *LdsPipelineEmitter::load_unit(LoadGroup unit, llvm::Value *offset, 
 }
 
 void LdsPipelineEmitter::set_position(const ir::Op &op, unsigned column) {
-  builder_.SetCurrentDebugLocation(lowering_.context_.lines.at(lowering_.index_.line(op), column));
+  builder_.SetCurrentDebugLocation(lowering_.context.lines.at(lowering_.context.plan.index.line(op), column));
 }
 
 llvm::Value *LdsPipelineEmitter::read_unit(LoadGroup unit, unsigned buffer) {

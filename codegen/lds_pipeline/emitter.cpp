@@ -4,6 +4,7 @@
 
 #include "codegen/lds_pipeline/emitter.h"
 #include "codegen/lower/lower.h"
+#include "codegen/lower/value_layout.h"
 
 namespace nereid::codegen {
 
@@ -19,27 +20,28 @@ constexpr unsigned all_lds = 15; ///< no wait for LDS
 
 } // namespace
 
-bool Lowering::lower_lds_pipeline(const ir::Op &op) {
-  std::optional<LdsPipeline> loop = find_lds_pipeline(index_, axes_, layouts_, op);
-  return loop && LdsPipelineEmitter(*this, *loop).emit();
+bool emit_lds_pipeline(Lowering &parts, const ir::Op &op) {
+  const KernelPlan &plan = parts.context.plan;
+  std::optional<LdsPipeline> loop = find_lds_pipeline(plan.index, plan.axes, plan.layouts, op);
+  return loop && LdsPipelineEmitter(parts, *loop).emit();
 }
 
 LdsPipelineEmitter::LdsPipelineEmitter(Lowering &lowering, const LdsPipeline &loop)
-    : lowering_(lowering), loop_(loop), body_(loop.op->blocks.front()), builder_(lowering.builder_),
-      i32_(lowering.builder_.getInt32Ty()) {
+    : lowering_(lowering), loop_(loop), body_(loop.op->blocks.front()), builder_(lowering.context.builder),
+      i32_(lowering.context.builder.getInt32Ty()) {
   for (size_t i = 0; i < loop.loads.size(); ++i) {
     const ir::Op &op = *loop.loads[i].op;
-    const ir::Type &type = lowering.context_.type(op.result());
+    const ir::Type &type = lowering.context.type(op.result());
     unsigned bytes = ir::byte_size(type.element);
-    const AxisInfo *mask = op.operands.size() > 1 ? &lowering.axes_[op.operands[1]] : nullptr;
-    const AxisInfo &pointer = lowering.axes_[op.operands[0]];
+    const AxisInfo *mask = op.operands.size() > 1 ? &lowering.context.plan.axes[op.operands[1]] : nullptr;
+    const AxisInfo &pointer = lowering.context.plan.axes[op.operands[0]];
     auto groups_of = [&](const LinearLayout &layout) {
       return group_registers(layout, vector_access(layout, pointer, mask, bytes));
     };
     LoadState &state = loads_.emplace_back();
-    state.groups = groups_of(lowering.layouts_.home(op.result()));
+    state.groups = groups_of(lowering.context.plan.layouts.home(op.result()));
     if (loop.loads[i].through_lds) {
-      state.copy_layout = *lds_copy_layout(lowering.function_, lowering.axes_, op);
+      state.copy_layout = *lds_copy_layout(lowering.context.function(), lowering.context.plan.axes, op);
       state.copies = groups_of(swizzled(i, state.copy_layout));
       state.image_bytes = static_cast<unsigned>(type.count() * bytes);
     }
@@ -65,7 +67,7 @@ void LdsPipelineEmitter::wait(unsigned vector_memory, bool lds) {
 /// All waves' copies of the next stage have arrived, and all are done with what the next copies overwrite.
 void LdsPipelineEmitter::wait_and_barrier(unsigned outstanding) {
   constexpr unsigned most = 62; // 63 means no wait
-  lowering_.context_.set_line(*loop_.op);
+  lowering_.context.set_line(*loop_.op);
   order_barrier(only_vector_memory_stays);
   wait(std::min(outstanding, most), true);
   builder_.CreateIntrinsic(llvm::Intrinsic::amdgcn_s_barrier, {});
@@ -74,8 +76,8 @@ void LdsPipelineEmitter::wait_and_barrier(unsigned outstanding) {
 
 /// Rounds in all, and those in which all conditions hold.
 void LdsPipelineEmitter::count_iterations() {
-  first_ = lowering_.values_.scalar(loop_.op->operands[0]);
-  last_ = lowering_.values_.scalar(loop_.op->operands[1]);
+  first_ = lowering_.values.scalar(loop_.op->operands[0]);
+  last_ = lowering_.values.scalar(loop_.op->operands[1]);
   llvm::Value *any = builder_.CreateICmpSLT(first_, last_);
   llvm::Value *zero = builder_.getInt32(0);
   llvm::Value *step = builder_.getInt32(static_cast<uint32_t>(loop_.step));
@@ -89,11 +91,10 @@ void LdsPipelineEmitter::count_iterations() {
   llvm::Value *complete = builder_.CreateUDiv(distance, step);
   llvm::Value *holds = builder_.CreateAnd(any, builder_.CreateICmpNE(complete, zero));
   llvm::Value *before_last = builder_.CreateSub(complete, builder_.getInt32(1));
-  RegionCache::Scope region(lowering_.cache_);
+  RegionCache::Scope region(lowering_.cache);
   lower_scalars(builder_.CreateAdd(first_, builder_.CreateMul(before_last, step)));
   for (const auto &[value, condition] : loop_.conditions) {
-    llvm::Value *bound =
-        builder_.CreateSExt(lowering_.values_.scalar(condition.bound), builder_.getInt64Ty());
+    llvm::Value *bound = builder_.CreateSExt(lowering_.values.scalar(condition.bound), builder_.getInt64Ty());
     llvm::Value *rising = greatest(condition.rising);
     holds = builder_.CreateAnd(holds, condition.inclusive ? builder_.CreateICmpSLE(rising, bound)
                                                           : builder_.CreateICmpSLT(rising, bound));
@@ -263,10 +264,10 @@ void LdsPipelineEmitter::emit_stage(unsigned number, bool issues, bool reads_nex
 
 void LdsPipelineEmitter::emit_loop_and_tail() {
   llvm::BasicBlock *before = builder_.GetInsertBlock();
-  llvm::BasicBlock *start = lowering_.context_.new_block("staged.start"),
-                   *loop = lowering_.context_.new_block("staged"),
-                   *tail = lowering_.context_.new_block("staged.tail"),
-                   *done = lowering_.context_.new_block("staged.done");
+  llvm::BasicBlock *start = lowering_.context.new_block("staged.start"),
+                   *loop = lowering_.context.new_block("staged"),
+                   *tail = lowering_.context.new_block("staged.tail"),
+                   *done = lowering_.context.new_block("staged.done");
   std::vector<std::pair<llvm::BasicBlock *, std::vector<Values>>> exits = {{before, accumulators_}};
   builder_.CreateCondBr(builder_.CreateICmpNE(whole_, builder_.getInt32(0)), start, done);
 
@@ -304,7 +305,7 @@ void LdsPipelineEmitter::emit_loop_and_tail() {
     stages_.at(s).index = index_at(turn, s);
     emit_stage(s, true, true, schedule_.outstanding_at_barrier(demand_));
   }
-  lowering_.context_.set_line(*loop_.op);
+  lowering_.context.set_line(*loop_.op);
   llvm::Value *next_turn = builder_.CreateAdd(turn, builder_.getInt32(1));
   builder_.CreateCondBr(builder_.CreateICmpULT(next_turn, turns), loop, tail);
   turn->addIncoming(next_turn, loop);
@@ -330,7 +331,7 @@ void LdsPipelineEmitter::emit_loop_and_tail() {
     *kept[i] = phi;
   }
   for (unsigned s = 0; s + 1 < schedule_.buffers; ++s) {
-    llvm::BasicBlock *more = lowering_.context_.new_block("staged.tail");
+    llvm::BasicBlock *more = lowering_.context.new_block("staged.tail");
     exits.emplace_back(builder_.GetInsertBlock(), accumulators_);
     builder_.CreateCondBr(builder_.CreateICmpUGT(rest, builder_.getInt32(s)), more, done);
     builder_.SetInsertPoint(more);
@@ -362,8 +363,8 @@ void LdsPipelineEmitter::emit_remainder() {
   part_ = remainder_column;
   Template computed;
   bool built = build_template(computed, Masks::Computed);
-  llvm::BasicBlock *before = builder_.GetInsertBlock(), *loop = lowering_.context_.new_block("staged.rest"),
-                   *done = lowering_.context_.new_block("staged.rest.done");
+  llvm::BasicBlock *before = builder_.GetInsertBlock(), *loop = lowering_.context.new_block("staged.rest"),
+                   *done = lowering_.context.new_block("staged.rest.done");
   llvm::Value *any = builder_.CreateICmpULT(whole_, total_);
   builder_.CreateCondBr(any, loop, done);
   builder_.SetInsertPoint(loop);
@@ -382,7 +383,7 @@ void LdsPipelineEmitter::emit_remainder() {
   Stage stage = new_stage(computed);
   stage.index = builder_.CreateAdd(
       first_, builder_.CreateMul(round, builder_.getInt32(static_cast<uint32_t>(loop_.step))));
-  RegionCache::Scope region(lowering_.cache_);
+  RegionCache::Scope region(lowering_.cache);
   lower_scalars(stage.index);
   wait(0, true);
   builder_.CreateIntrinsic(llvm::Intrinsic::amdgcn_s_barrier, {});
@@ -411,7 +412,7 @@ void LdsPipelineEmitter::emit_remainder() {
     for (const MmaStep &work : chunks_[chunk])
       multiply(computed, work, stage);
   }
-  lowering_.context_.set_line(*loop_.op);
+  lowering_.context.set_line(*loop_.op);
   llvm::Value *next = builder_.CreateAdd(round, builder_.getInt32(1));
   round->addIncoming(next, loop);
   builder_.CreateCondBr(builder_.CreateICmpULT(next, total_), loop, done);
@@ -431,7 +432,7 @@ void LdsPipelineEmitter::emit_remainder() {
       tile = in_accumulators(tile);
   erase(computed);
   if (!built)
-    lowering_.context_.fail(*loop_.op, "a masked round of this loop needs other waves", "use stages = 1");
+    lowering_.context.fail(*loop_.op, "a masked round of this loop needs other waves", "use stages = 1");
 }
 
 /// For whoever checks the machine code.
@@ -444,7 +445,7 @@ void LdsPipelineEmitter::contract() {
     for (const std::vector<LoadGroup> &units : chunk_reads_)
       reads += static_cast<unsigned>(
           std::count_if(units.begin(), units.end(), [&](LoadGroup unit) { return unit.load == i; }));
-    PipelineContract made{lowering_.index_.line(*loop_.loads[i].op), pipeline_column,
+    PipelineContract made{lowering_.context.plan.index.line(*loop_.loads[i].op), pipeline_column,
                           static_cast<unsigned>(loads_[i].copies.first.size()), reads, schedule_.buffers};
     contracts.push_back(made);
     if (!loop_.conditions.empty()) {
@@ -454,9 +455,9 @@ void LdsPipelineEmitter::contract() {
     }
   }
   std::string before;
-  if (lowering_.context_.kernel.hasFnAttribute(pipeline_contract_attribute))
-    before = lowering_.context_.kernel.getFnAttribute(pipeline_contract_attribute).getValueAsString().str();
-  lowering_.context_.kernel.addFnAttr(pipeline_contract_attribute, before + text_of(contracts));
+  if (lowering_.context.kernel.hasFnAttribute(pipeline_contract_attribute))
+    before = lowering_.context.kernel.getFnAttribute(pipeline_contract_attribute).getValueAsString().str();
+  lowering_.context.kernel.addFnAttr(pipeline_contract_attribute, before + text_of(contracts));
 }
 
 bool LdsPipelineEmitter::emit() {
@@ -466,8 +467,9 @@ bool LdsPipelineEmitter::emit() {
     return false;
   }
   demand_ = demand();
-  auto waves = static_cast<unsigned>(l.function_.options.waves);
-  unsigned per_simd = std::max((waves + 3) / 4, static_cast<unsigned>(l.function_.options.waves_per_eu));
+  auto waves = static_cast<unsigned>(l.context.function().options.waves);
+  unsigned per_simd =
+      std::max((waves + 3) / 4, static_cast<unsigned>(l.context.function().options.waves_per_eu));
   std::optional<LdsPipelineSchedule> schedule =
       choose_schedule(demand_, static_cast<unsigned>(loop_.stages), per_simd, lds_limit);
   if (!schedule) {
@@ -476,24 +478,24 @@ bool LdsPipelineEmitter::emit() {
   }
   schedule_ = *schedule;
   if (schedule_.accumulators_in_agprs)
-    l.context_.kernel.removeFnAttr("amdgpu-agpr-alloc");
+    l.context.kernel.removeFnAttr("amdgpu-agpr-alloc");
   else
-    l.context_.kernel.addFnAttr("amdgpu-agpr-alloc", "0");
+    l.context.kernel.addFnAttr("amdgpu-agpr-alloc", "0");
   list_work();
   contract();
   for (const PipelinedLoad &load : loop_.loads)
-    l.order_.before(*load.op);
-  if (l.index_.block(*loop_.op) != &l.function_.body)
-    l.order_.barrier(); // the rounds before may still read what is copied now
-  l.context_.set_line(*loop_.op);
+    l.order.before(*load.op);
+  if (l.context.plan.index.block(*loop_.op) != &l.context.function().body)
+    l.order.barrier(); // the rounds before may still read what is copied now
+  l.context.set_line(*loop_.op);
   count_iterations();
-  RegionCache::Scope region(l.cache_);
+  RegionCache::Scope region(l.cache);
   lower_scalars(first_);
   make_addresses();
   make_invariants(template_);
   for (size_t i = 0; i < loop_.accumulators.size(); ++i) {
-    const DotPlan &plan = l.layouts_.dots.at(loop_.accumulators[i].dots.front());
-    Registers start = l.values_.get(loop_.op->operands[i + 3], plan.result);
+    const DotPlan &plan = l.context.plan.layouts.dots.at(loop_.accumulators[i].dots.front());
+    Registers start = l.values.get(loop_.op->operands[i + 3], plan.result);
     unsigned used = plan.mfma->result_registers();
     Values &tiles = accumulators_.emplace_back();
     auto *type = llvm::FixedVectorType::get(start[0]->getType(), used);
@@ -513,7 +515,7 @@ bool LdsPipelineEmitter::emit() {
     for (llvm::Value *tile : accumulators_[i])
       for (unsigned r = 0; r < llvm::cast<llvm::FixedVectorType>(tile->getType())->getNumElements(); ++r)
         registers.push_back(builder_.CreateExtractElement(tile, r));
-    l.values_.define(loop_.op->results[i], assigned_layout(l.context_.plan, loop_.op->results[i]), registers);
+    l.values.define(loop_.op->results[i], assigned_layout(l.context.plan, loop_.op->results[i]), registers);
   }
   return true;
 }

@@ -34,7 +34,7 @@ private:
   struct Product {
     const ir::Op *op;
     const DotPlan *plan;
-    Lowering::Fragments a, b; ///< of the template
+    Fragments a, b; ///< of the template
   };
   struct Template {
     llvm::BasicBlock *block = nullptr;
@@ -46,7 +46,7 @@ private:
   struct Stage {
     std::vector<Values> loaded; ///< by load and group
     std::unordered_map<llvm::Value *, llvm::Value *> made;
-    std::vector<std::pair<Lowering::Fragments, Lowering::Fragments>> fragments; ///< by product
+    std::vector<std::pair<Fragments, Fragments>> fragments; ///< by product
     llvm::Value *index = nullptr;
   };
   /// A scalar offset that moves with the rounds; loads of equal change and distance share it.

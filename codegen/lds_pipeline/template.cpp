@@ -2,6 +2,8 @@
 #include <numeric>
 
 #include "codegen/lds_pipeline/emitter.h"
+#include "codegen/lower/llvm_types.h"
+#include "codegen/lower/value_layout.h"
 
 namespace nereid::codegen {
 
@@ -38,53 +40,52 @@ unsigned dwords_of(const llvm::Type *type) { return type->getPrimitiveSizeInBits
 /// Loads become placeholders, one for each register group; products are noted.
 bool LdsPipelineEmitter::build_template(Template &made, Masks masks) {
   llvm::IRBuilderBase::InsertPointGuard guard(builder_);
-  made.block = lowering_.context_.new_block("template");
+  made.block = lowering_.context.new_block("template");
   builder_.SetInsertPoint(made.block);
-  RegionCache::Scope region(lowering_.cache_);
+  RegionCache::Scope region(lowering_.cache);
   if (masks == Masks::KnownTrue)
     for (const auto &[value, condition] : loop_.conditions)
-      lowering_.cache_.add_splat(value, builder_.getTrue());
+      lowering_.cache.add_splat(value, builder_.getTrue());
   auto placeholder = [&](llvm::Type *type) { return builder_.CreateFreeze(llvm::PoisonValue::get(type)); };
   made.index = placeholder(i32_);
-  lowering_.values_.define_scalar(body_.arguments[0], made.index);
+  lowering_.values.define_scalar(body_.arguments[0], made.index);
   std::vector<const ir::Op *> dots;
   for (const ir::Op &op : body_.ops) {
-    lowering_.context_.set_line(op);
+    lowering_.context.set_line(op);
     if (op.opcode == ir::Opcode::Load) {
       size_t number = loop_.number_of(op);
       const RegisterGroups &groups = loads_[number].groups;
       unsigned count = groups.access.elements();
-      llvm::Type *element =
-          llvm_type(lowering_.builder_.getContext(), lowering_.context_.type(op.result()).element);
-      unsigned dwords = count * ir::byte_size(lowering_.context_.type(op.result()).element) / 4;
+      llvm::Type *element = llvm_type(builder_.getContext(), lowering_.context.type(op.result()).element);
+      unsigned dwords = count * ir::byte_size(lowering_.context.type(op.result()).element) / 4;
       llvm::Type *access = dwords == 1 ? i32_ : llvm::FixedVectorType::get(i32_, dwords);
-      Registers registers(assigned_layout(lowering_.context_.plan, op.result()).registers());
+      Registers registers(assigned_layout(lowering_.context.plan, op.result()).registers());
       for (size_t g = 0; g < groups.first.size(); ++g) {
         llvm::Value *loaded = placeholder(access);
         made.units[loaded] = {number, g};
-        Registers elements = lowering_.packing_.unpack(loaded, element, count);
+        Registers elements = lowering_.packing.unpack(loaded, element, count);
         for (unsigned n = 0; n < count; ++n)
           registers[groups.member(static_cast<uint32_t>(g), n)] = elements[n];
       }
-      lowering_.values_.define(op.result(), assigned_layout(lowering_.context_.plan, op.result()), registers);
+      lowering_.values.define(op.result(), assigned_layout(lowering_.context.plan, op.result()), registers);
     } else if (is_dot(op)) {
       dots.push_back(&op);
     } else if (op.opcode != ir::Opcode::Yield) {
       bool accumulators = std::any_of(op.operands.begin(), op.operands.end(), [&](ir::ValueId operand) {
-        const ir::Op *made_by = lowering_.index_.definition(operand);
+        const ir::Op *made_by = lowering_.context.plan.index.definition(operand);
         return made_by && is_dot(*made_by);
       });
       if (!accumulators)
-        lowering_.lower_op(op);
+        lowering_.ops.emit(op);
     }
   }
   for (const ir::Op *op : dots) {
-    lowering_.context_.set_line(*op);
-    const DotPlan &plan = lowering_.layouts_.dots.at(op);
-    const DotSides sides = sides_of_dot(lowering_.function_, *op);
-    Product product{op, &plan, lowering_.fragments(sides.a, plan.a, plan),
-                    lowering_.fragments(sides.b, plan.b, plan)};
-    for (Lowering::Fragments *side : {&product.a, &product.b})
+    lowering_.context.set_line(*op);
+    const DotPlan &plan = lowering_.context.plan.layouts.dots.at(op);
+    const DotSides sides = sides_of_dot(lowering_.context.function(), *op);
+    Product product{op, &plan, lowering_.fragments.fragments(sides.a, plan.a, plan),
+                    lowering_.fragments.fragments(sides.b, plan.b, plan)};
+    for (Fragments *side : {&product.a, &product.b})
       for (llvm::Value *&operand : side->operands)
         operand = without_shuffling(operand);
     made.dots.push_back(std::move(product));
@@ -112,7 +113,7 @@ bool LdsPipelineEmitter::is_clonable(Template &made) {
 
 /// Nothing may remember instructions of the template: their addresses will be reused.
 void LdsPipelineEmitter::erase(Template &made) {
-  lowering_.packing_.forget(*made.block);
+  lowering_.packing.forget(*made.block);
   for (llvm::Instruction &instruction : *made.block)
     instruction.replaceAllUsesWith(llvm::PoisonValue::get(instruction.getType()));
   made.block->eraseFromParent();
@@ -220,9 +221,9 @@ LdsPipelineEmitter::Stage LdsPipelineEmitter::new_stage(const Template &from) co
 
 void LdsPipelineEmitter::multiply(const Template &from, const MmaStep &work, Stage &stage) {
   const Product &product = from.dots[work.product];
-  lowering_.context_.set_line(*product.op);
+  lowering_.context.set_line(*product.op);
   auto &[a, b] = stage.fragments[work.product];
-  auto fill = [&](Lowering::Fragments &side, const Lowering::Fragments &source, unsigned tile) {
+  auto fill = [&](Fragments &side, const Fragments &source, unsigned tile) {
     size_t at = tile * product.plan->k_instructions + work.k;
     side.operands[at] = clone(from, source.operands[at], stage);
     if (!source.scales.empty())
@@ -231,7 +232,7 @@ void LdsPipelineEmitter::multiply(const Template &from, const MmaStep &work, Sta
   fill(a, product.a, work.m);
   fill(b, product.b, work.n);
   llvm::Value *&sum = accumulators_[work.sum][product.plan->tile(work.m, work.n)];
-  sum = lowering_.mfma(*product.plan, b, a, work.n, work.m, work.k, sum);
+  sum = mfma(builder_, *product.plan, b, a, work.n, work.m, work.k, sum);
 }
 
 LdsPipelineDemand LdsPipelineEmitter::demand() const {
@@ -244,7 +245,7 @@ LdsPipelineDemand LdsPipelineEmitter::demand() const {
     result.row_tiles = std::gcd(result.row_tiles, rows);
   }
   for (const PipelineAccumulator &sum : loop_.accumulators)
-    result.accumulators += lowering_.layouts_.dots.at(sum.dots.front()).result.registers();
+    result.accumulators += lowering_.context.plan.layouts.dots.at(sum.dots.front()).result.registers();
   for (size_t i = 0; i < loads_.size(); ++i) {
     auto groups = static_cast<unsigned>(loads_[i].groups.first.size());
     if (loop_.loads[i].through_lds) {

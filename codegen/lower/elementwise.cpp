@@ -47,6 +47,10 @@ llvm::Value *shift(llvm::IRBuilder<> &builder, ir::Opcode opcode, bool is_signed
 
 } // namespace
 
+llvm::Value *add_numbers(llvm::IRBuilder<> &builder, llvm::Value *a, llvm::Value *b) {
+  return a->getType()->isFloatingPointTy() ? builder.CreateFAdd(a, b) : builder.CreateAdd(a, b);
+}
+
 llvm::Value *float_binary(llvm::IRBuilder<> &builder, ir::Opcode opcode, llvm::Value *a, llvm::Value *b) {
   switch (opcode) {
   case ir::Opcode::Add:

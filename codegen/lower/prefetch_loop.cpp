@@ -1,3 +1,4 @@
+// Loops whose loads are issued iterations ahead of their use, to registers.
 #include <algorithm>
 
 #include <llvm/IR/IntrinsicsAMDGPU.h>
@@ -6,37 +7,41 @@
 
 namespace nereid::codegen {
 
+namespace {
+
 /// Nothing moves across. The backend's scheduler would sink loads to their uses, and a wait counts loads in
 /// the order in which they were issued, on every way into the loop.
-void Lowering::pin_order() {
-  builder_.CreateIntrinsic(llvm::Intrinsic::amdgcn_sched_barrier, {}, {builder_.getInt32(0)});
+void pin_order(llvm::IRBuilder<> &builder) {
+  builder.CreateIntrinsic(llvm::Intrinsic::amdgcn_sched_barrier, {}, {builder.getInt32(0)});
 }
 
 /// step * factor as an unsigned number, or the largest.
-llvm::Value *Lowering::saturated_multiple(llvm::Value *step, unsigned factor) {
+llvm::Value *saturated_multiple(llvm::IRBuilder<> &builder, llvm::Value *step, unsigned factor) {
   llvm::Type *type = step->getType();
-  llvm::Value *product = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::umul_with_overflow, step,
-                                                        llvm::ConstantInt::get(type, factor));
-  return builder_.CreateSelect(builder_.CreateExtractValue(product, 1), llvm::Constant::getAllOnesValue(type),
-                               builder_.CreateExtractValue(product, 0));
+  llvm::Value *product = builder.CreateBinaryIntrinsic(llvm::Intrinsic::umul_with_overflow, step,
+                                                       llvm::ConstantInt::get(type, factor));
+  return builder.CreateSelect(builder.CreateExtractValue(product, 1), llvm::Constant::getAllOnesValue(type),
+                              builder.CreateExtractValue(product, 0));
 }
 
-/// The loads of one round. Where it does not exist (`exists`; null: it does) they move nothing. The first
+} // namespace
+
+/// The loads of one iteration. Where there is none (`in_bounds`; null: there is) they move nothing. The first
 /// time, loads that take branches leave the plan.
-Lowering::InFlightLoads Lowering::issue_iteration(const Loop &loop, PrefetchPlan &plan, llvm::Value *index,
-                                                  llvm::Value *exists) {
-  RegionCache::Scope region(cache_);
-  values_.define_scalar(loop.body.arguments[0], index);
+LoopEmitter::InFlightLoads LoopEmitter::issue_iteration(const Loop &loop, PrefetchPlan &plan,
+                                                        llvm::Value *index, llvm::Value *in_bounds) {
+  RegionCache::Scope region(parts_.cache);
+  parts_.values.define_scalar(loop.body.arguments[0], index);
   InFlightLoads loads_in_flight;
   std::vector<const ir::Op *> issued;
   for (const ir::Op &op : loop.body.ops) {
     if (plan.addresses.count(&op) != 0 && context_.type(op.results[0]).rank() == 0)
-      lower_op(op);
+      parts_.ops.emit(op);
     if (std::find(plan.loads.begin(), plan.loads.end(), &op) == plan.loads.end())
       continue;
     context_.set_line(op);
-    order_.before(op);
-    if (std::optional<Registers> vectors = issue_load(op, {&plan, exists})) {
+    parts_.order.before(op);
+    if (std::optional<Registers> vectors = parts_.memory.issue_load(op, {&plan, in_bounds})) {
       loads_in_flight.push_back(std::move(*vectors));
       issued.push_back(&op);
     }
@@ -46,15 +51,14 @@ Lowering::InFlightLoads Lowering::issue_iteration(const Loop &loop, PrefetchPlan
   return loads_in_flight;
 }
 
-/// A round whose loads are under way.
-Lowering::CarriedValues Lowering::finish_iteration(const Loop &loop, const PrefetchPlan &plan,
-                                                   llvm::Value *index, const CarriedValues &carried,
-                                                   const InFlightLoads &loads_in_flight) {
+/// An iteration whose loads are under way.
+CarriedValues LoopEmitter::finish_iteration(const Loop &loop, const PrefetchPlan &plan, unsigned copy,
+                                            llvm::Value *index, const CarriedValues &carried,
+                                            const InFlightLoads &loads_in_flight) {
+  BodyCopy body{copy, plan.depth};
   for (size_t i = 0; i < plan.loads.size(); ++i)
-    issued_[plan.loads[i]] = loads_in_flight[i];
-  CarriedValues next = lower_iteration(loop, index, carried);
-  issued_.clear();
-  return next;
+    body.issued[plan.loads[i]] = loads_in_flight[i];
+  return emit_iteration(loop, index, carried, body);
 }
 
 /// The body stands `depth` times in the loop, each copy with registers of its own for what is in flight, so
@@ -63,12 +67,12 @@ Lowering::CarriedValues Lowering::finish_iteration(const Loop &loop, const Prefe
 /// descriptors. The loop runs while all its rounds exist: a loop with one exit keeps its shape, and with it
 /// the order of its loads. The rounds that are left, fewer than `depth`, follow with the loads that are under
 /// way.
-void Lowering::lower_prefetch_loop(Loop &loop, PrefetchPlan plan) {
+void LoopEmitter::emit_prefetch_loop(Loop &loop, PrefetchPlan plan) {
   const Iterations &iterations = loop.iterations;
   const CarriedValues initial = loop.exits.front().second;
   std::vector<llvm::Value *> distance; // of rounds, from 0
   for (unsigned i = 0; i < 2 * plan.depth; ++i)
-    distance.push_back(saturated_multiple(iterations.step, i));
+    distance.push_back(saturated_multiple(builder_, iterations.step, i));
   // Exact as an unsigned number, as long as there is a round.
   llvm::Value *all = builder_.CreateSub(iterations.last, iterations.first);
   const auto exists = [&](llvm::Value *left, unsigned count) {
@@ -82,28 +86,27 @@ void Lowering::lower_prefetch_loop(Loop &loop, PrefetchPlan plan) {
 
   // The waves' last exchanges in an earlier run of this loop may be under way.
   const bool shares = std::any_of(loop.body.ops.begin(), loop.body.ops.end(), [&](const ir::Op &op) {
-    return layouts_.shared_quantizes.count(&op) != 0;
+    return context_.plan.layouts.shared_quantizes.count(&op) != 0;
   });
   if (shares && context_.in_loop())
-    order_.barrier();
-  order_.expect(loop.body);
+    parts_.order.barrier();
+  parts_.order.expect(loop.body);
   std::vector<InFlightLoads> in_flight = {issue_iteration(loop, plan, iterations.first, nullptr)};
   if (plan.loads.empty())
-    return lower_iterations(loop);
-  pin_order();
-  exchange_copies_ = plan.depth;
+    return emit_iterations(loop);
+  pin_order(builder_);
   for (unsigned i = 1; i < plan.depth; ++i) {
     in_flight.push_back(issue_ahead(iterations.first, all, i));
-    pin_order();
+    pin_order(builder_);
   }
   llvm::BasicBlock *before = builder_.GetInsertBlock();
   llvm::BasicBlock *block = context_.new_block("loop"), *rest = context_.new_block("rest");
 
   const auto phis_at = [&](llvm::BasicBlock *at, const Stage &like) {
     builder_.SetInsertPoint(at);
-    Stage stage{phis_of(like.numbers), phis_of(like.accumulators), {}};
+    Stage stage{phis_of(builder_, like.numbers), phis_of(builder_, like.accumulators), {}};
     for (const InFlightLoads &loads_in_flight : like.in_flight)
-      stage.in_flight.push_back(phis_of(loads_in_flight));
+      stage.in_flight.push_back(phis_of(builder_, loads_in_flight));
     return stage;
   };
   const auto enter = [&](const Stage &stage, const Stage &values, llvm::BasicBlock *from) {
@@ -131,12 +134,11 @@ void Lowering::lower_prefetch_loop(Loop &loop, PrefetchPlan plan) {
   llvm::Value *index = in_loop.numbers[0][0], *left = in_loop.numbers[0][1];
   Stage next = in_loop;
   for (unsigned i = 0; i < plan.depth; ++i) {
-    exchange_copy_ = i;
-    next.accumulators = finish_iteration(loop, plan, builder_.CreateAdd(index, distance[i]),
+    next.accumulators = finish_iteration(loop, plan, i, builder_.CreateAdd(index, distance[i]),
                                          next.accumulators, in_loop.in_flight[i]);
-    pin_order();
+    pin_order(builder_);
     next.in_flight[i] = issue_ahead(index, left, plan.depth + i);
-    pin_order();
+    pin_order(builder_);
   }
   llvm::Value *following = builder_.CreateAdd(index, distance[plan.depth]);
   next.numbers = {{following, builder_.CreateSub(left, distance[plan.depth])}};
@@ -153,12 +155,9 @@ void Lowering::lower_prefetch_loop(Loop &loop, PrefetchPlan plan) {
     loop.exits.emplace_back(builder_.GetInsertBlock(), accumulators);
     builder_.CreateCondBr(after.numbers[1][i], round, loop.done);
     builder_.SetInsertPoint(round);
-    exchange_copy_ = i;
-    accumulators = finish_iteration(loop, plan, builder_.CreateAdd(after.numbers[0][0], distance[i]),
+    accumulators = finish_iteration(loop, plan, i, builder_.CreateAdd(after.numbers[0][0], distance[i]),
                                     accumulators, after.in_flight[i]);
   }
-  exchange_copy_ = 0;
-  exchange_copies_ = 1;
   loop.exits.emplace_back(builder_.GetInsertBlock(), accumulators);
   builder_.CreateBr(loop.done);
 }
