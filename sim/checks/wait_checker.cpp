@@ -1,4 +1,4 @@
-#include "sim/checks/wait_check.h"
+#include "sim/checks/wait_checker.h"
 
 #include <algorithm>
 
@@ -18,7 +18,7 @@ bool is_kept_half(const Instruction &instruction, unsigned number) {
 
 } // namespace
 
-WaitCheck::WaitCheck(const Program &program) : program_(program), facts_(program.size()) {
+WaitChecker::WaitChecker(const Program &program) : program_(program), facts_(program.size()) {
   for (uint32_t index = 0; index < program.size(); ++index) {
     Facts &facts = facts_[index];
     const Effects &effects = program.effects(index);
@@ -31,12 +31,12 @@ WaitCheck::WaitCheck(const Program &program) : program_(program), facts_(program
   }
 }
 
-void WaitCheck::begin(Workgroup &, std::span<const std::unique_ptr<Wave>> waves) {
+void WaitChecker::begin(Workgroup &, std::span<const std::unique_ptr<Wave>> waves) {
   states_.clear();
   states_.resize(waves.size());
 }
 
-void WaitCheck::before(Wave &wave, const Instruction &instruction) {
+void WaitChecker::before(Wave &wave, const Instruction &instruction) {
   const Facts &facts = facts_[wave.current];
   State &state = states_[wave.index];
   if (!state.operations.empty() && facts.touched.overlaps(state.registers)) {
@@ -52,7 +52,7 @@ void WaitCheck::before(Wave &wave, const Instruction &instruction) {
   }
 }
 
-void WaitCheck::issue(State &state, uint32_t index, Counting counting) {
+void WaitChecker::issue(State &state, uint32_t index, Counting counting) {
   state.last = {state.outstanding.issue(counting), index};
   if (program_.effects(index).writes.empty())
     return;
@@ -63,7 +63,7 @@ void WaitCheck::issue(State &state, uint32_t index, Counting counting) {
   add_registers(state, static_cast<uint32_t>(state.operations.size() - 1));
 }
 
-void WaitCheck::add_registers(State &state, uint32_t operation) {
+void WaitChecker::add_registers(State &state, uint32_t operation) {
   for (const RegisterRange &range : program_.effects(state.operations[operation].instruction).writes)
     for (unsigned k = 0; k < range.count; ++k) {
       const unsigned number = RegisterSet::number(range, k);
@@ -72,7 +72,7 @@ void WaitCheck::add_registers(State &state, uint32_t operation) {
     }
 }
 
-void WaitCheck::retire(State &state) {
+void WaitChecker::retire(State &state) {
   std::erase_if(state.loads_to_lds,
                 [&](const PendingLds &load) { return state.outstanding.done(load.operation.ticket); });
   if (std::erase_if(state.operations,
@@ -83,7 +83,7 @@ void WaitCheck::retire(State &state) {
     add_registers(state, k);
 }
 
-void WaitCheck::examine(Wave &wave, const State &state, const Instruction &instruction) {
+void WaitChecker::examine(Wave &wave, const State &state, const Instruction &instruction) {
   const Counting own = facts_[wave.current].counting;
   auto examine_range = [&](const RegisterRange &range, bool written) {
     for (unsigned k = 0; k < range.count && !wave.fault; ++k) {
@@ -112,7 +112,7 @@ void WaitCheck::examine(Wave &wave, const State &state, const Instruction &instr
     examine_range(range, true);
 }
 
-void WaitCheck::access(Wave &wave, const Instruction &, const MemoryAccess &access) {
+void WaitChecker::access(Wave &wave, const Instruction &, const MemoryAccess &access) {
   if (access.space != MemoryAccess::Space::Lds)
     return;
   State &state = states_[wave.index];

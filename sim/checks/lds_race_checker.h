@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "sim/checks/outstanding.h"
-#include "sim/state/watch.h"
+#include "sim/state/checker.h"
 
 namespace nereid::sim {
 
@@ -13,11 +13,13 @@ class Program;
 /// Finds two waves of a workgroup that touch the same byte of LDS, one of them writing, without order. The
 /// first access is before the second when its own wave has waited for it (s_waitcnt) and both waves have met
 /// at a barrier after that. Atomics need no order between each other.
-class LdsRaceCheck : public Watch {
+class LdsRaceChecker : public Checker {
 public:
-  explicit LdsRaceCheck(const Program &program);
+  explicit LdsRaceChecker(const Program &program);
 
-  std::unique_ptr<Watch> fork(LaunchState &) const override { return std::make_unique<LdsRaceCheck>(*this); }
+  std::unique_ptr<Checker> fork(LaunchState &) const override {
+    return std::make_unique<LdsRaceChecker>(*this);
+  }
 
   void begin(Workgroup &group, std::span<const std::unique_ptr<Wave>> waves) override;
   void before(Wave &wave, const Instruction &instruction) override;

@@ -7,17 +7,17 @@
 #include "sim/ops/vector/lanes.h"
 #include "sim/shadow/propagation.h"
 #include "sim/shadow/wave.h"
-#include "sim/state/watch.h"
+#include "sim/state/checker.h"
 
 namespace nereid::sim {
 
 /// The checks `undefined` and `nan_scale`: follows marks on bits (sim/shadow_wave.h) from instruction to
 /// instruction and reports those that reach an address, a branch, EXEC or global memory.
-class ShadowWatch : public Watch {
+class ShadowChecker : public Checker {
 public:
-  ShadowWatch(LaunchState &state, bool undefined, bool nan_scale);
+  ShadowChecker(LaunchState &state, bool undefined, bool nan_scale);
 
-  std::unique_ptr<Watch> fork(LaunchState &copy) const override;
+  std::unique_ptr<Checker> fork(LaunchState &copy) const override;
 
   void begin(Workgroup &group, std::span<const std::unique_ptr<Wave>> waves) override;
   void before(Wave &wave, const Instruction &instruction) override;

@@ -1,4 +1,4 @@
-#include "sim/shadow/check.h"
+#include "sim/shadow/checker.h"
 
 #include <algorithm>
 #include <bit>
@@ -31,10 +31,10 @@ FaultKind fault_kind(Plane plane) {
 
 } // namespace
 
-ShadowWatch::ShadowWatch(LaunchState &state, bool undefined, bool nan_scale)
+ShadowChecker::ShadowChecker(LaunchState &state, bool undefined, bool nan_scale)
     : state_(state), table_(flows_of(state)), undefined_(undefined), nan_scale_(nan_scale) {}
 
-void ShadowWatch::begin(Workgroup &group, std::span<const std::unique_ptr<Wave>> waves) {
+void ShadowChecker::begin(Workgroup &group, std::span<const std::unique_ptr<Wave>> waves) {
   while (waves_.size() < waves.size())
     waves_.push_back(std::make_unique<ShadowWave>());
   for (const auto &wave : waves) {
@@ -53,7 +53,7 @@ void ShadowWatch::begin(Workgroup &group, std::span<const std::unique_ptr<Wave>>
   begin_memory(group, waves);
 }
 
-bool ShadowWatch::has_marks(const Step &step) const {
+bool ShadowChecker::has_marks(const Step &step) const {
   const Flow &flow = step.flow;
   const ShadowWave &shadow = step.shadow;
   uint64_t lanes = 0;
@@ -66,7 +66,7 @@ bool ShadowWatch::has_marks(const Step &step) const {
          (shadow.scalar_marked[1] & flow.scalar_reads[1]) | (flow.reads_scc ? shadow.scc : 0);
 }
 
-void ShadowWatch::before(Wave &wave, const Instruction &instruction) {
+void ShadowChecker::before(Wave &wave, const Instruction &instruction) {
   const Step step{wave, instruction, table_.flows[wave.current], *waves_[wave.index]};
   if (step.flow.kind == Flow::Kind::None)
     return;
@@ -82,7 +82,7 @@ void ShadowWatch::before(Wave &wave, const Instruction &instruction) {
 }
 
 /// With an index on its registers an instruction is another one.
-void ShadowWatch::before_indexed(const Step &step) {
+void ShadowChecker::before_indexed(const Step &step) {
   constexpr uint32_t index_bits = 0xF0FF;
   if (step.shadow.scalar(Plane::Undefined, scalar::m0) & index_bits)
     return report_scalar(step, Plane::Undefined, "the register index in", scalar::m0);
@@ -111,7 +111,7 @@ void ShadowWatch::before_indexed(const Step &step) {
     define_results(indexed);
 }
 
-void ShadowWatch::define_results(const Step &step) {
+void ShadowChecker::define_results(const Step &step) {
   const Flow &flow = step.flow;
   ShadowWave &shadow = step.shadow;
   const uint64_t lanes = flow.kind == Flow::Kind::Matrix ? ~uint64_t{0} : step.wave.exec();
@@ -126,7 +126,7 @@ void ShadowWatch::define_results(const Step &step) {
     shadow.scc = 0;
 }
 
-void ShadowWatch::follow(const Step &step) {
+void ShadowChecker::follow(const Step &step) {
   step.shadow.follow_exec(step.wave);
   switch (step.flow.kind) {
   case Flow::Kind::None:
@@ -169,20 +169,20 @@ void ShadowWatch::follow(const Step &step) {
     check_exec(step);
 }
 
-void ShadowWatch::report_scalar(const Step &step, Plane plane, const char *use, unsigned reg) {
+void ShadowChecker::report_scalar(const Step &step, Plane plane, const char *use, unsigned reg) {
   step.wave.raise(fault_kind(plane), -1,
                   fmt::format("{} {} has bits {:#x} that are {}", use, register_name(vector_registers + reg),
                               step.shadow.scalar(plane, reg), plane_words(plane)));
 }
 
-void ShadowWatch::report_register(const Step &step, Plane plane, const char *use, unsigned reg, int lane,
-                                  uint32_t bits) {
+void ShadowChecker::report_register(const Step &step, Plane plane, const char *use, unsigned reg, int lane,
+                                    uint32_t bits) {
   step.wave.raise(fault_kind(plane), lane,
                   fmt::format("{} {} has bits {:#x} that are {}", use, register_name(reg),
                               step.shadow.words(plane, reg)[lane] & bits, plane_words(plane)));
 }
 
-void ShadowWatch::check_exec(const Step &step) {
+void ShadowChecker::check_exec(const Step &step) {
   for (unsigned reg : {scalar::exec, scalar::exec + 1}) {
     if (!(step.flow.scalar_writes[1] >> (reg - 64) & 1))
       continue;
@@ -192,7 +192,7 @@ void ShadowWatch::check_exec(const Step &step) {
   }
 }
 
-void ShadowWatch::check_addresses(const Step &step) {
+void ShadowChecker::check_addresses(const Step &step) {
   const Flow &flow = step.flow;
   const uint64_t exec = step.wave.exec();
   if (flow.kind == Flow::Kind::VectorMemory && !exec)
@@ -213,7 +213,7 @@ void ShadowWatch::check_addresses(const Step &step) {
     }
 }
 
-void ShadowWatch::branch(const Step &step) {
+void ShadowChecker::branch(const Step &step) {
   const std::string_view name = step.instruction.operation->name;
   const ShadowWave &shadow = step.shadow;
   if (name.starts_with("s_cbranch_scc")) {
@@ -238,7 +238,7 @@ void ShadowWatch::branch(const Step &step) {
   define_results(step);
 }
 
-uint64_t ShadowWatch::scalar_marks(const Step &step, Plane plane, unsigned first, unsigned count) const {
+uint64_t ShadowChecker::scalar_marks(const Step &step, Plane plane, unsigned first, unsigned count) const {
   uint64_t marks = step.shadow.scalar(plane, first);
   if (count == 2)
     marks |= uint64_t{step.shadow.scalar(plane, first + 1)} << 32;

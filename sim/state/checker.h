@@ -10,15 +10,15 @@ namespace nereid::sim {
 
 struct LaunchState;
 
-/// Looks at a run without changing it: what the checks and observers are made of. One object watches the
+/// Looks at a run without changing it: what the checks and observers are made of. One object sees the
 /// workgroups that one host thread runs, one after the other, and overrides the calls that concern it. A call
 /// that finds a fault raises it on the wave; what comes after the current instruction then never happens.
-class Watch {
+class Checker {
 public:
-  virtual ~Watch() = default;
+  virtual ~Checker() = default;
 
-  /// A watch at the same point that goes on with a copy of the launch.
-  virtual std::unique_ptr<Watch> fork(LaunchState &copy) const = 0;
+  /// A checker at the same point that goes on with a copy of the launch.
+  virtual std::unique_ptr<Checker> fork(LaunchState &copy) const = 0;
 
   /// A workgroup is about to start: registers and LDS are set up.
   virtual void begin(Workgroup &, std::span<const std::unique_ptr<Wave>>) {}

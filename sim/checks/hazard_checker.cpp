@@ -1,4 +1,4 @@
-#include "sim/checks/hazard_check.h"
+#include "sim/checks/hazard_checker.h"
 
 #include <algorithm>
 #include <bit>
@@ -9,7 +9,7 @@
 
 namespace nereid::sim {
 
-HazardCheck::HazardCheck(const Program &program)
+HazardChecker::HazardChecker(const Program &program)
     : program_(program), facts_(program.size()), examined_(program.size(), unknown) {
   const auto rows = hazards();
   for (uint32_t index = 0; index < program.size(); ++index) {
@@ -31,19 +31,19 @@ HazardCheck::HazardCheck(const Program &program)
   }
 }
 
-void HazardCheck::begin(Workgroup &, std::span<const std::unique_ptr<Wave>> waves) {
+void HazardChecker::begin(Workgroup &, std::span<const std::unique_ptr<Wave>> waves) {
   states_.assign(waves.size(), State{});
   for (size_t k = 0; k < waves.size(); ++k)
     states_[k].next = waves[k]->pc;
 }
 
-uint64_t HazardCheck::history(const State &state) const {
+uint64_t HazardChecker::history(const State &state) const {
   if (state.run >= hazard_reach)
     return 0;
   return state.run_was_long ? uint64_t{state.jump} << 8 | (state.run + 1) : unknown;
 }
 
-void HazardCheck::before(Wave &wave, const Instruction &) {
+void HazardChecker::before(Wave &wave, const Instruction &) {
   State &state = states_[wave.index];
   const uint32_t index = wave.current;
   if (index != state.next) {
@@ -66,7 +66,7 @@ void HazardCheck::before(Wave &wave, const Instruction &) {
   state.next = index + 1;
 }
 
-unsigned HazardCheck::states_since(const State &state, uint32_t back, const Facts &now) const {
+unsigned HazardChecker::states_since(const State &state, uint32_t back, const Facts &now) const {
   // Packed f32 arithmetic shares the pipe of matrix operations: it starts 12 cycles after the last is over.
   constexpr unsigned before_packed = 3;
   const unsigned first = recent(state, back).states;
@@ -85,7 +85,7 @@ unsigned HazardCheck::states_since(const State &state, uint32_t back, const Fact
   return time - first;
 }
 
-void HazardCheck::examine(Wave &wave, const State &state) {
+void HazardChecker::examine(Wave &wave, const State &state) {
   const auto rows = hazards();
   const HazardView second(program_[wave.current], program_.effects(wave.current));
   for (uint32_t left = facts_[wave.current].second_rows; left; left &= left - 1) {

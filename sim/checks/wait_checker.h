@@ -4,8 +4,8 @@
 
 #include "sim/checks/lds_footprint.h"
 #include "sim/checks/outstanding.h"
+#include "sim/state/checker.h"
 #include "sim/state/register_set.h"
-#include "sim/state/watch.h"
 
 namespace nereid::sim {
 
@@ -13,11 +13,11 @@ class Program;
 
 /// Finds results that are used before the s_waitcnt that covers them: a register that a memory operation in
 /// flight will write is read or written, or bytes of LDS that the wave's own load to LDS will write are.
-class WaitCheck : public Watch {
+class WaitChecker : public Checker {
 public:
-  explicit WaitCheck(const Program &program);
+  explicit WaitChecker(const Program &program);
 
-  std::unique_ptr<Watch> fork(LaunchState &) const override { return std::make_unique<WaitCheck>(*this); }
+  std::unique_ptr<Checker> fork(LaunchState &) const override { return std::make_unique<WaitChecker>(*this); }
 
   void begin(Workgroup &group, std::span<const std::unique_ptr<Wave>> waves) override;
   void before(Wave &wave, const Instruction &instruction) override;

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "sim/checks/global_order.h"
-#include "sim/state/watch.h"
+#include "sim/state/checker.h"
 
 namespace nereid::sim {
 
@@ -16,11 +16,11 @@ class Program;
 /// atomics after it, and those are before the loads of device scope (sc1, or after buffer_inv sc1) that come
 /// after an atomic which observes them. Barriers order the waves of a workgroup. Must see all workgroups, so
 /// the launch runs on one host thread.
-class GlobalRaceCheck : public Watch {
+class GlobalRaceChecker : public Checker {
 public:
-  explicit GlobalRaceCheck(const Program &program);
+  explicit GlobalRaceChecker(const Program &program);
 
-  std::unique_ptr<Watch> fork(LaunchState &copy) const override;
+  std::unique_ptr<Checker> fork(LaunchState &copy) const override;
 
   void begin(Workgroup &group, std::span<const std::unique_ptr<Wave>> waves) override;
   void before(Wave &wave, const Instruction &instruction) override;

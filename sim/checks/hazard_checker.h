@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "sim/checks/hazard_table.h"
-#include "sim/state/watch.h"
+#include "sim/state/checker.h"
 
 namespace nereid::sim {
 
@@ -12,11 +12,13 @@ class Program;
 
 /// Finds pairs of instructions with fewer wait states between them than the hardware needs
 /// (sim/hazard_table.h).
-class HazardCheck : public Watch {
+class HazardChecker : public Checker {
 public:
-  explicit HazardCheck(const Program &program);
+  explicit HazardChecker(const Program &program);
 
-  std::unique_ptr<Watch> fork(LaunchState &) const override { return std::make_unique<HazardCheck>(*this); }
+  std::unique_ptr<Checker> fork(LaunchState &) const override {
+    return std::make_unique<HazardChecker>(*this);
+  }
 
   void begin(Workgroup &group, std::span<const std::unique_ptr<Wave>> waves) override;
   void before(Wave &wave, const Instruction &instruction) override;

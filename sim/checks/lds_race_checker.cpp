@@ -1,4 +1,4 @@
-#include "sim/checks/lds_race_check.h"
+#include "sim/checks/lds_race_checker.h"
 
 #include <algorithm>
 #include <bit>
@@ -17,14 +17,14 @@ constexpr size_t remembered = 2048;
 
 } // namespace
 
-LdsRaceCheck::LdsRaceCheck(const Program &program) : program_(program) {
+LdsRaceChecker::LdsRaceChecker(const Program &program) : program_(program) {
   for (uint32_t index = 0; index < program.size(); ++index) {
     counting_.push_back(counting(program[index]));
     waits_.push_back(program[index].category == Category::Waitcnt);
   }
 }
 
-void LdsRaceCheck::begin(Workgroup &group, std::span<const std::unique_ptr<Wave>> waves) {
+void LdsRaceChecker::begin(Workgroup &group, std::span<const std::unique_ptr<Wave>> waves) {
   states_.clear();
   states_.resize(waves.size());
   if (writer_.size() != group.lds.size()) {
@@ -35,7 +35,7 @@ void LdsRaceCheck::begin(Workgroup &group, std::span<const std::unique_ptr<Wave>
   forget();
 }
 
-void LdsRaceCheck::before(Wave &wave, const Instruction &instruction) {
+void LdsRaceChecker::before(Wave &wave, const Instruction &instruction) {
   State &state = states_[wave.index];
   if (counting_[wave.current] != Counting::Nothing)
     state.last = state.outstanding.issue(counting_[wave.current]);
@@ -43,7 +43,7 @@ void LdsRaceCheck::before(Wave &wave, const Instruction &instruction) {
     state.outstanding.wait(WaitCounts(static_cast<uint32_t>(instruction.immediate)));
 }
 
-bool LdsRaceCheck::Record::touches(uint32_t byte) const {
+bool LdsRaceChecker::Record::touches(uint32_t byte) const {
   for (uint64_t left = lanes; left; left &= left - 1) {
     const uint32_t begin = address[std::countr_zero(left)];
     if (byte >= begin && byte < begin + bytes)
@@ -52,7 +52,8 @@ bool LdsRaceCheck::Record::touches(uint32_t byte) const {
   return false;
 }
 
-template <unsigned Bytes> bool LdsRaceCheck::mark(uint32_t address, MemoryAccess::Kind kind, unsigned wave) {
+template <unsigned Bytes>
+bool LdsRaceChecker::mark(uint32_t address, MemoryAccess::Kind kind, unsigned wave) {
   uint8_t *writer = writer_.data() + address;
   uint16_t *readers = readers_.data() + address;
   const auto own = static_cast<uint8_t>(wave + 1);
@@ -83,7 +84,7 @@ template <unsigned Bytes> bool LdsRaceCheck::mark(uint32_t address, MemoryAccess
   return conflicts != 0;
 }
 
-template <unsigned Bytes> uint64_t LdsRaceCheck::mark_lanes(const Record &record, unsigned wave) {
+template <unsigned Bytes> uint64_t LdsRaceChecker::mark_lanes(const Record &record, unsigned wave) {
   uint64_t conflicts = 0;
   for (uint64_t left = record.lanes; left; left &= left - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(left));
@@ -94,7 +95,7 @@ template <unsigned Bytes> uint64_t LdsRaceCheck::mark_lanes(const Record &record
   return conflicts;
 }
 
-uint64_t LdsRaceCheck::mark_record(const Record &record, unsigned wave) {
+uint64_t LdsRaceChecker::mark_record(const Record &record, unsigned wave) {
   switch (record.bytes) {
   case 1:
     return mark_lanes<1>(record, wave);
@@ -111,8 +112,8 @@ uint64_t LdsRaceCheck::mark_record(const Record &record, unsigned wave) {
   }
 }
 
-uint64_t LdsRaceCheck::repeated_values(const Wave &wave, const Instruction &instruction,
-                                       const Record &record) const {
+uint64_t LdsRaceChecker::repeated_values(const Wave &wave, const Instruction &instruction,
+                                         const Record &record) const {
   const std::string &name = instruction.operation->name;
   const bool one = name.starts_with("ds_write_b") && !name.ends_with("_hi");
   const bool two = name.starts_with("ds_write2");
@@ -140,7 +141,7 @@ uint64_t LdsRaceCheck::repeated_values(const Wave &wave, const Instruction &inst
   return lanes;
 }
 
-void LdsRaceCheck::access(Wave &wave, const Instruction &instruction, const MemoryAccess &access) {
+void LdsRaceChecker::access(Wave &wave, const Instruction &instruction, const MemoryAccess &access) {
   if (access.space != MemoryAccess::Space::Lds || states_.size() == 1 || access.lanes == 0)
     return;
   State &state = states_[wave.index];
@@ -161,7 +162,7 @@ void LdsRaceCheck::access(Wave &wave, const Instruction &instruction, const Memo
     report(wave, record, static_cast<unsigned>(std::countr_zero(conflicts)));
 }
 
-void LdsRaceCheck::forget() {
+void LdsRaceChecker::forget() {
   for (size_t k = 0; k < used_.size(); ++k)
     if (used_[k]) {
       const size_t begin = k * page, end = std::min(begin + page, writer_.size());
@@ -171,7 +172,7 @@ void LdsRaceCheck::forget() {
     }
 }
 
-void LdsRaceCheck::barrier(Workgroup &) {
+void LdsRaceChecker::barrier(Workgroup &) {
   forget();
   for (unsigned wave = 0; wave < states_.size(); ++wave) {
     State &state = states_[wave];
@@ -183,8 +184,8 @@ void LdsRaceCheck::barrier(Workgroup &) {
   }
 }
 
-const LdsRaceCheck::Record *LdsRaceCheck::find_other(const Record &record, uint32_t byte,
-                                                     const State &other) const {
+const LdsRaceChecker::Record *LdsRaceChecker::find_other(const Record &record, uint32_t byte,
+                                                         const State &other) const {
   for (size_t k = other.records.size(); k-- > 0;) {
     const Record &candidate = other.records[k];
     const bool harmless = candidate.kind == record.kind && record.kind != MemoryAccess::Kind::Store;
@@ -194,7 +195,7 @@ const LdsRaceCheck::Record *LdsRaceCheck::find_other(const Record &record, uint3
   return nullptr;
 }
 
-void LdsRaceCheck::report(Wave &wave, const Record &record, unsigned lane) {
+void LdsRaceChecker::report(Wave &wave, const Record &record, unsigned lane) {
   using Kind = MemoryAccess::Kind;
   auto verb = [](Kind kind) {
     return kind == Kind::Load ? "reads" : kind == Kind::Store ? "writes" : "changes atomically";

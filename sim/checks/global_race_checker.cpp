@@ -1,4 +1,4 @@
-#include "sim/checks/global_race_check.h"
+#include "sim/checks/global_race_checker.h"
 
 #include <bit>
 
@@ -14,7 +14,7 @@ constexpr unsigned widest_atomic = 8;
 
 } // namespace
 
-GlobalRaceCheck::GlobalRaceCheck(const Program &program)
+GlobalRaceChecker::GlobalRaceChecker(const Program &program)
     : program_(program), facts_(program.size()), stamps_(1) {
   for (uint32_t index = 0; index < program.size(); ++index) {
     const Instruction &instruction = program[index];
@@ -32,14 +32,14 @@ GlobalRaceCheck::GlobalRaceCheck(const Program &program)
   }
 }
 
-void GlobalRaceCheck::begin(Workgroup &group, std::span<const std::unique_ptr<Wave>> waves) {
+void GlobalRaceChecker::begin(Workgroup &group, std::span<const std::unique_ptr<Wave>> waves) {
   workgroup_ = group.linear_id;
   orders_.clear();
   for (unsigned k = 0; k < waves.size(); ++k)
     orders_.emplace_back(k);
 }
 
-void GlobalRaceCheck::before(Wave &wave, const Instruction &instruction) {
+void GlobalRaceChecker::before(Wave &wave, const Instruction &instruction) {
   const Facts &facts = facts_[wave.current];
   GlobalOrder &order = orders_[wave.index];
   if (facts.counting != Counting::Nothing) {
@@ -52,13 +52,13 @@ void GlobalRaceCheck::before(Wave &wave, const Instruction &instruction) {
     order.invalidate();
 }
 
-std::unique_ptr<Watch> GlobalRaceCheck::fork(LaunchState &) const {
-  auto twin = std::make_unique<GlobalRaceCheck>(*this);
+std::unique_ptr<Checker> GlobalRaceChecker::fork(LaunchState &) const {
+  auto twin = std::make_unique<GlobalRaceChecker>(*this);
   twin->page_ = nullptr;
   return twin;
 }
 
-GlobalRaceCheck::Page &GlobalRaceCheck::page(uint64_t address) {
+GlobalRaceChecker::Page &GlobalRaceChecker::page(uint64_t address) {
   const uint64_t number = address / Page::size;
   if (!page_ || number != page_number_) {
     page_ = &pages_[number];
@@ -67,14 +67,14 @@ GlobalRaceCheck::Page &GlobalRaceCheck::page(uint64_t address) {
   return *page_;
 }
 
-bool GlobalRaceCheck::changed_by_atomics(const MemoryAccess &access) const {
+bool GlobalRaceChecker::changed_by_atomics(const MemoryAccess &access) const {
   for (uint64_t lanes = access.lanes; lanes; lanes &= lanes - 1)
     if (locations_.contains(access.address[std::countr_zero(lanes)]))
       return true;
   return false;
 }
 
-void GlobalRaceCheck::synchronise(Wave &wave, const MemoryAccess &access, bool returns) {
+void GlobalRaceChecker::synchronise(Wave &wave, const MemoryAccess &access, bool returns) {
   GlobalOrder &order = orders_[wave.index];
   std::shared_ptr<const Published> published;
   Knowledge seen;
@@ -104,7 +104,7 @@ void GlobalRaceCheck::synchronise(Wave &wave, const MemoryAccess &access, bool r
     order.observe(number_, std::move(seen));
 }
 
-bool GlobalRaceCheck::happened_before(const Stamp &stamp, bool is_load, const Knowledge &knowledge) const {
+bool GlobalRaceChecker::happened_before(const Stamp &stamp, bool is_load, const Knowledge &knowledge) const {
   auto found = releases_.find(stamp.workgroup);
   if (found == releases_.end())
     return false;
@@ -117,8 +117,8 @@ bool GlobalRaceCheck::happened_before(const Stamp &stamp, bool is_load, const Kn
   return false;
 }
 
-bool GlobalRaceCheck::ordered(Wave &wave, const MemoryAccess &access, unsigned lane, uint64_t byte,
-                              const Stamp &now, uint32_t earlier, bool earlier_writes) {
+bool GlobalRaceChecker::ordered(Wave &wave, const MemoryAccess &access, unsigned lane, uint64_t byte,
+                                const Stamp &now, uint32_t earlier, bool earlier_writes) {
   if (earlier == 0 || earlier == last_ordered_)
     return true;
   const Stamp &stamp = stamps_[earlier];
@@ -144,7 +144,7 @@ bool GlobalRaceCheck::ordered(Wave &wave, const MemoryAccess &access, unsigned l
   return false;
 }
 
-void GlobalRaceCheck::access(Wave &wave, const Instruction &instruction, const MemoryAccess &access) {
+void GlobalRaceChecker::access(Wave &wave, const Instruction &instruction, const MemoryAccess &access) {
   using Kind = MemoryAccess::Kind;
   if (access.space != MemoryAccess::Space::Global || access.lanes == 0)
     return;
