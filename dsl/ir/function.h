@@ -55,8 +55,10 @@ struct Function {
   std::vector<std::string> argument_names;
   std::vector<HostFunction> host_functions;
 
-  const Type &type(ValueId value) const { return value_types[value]; }
-  const SourceLine &place(const Op &op) const { return places[op.place]; }
+  const Type &type(ValueId value) const & { return value_types[value]; }
+  Type type(ValueId value) const && { return value_types[value]; }
+  const SourceLine &place(const Op &op) const & { return places[op.place]; }
+  SourceLine place(const Op &op) const && { return places[op.place]; }
   ValueId new_value(Type type) {
     value_types.push_back(std::move(type));
     return static_cast<ValueId>(value_types.size() - 1);

@@ -55,7 +55,8 @@ public:
 
   /// For people: "embedded LLVM 22.1.8".
   virtual std::string name() const = 0;
-  /// All that decides what comes out beside the IR: build ids, pass options, cl::opts. Part of every key.
+  /// All that decides what comes out, in addition to the IR: build ids, pass options, cl::opts. Part of every
+  /// key.
   virtual const std::string &identity() const = 0;
 
   /// Adds its milliseconds to `times` (llvm_ir, opt, codegen, link).

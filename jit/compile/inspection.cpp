@@ -165,11 +165,11 @@ Result<std::string> disassemble(std::span<const uint8_t> code_object,
   for (const MachineFunction &function : functions) {
     out += fmt::format("{}:\n", function.name);
     for (const MachineInstruction &instruction : function.instructions) {
-      const std::string beside = describe(instruction.position.line);
-      if (beside.empty())
+      const std::string note = describe(instruction.position.line);
+      if (note.empty())
         out += fmt::format("  {:06x}  {}\n", instruction.address, instruction.text);
       else
-        out += fmt::format("  {:06x}  {:<56}  ; {}\n", instruction.address, instruction.text, beside);
+        out += fmt::format("  {:06x}  {:<56}  ; {}\n", instruction.address, instruction.text, note);
     }
   }
   return out;

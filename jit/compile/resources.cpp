@@ -1,4 +1,4 @@
-// How many waves fit beside each other, and resources as text.
+// How many waves a SIMD holds at once, and resources as text.
 #include "jit/compile/resources.h"
 
 #include <algorithm>
