@@ -8,7 +8,7 @@
 #include "jit/compile/identity.h"
 #include "jit/compile/stopwatch.h"
 #include "jit/dump.h"
-#include "jit/verify/wait_verifier.h"
+#include "jit/verify/compile_and_verify.h"
 
 namespace nereid::jit {
 Status check_spills(const std::string &kernel, const Resources &resources) {
@@ -44,7 +44,7 @@ Result<std::shared_ptr<const CompiledKernel>> build_kernel(BuildRequest request,
     dump_if_asked(*kernel);
     return kernel;
   }
-  Result<Binary> compiled = compile_and_verify(**compiler, lowered(*request.function), request.times);
+  Result<Binary> compiled = compile_and_verify(**compiler, *request.function, request.times);
   if (!compiled) {
     dump_failed_if_asked(*request.function, key);
     return compiled.error();

@@ -113,10 +113,11 @@ void Lowering::add_incoming(const CarriedValues &phis, const CarriedValues &valu
 
 /// The test stands at the end of the body, and once before it: a loop that runs knows that it does.
 void Lowering::lower_for(const ir::Op &op) {
-  if (lower_lds_pipeline(op))
-    return;
+  const LoopPlan &plan = plan_.loop(op);
+  if (const auto *pipeline = std::get_if<LdsPipeline>(&plan.schedule))
+    return lower_lds_pipeline(*pipeline);
   const ir::Block &body = op.blocks.front();
-  Loop loop{op, body, layouts_.wave_split.contains(body), {}, {}, {}, new_block("done")};
+  Loop loop{op, body, plan.is_split_over_waves, {}, {}, {}, new_block("done")};
   loop.iterations = {scalar(op.operands[0]), scalar(op.operands[1]), scalar(op.operands[2]), nullptr};
   loop.iterations.any = builder_.CreateICmpSLT(loop.iterations.first, loop.iterations.last);
   size_t count = op.results.size();
@@ -127,16 +128,21 @@ void Lowering::lower_for(const ir::Op &op) {
     if (loop.wave_split)
       initial.back() = initial_accumulator_of_wave(initial.back());
   }
-  if (loop.wave_split)
+  if (loop.wave_split) {
+    // Waves that run iterations of their own do not meet in the body.
+    for (const ir::Op &inner : body.ops)
+      if (inner.opcode == ir::Opcode::Load)
+        order_accesses(inner);
     loop.iterations = iterations_of_wave(loop.iterations);
+  }
   llvm::BasicBlock *start = new_block("start");
   builder_.CreateCondBr(loop.iterations.any, start, loop.done);
   loop.exits.emplace_back(builder_.GetInsertBlock(), initial);
 
   builder_.SetInsertPoint(start);
   const std::vector<Access> skipped = accesses_;
-  if (PrefetchPlan plan = plan_prefetch(index_, layouts_, op); plan.overlaps())
-    lower_prefetch_loop(loop, std::move(plan));
+  if (const auto *prefetch = std::get_if<PrefetchPlan>(&plan.schedule))
+    lower_prefetch_loop(loop, *prefetch);
   else
     lower_iterations(loop);
   accesses_.insert(accesses_.end(), skipped.begin(), skipped.end());

@@ -3,6 +3,7 @@
 
 #include "codegen/lower/lower.h"
 #include "codegen/lower/lowering.h"
+#include "codegen/plan/conversions.h"
 
 namespace nereid::codegen {
 
@@ -223,11 +224,8 @@ Registers Lowering::convert(const Registers &registers, const LinearLayout &from
          "this is a defect of Nereid; please report it with the kernel");
     return Registers(to.registers(), llvm::PoisonValue::get(registers[0]->getType()));
   }
-  // A body that a wave runs alone must do with its lanes; by itself it is run so only if that is cheaper
-  // anyway.
-  ConversionOptions options{.lds_limit = lds_limit};
-  options.allow_lds = !wave_split_loop_ || function_.options.wave_split != ir::WaveSplit::K;
-  Result<ConversionPlan> plan = plan_conversion(from, to, bits_of(registers[0]->getType()), options);
+  Result<ConversionPlan> plan = plan_conversion(from, to, bits_of(registers[0]->getType()),
+                                                conversion_options(function_.options, wave_split_loop_));
   if (!plan) {
     fail(plan.error());
     return Registers(to.registers(), llvm::PoisonValue::get(registers[0]->getType()));

@@ -21,20 +21,6 @@ bool Lowering::is_folded_dot(const ir::Op &op) const {
   return first == &op || !first || !is_folded_dot(*first);
 }
 
-bool Lowering::dots_fit_vgprs() const {
-  constexpr unsigned room = 208; // leaves some for addresses
-  for (const auto &[op, plan] : layouts_.dots) {
-    unsigned registers = plan.partial.value_or(plan.result).registers();
-    for (const DotOperandPlan *side : {&plan.a, &plan.b}) {
-      registers += plan.k_instructions * side->row_tiles() * side->facts->dwords;
-      registers += side->scale_layout.rank() != 0 ? side->scale_layout.registers() : 0;
-    }
-    if (registers > room)
-      return false;
-  }
-  return true;
-}
-
 /// Where lanes of absent rows hold other steps along K: each operand once for every step, with zeros in the
 /// lanes of the others. Their scales do not matter: zero times the other side's scale is what the step's own
 /// lanes get too, zero or NaN.

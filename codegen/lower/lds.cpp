@@ -17,10 +17,8 @@ llvm::Value *Lowering::lds(unsigned bytes) {
 /// Everything that the workgroup's waves did to memory before is seen by all of them after.
 void Lowering::barrier() {
   if (wave_split_loop_)
-    return fail(
-        user_error("wave_split=k cannot deal the rounds of this loop to the waves: a round needs values "
-                   "of other waves",
-                   "use wave_split=auto", function_.place(*wave_split_loop_)));
+    return fail(*wave_split_loop_, "a loop that is split over the waves needs other waves in an iteration",
+                "use wave_split=n, and please report the kernel");
   llvm::SyncScope::ID workgroup = context_.getOrInsertSyncScopeID("workgroup");
   builder_.CreateFence(llvm::AtomicOrdering::Release, workgroup);
   builder_.CreateIntrinsic(llvm::Intrinsic::amdgcn_s_barrier, {});

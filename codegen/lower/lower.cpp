@@ -34,7 +34,7 @@ llvm::Type *llvm_type(llvm::LLVMContext &context, const ir::Type &type) {
 }
 
 Lowering::Lowering(const KernelPlan &plan, llvm::Module &module)
-    : index_(plan.index), function_(plan.function()), axes_(plan.axes), layouts_(plan.layouts),
+    : plan_(plan), index_(plan.index), function_(plan.function()), axes_(plan.axes), layouts_(plan.layouts),
       ranges_(plan.ranges), module_(module), context_(module.getContext()), builder_(context_),
       debug_(module), scalar_layout_(scalar_layout(function_.options.waves)) {}
 
@@ -54,10 +54,8 @@ void Lowering::set_line(const ir::Op &op) {
 
 Status Lowering::run() {
   kernel_ = make_kernel(function_, module_);
-  if (!layouts_.dots.empty() && dots_fit_vgprs())
+  if (!plan_.has_agprs)
     kernel_->addFnAttr("amdgpu-agpr-alloc", "0");
-  else if (!layouts_.wave_split.empty() && function_.options.wave_split == ir::WaveSplit::Auto)
-    return nereid_error("a wave has no room for the sums of whole tiles", "use wave_split=n");
   llvm::DIFile *file = debug_.createFile(function_.name + ".tir", ".");
   debug_.createCompileUnit(llvm::DISourceLanguageName(llvm::dwarf::DW_LANG_C_plus_plus_20), file, "nereid",
                            true, "", 0, "", llvm::DICompileUnit::LineTablesOnly);
@@ -279,7 +277,7 @@ Registers Lowering::compute(const ir::Op &op, unsigned result, const LinearLayou
   return registers;
 }
 
-Result<std::unique_ptr<llvm::Module>> emit(const KernelPlan &plan, llvm::LLVMContext &context) {
+Result<LoweredKernel> emit(const KernelPlan &plan, llvm::LLVMContext &context) {
   const std::string &name = plan.function().name;
   auto module = std::make_unique<llvm::Module>(name, context);
   set_target(*module);
@@ -294,23 +292,12 @@ Result<std::unique_ptr<llvm::Module>> emit(const KernelPlan &plan, llvm::LLVMCon
   if (llvm::verifyModule(*module, &stream))
     return nereid_error("the lowered kernel " + name + " is not valid LLVM IR: " + text,
                         "this is a defect of Nereid; please report it with the kernel");
-  return module;
+  return LoweredKernel{std::move(module), lowering.take_contracts()};
 }
 
-/// Loops that are split over the waves by iterations may turn out to need all waves in an iteration; then
-/// they run as others do.
-Result<std::unique_ptr<llvm::Module>> lower(const ir::Function &function, llvm::LLVMContext &context) {
-  const bool asked = function.options.wave_split == ir::WaveSplit::K;
-  Result<std::unique_ptr<const KernelPlan>> plan = plan_kernel(function, SplitLoops::Allowed);
-  if (plan) {
-    Result<std::unique_ptr<llvm::Module>> module = emit(**plan, context);
-    if (module || (*plan)->layouts.wave_split.empty() || asked)
-      return module;
-  } else if (asked) {
-    return plan.error();
-  }
-  NEREID_TRY(const auto unsplit, plan_kernel(function, SplitLoops::Never));
-  return emit(*unsplit, context);
+Result<LoweredKernel> lower(const ir::Function &function, llvm::LLVMContext &context) {
+  NEREID_TRY(const auto plan, plan_kernel(function));
+  return emit(*plan, context);
 }
 
 } // namespace nereid::codegen

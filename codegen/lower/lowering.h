@@ -19,6 +19,7 @@
 #include "codegen/assign/memory_layout.h"
 #include "codegen/convert/convert_plan.h"
 #include "codegen/plan/kernel_plan.h"
+#include "codegen/schedule/lds_pipeline_contract.h"
 #include "codegen/schedule/prefetch_plan.h"
 
 namespace nereid::codegen {
@@ -53,11 +54,16 @@ class Lowering {
 public:
   Lowering(const KernelPlan &plan, llvm::Module &module);
   Status run();
+  /// What the code of LDS pipelines keeps.
+  std::vector<PipelineContract> take_contracts() { return std::move(contracts_); }
   /// Of the operation whose code is being made.
   SourceLine place() const { return current_ ? function_.place(*current_) : SourceLine{}; }
 
 private:
+  friend class IterationTemplate;
   friend class LdsPipelineEmitter;
+  friend class OperandMemory;
+  friend class PrefetchLoopEmitter;
 
   // --- lower.cpp: the walk over operations, values in layouts ---
   void lower_block(const ir::Block &block);
@@ -232,8 +238,6 @@ private:
   };
   void lower_dot(const ir::Op &op, ir::ValueId result, std::optional<ir::ValueId> addend);
   bool is_folded_dot(const ir::Op &op) const;
-  /// Sums and operands of every dot have room in the 256 registers that need no moves to and from AGPRs.
-  bool dots_fit_vgprs() const;
   Fragments fragments(const DotSide &side, const DotOperandPlan &plan, const DotPlan &dot);
   Registers for_each_step(const DotOperandPlan &plan, const Registers &operands);
   llvm::Value *sum_over_steps(const DotOperandPlan &plan, llvm::Value *sum);
@@ -278,8 +282,7 @@ private:
     llvm::BasicBlock *done;
   };
   void lower_for(const ir::Op &op);
-  /// A loop that fits is emitted as a pipeline over LDS; else false.
-  bool lower_lds_pipeline(const ir::Op &op);
+  void lower_lds_pipeline(const LdsPipeline &pipeline);
   void lower_iterations(Loop &loop);
   CarriedValues lower_iteration(const Loop &loop, llvm::Value *index, const CarriedValues &carried);
   Iterations iterations_of_wave(Iterations all);
@@ -296,23 +299,10 @@ private:
   void lower_statement(const ir::Op &op);
   llvm::BasicBlock *new_block(const char *name);
 
-  // --- lower_pipeline.cpp ---
-  /// What is in flight of one round: the vectors of each load of the plan.
-  using InFlightLoads = std::vector<Registers>;
-  /// Between rounds: integers that say where the loop stands, sums, loads under way.
-  struct Stage {
-    CarriedValues numbers;
-    CarriedValues accumulators;
-    std::vector<InFlightLoads> in_flight;
-  };
-  void lower_prefetch_loop(Loop &loop, PrefetchPlan plan);
-  InFlightLoads issue_iteration(const Loop &loop, PrefetchPlan &plan, llvm::Value *index,
-                                llvm::Value *exists);
-  CarriedValues finish_iteration(const Loop &loop, const PrefetchPlan &plan, llvm::Value *index,
-                                 const CarriedValues &carried, const InFlightLoads &loads_in_flight);
-  llvm::Value *saturated_multiple(llvm::Value *step, unsigned factor);
-  void pin_order();
+  // --- prefetch_loop.cpp ---
+  void lower_prefetch_loop(Loop &loop, const PrefetchPlan &plan);
 
+  const KernelPlan &plan_;
   const FunctionIndex &index_;
   const ir::Function &function_;
   const AxisAnalysis &axes_;
@@ -359,6 +349,7 @@ private:
     LinearLayout layout;
   };
   std::vector<Access> accesses_;
+  std::vector<PipelineContract> contracts_;
 };
 
 } // namespace nereid::codegen

@@ -6,6 +6,7 @@
 
 #include "codegen/assign/operand_layout.h"
 #include "codegen/lower/lowering.h"
+#include "codegen/plan/defined_layouts.h"
 
 namespace nereid::codegen {
 
@@ -169,17 +170,7 @@ Registers Lowering::convert_to_six_bits(const ir::Op &op, const Registers &group
 
 void Lowering::lower_quantize(const ir::Op &op) {
   const unsigned bits = ir::facts(facts_for_quantize(op).format).bits;
-  // Registers in the order of the group: the five lowest bits walk through its 32 values.
-  const LinearLayout &home = layouts_.quantize_operands.at(&op);
-  std::vector<unsigned> order;
-  for (unsigned bit = 0; bit < 5; ++bit)
-    for (unsigned reg = 0; reg < home.bits(Space::Register); ++reg)
-      if (home.flat_basis(Space::Register, reg) == uint64_t(1) << bit)
-        order.push_back(reg);
-  for (unsigned reg = 0; reg < home.bits(Space::Register); ++reg)
-    if (std::find(order.begin(), order.end(), reg) == order.end())
-      order.push_back(reg);
-  LinearLayout sorted = home.permute_registers(order);
+  const LinearLayout sorted = in_group_order(layouts_.quantize_operands.at(&op));
   Registers x = get(op.operands[0], sorted);
   std::vector<Registers> groups;
   Registers scales;

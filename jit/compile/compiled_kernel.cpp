@@ -1,5 +1,7 @@
+// What there is to know of a kernel that was built.
 #include "jit/compile/compiled_kernel.h"
 
+#include "codegen/plan/kernel_plan.h"
 #include "dsl/ir/printer.h"
 #include "jit/compile/code_object_info.h"
 #include "jit/compile/compiler.h"
@@ -19,6 +21,13 @@ CompiledKernel::CompiledKernel(std::shared_ptr<const ir::Function> function, std
 CompiledKernel::~CompiledKernel() = default;
 
 std::string CompiledKernel::ir() const { return ir::print(*function_); }
+
+Result<std::string> CompiledKernel::plan() const { return jit::plan_text(*function_); }
+
+Result<std::vector<Remark>> CompiledKernel::remarks() const {
+  NEREID_TRY(const auto plan, codegen::plan_kernel(*function_));
+  return plan->remarks();
+}
 
 Result<std::string> CompiledKernel::llvm_ir() const {
   return jit::llvm_ir_text(jit::lowered(*function_, waits()));
