@@ -41,7 +41,7 @@ int main() {
 
   QuantConfig config;
   Kernel kernel("quant", quant);
-  Grid grid{static_cast<uint32_t>(cdiv(k, config.block_k)), static_cast<uint32_t>(cdiv(m, config.block_m))};
+  Grid grid{cdiv(k, config.block_k), cdiv(m, config.block_m)};
   Result<LaunchInfo> launched = kernel(device.stream(), grid, config, x, codes, scales, m, k);
   if (!launched) {
     std::fprintf(stderr, "%s\n", launched.error().text().c_str());

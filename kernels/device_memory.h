@@ -9,7 +9,7 @@
 
 namespace nereid::kernels {
 
-/// A piece of device memory; nobody owns it. A Buffer converts to it.
+/// A piece of device memory; nobody owns it. A Buffer converts to it, and has to outlive it.
 struct DeviceMemory {
   uint64_t address = 0;
   size_t bytes = 0;
@@ -18,6 +18,7 @@ struct DeviceMemory {
   DeviceMemory(uint64_t where, size_t size) : address(where), bytes(size) {}
   template <class T>
   DeviceMemory(const Buffer<T> &buffer) : address(buffer.address()), bytes(buffer.bytes()) {}
+  template <class T> DeviceMemory(const Buffer<T> &&) = delete;
 };
 
 /// What an operation needs of an operand.

@@ -20,7 +20,7 @@ struct LaunchRecord {
 
 /// Where launches go.
 struct LaunchTarget {
-  const Stream &stream;
+  Stream stream;
   LaunchOptions options = {};
 };
 

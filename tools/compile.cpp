@@ -1,3 +1,4 @@
+// nereid compile: a library kernel in the form that is asked for.
 #include <fmt/format.h>
 
 #include <llvm/Support/raw_ostream.h>
@@ -41,38 +42,33 @@ Result<std::string> emitted(const CompiledKernel &kernel, const std::string &wha
   if (what == "isa")
     return kernel.isa();
   if (what == "resources")
-    return json_text(resources_json(kernel.resources()));
-  const std::span<const uint8_t> object = kernel.code_object();
+    return json_text(jit::resources_json(kernel.resources()));
+  const SharedBytes object = kernel.code_object();
   return std::string(object.begin(), object.end());
 }
 
 Outcome run(const CommonOptions &common, const CompileOptions &options) {
   if (common.json && options.out.empty() && options.emit == "hsaco")
     return user_error("a code object does not fit into JSON", "give -o FILE");
-  Result<ChosenKernel> chosen = compile_choice(options.choice);
-  if (!chosen)
-    return chosen.error();
-  const CompiledKernel &compiled = *chosen->compiled;
-  Result<std::string> text = emitted(compiled, options.emit);
-  if (!text)
-    return text.error();
+  NEREID_TRY(const ChosenKernel chosen, compile_choice(options.choice));
+  const CompiledKernel &compiled = *chosen.compiled;
+  NEREID_TRY(std::string text, emitted(compiled, options.emit));
   if (!options.out.empty())
-    if (Status status = write_file(options.out, text->data(), text->size()); !status)
-      return status.error();
+    NEREID_CHECK(write_file(options.out, text.data(), text.size()));
 
   Outcome outcome;
   outcome.json = llvm::json::Object{{"kernel", compiled.name()},
-                                    {"config", config_json(chosen->config)},
+                                    {"config", config_json(chosen.config)},
                                     {"emit", options.emit},
                                     {"key", compiled.key()},
                                     {"compiler", compiled.compiler()},
                                     {"cache", llvm::StringRef(name_of(compiled.cache())).str()},
                                     {"jit_ms", jit_json(compiled.times())},
-                                    {"resources", resources_json(compiled.resources())}};
+                                    {"resources", jit::resources_json(compiled.resources())}};
   if (options.out.empty()) {
     if (options.emit != "hsaco")
-      outcome.json["text"] = *text;
-    outcome.text = std::move(*text);
+      outcome.json["text"] = text;
+    outcome.text = std::move(text);
   } else {
     outcome.json["file"] = json_string(options.out);
   }

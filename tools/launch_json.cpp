@@ -1,3 +1,4 @@
+// The JSON of launches and kernels.
 #include "tools/launch_json.h"
 
 #include <fmt/format.h>
@@ -7,8 +8,6 @@ namespace nereid::tools {
 using llvm::json::Array;
 using llvm::json::Object;
 using llvm::json::Value;
-
-namespace {} // namespace
 
 Object config_json(const kernels::ConfigValues &config) {
   Object object;
@@ -29,13 +28,6 @@ Object jit_json(const JitTimes &times) {
                 {"load", times.load}};
 }
 
-Object resources_json(const Resources &resources) {
-  return Object{{"vgpr", resources.vgpr},          {"agpr", resources.agpr},
-                {"sgpr", resources.sgpr},          {"lds", resources.lds},
-                {"scratch", resources.scratch},    {"spills", resources.spills},
-                {"occupancy", resources.occupancy}};
-}
-
 Object launch_json(const kernels::LaunchRecord &record) {
   const LaunchInfo &info = record.info;
   const auto block = info.block();
@@ -45,7 +37,7 @@ Object launch_json(const kernels::LaunchRecord &record) {
                 {"block", Array{block[0], block[1], block[2]}},
                 {"jit_ms", jit_json(info.jit)},
                 {"cache", llvm::StringRef(name_of(info.cache)).str()},
-                {"resources", resources_json(info.resources())}};
+                {"resources", jit::resources_json(info.resources())}};
   if (info.instructions)
     object["instructions"] = instructions_json(*info.instructions);
   return object;

@@ -6,6 +6,7 @@
 #include <llvm/Support/JSON.h>
 
 #include "jit/compile/compiled_kernel.h"
+#include "jit/compile/resources_json.h"
 #include "kernels/launches.h"
 #include "tools/instructions_json.h"
 
@@ -14,7 +15,6 @@ namespace nereid::tools {
 
 llvm::json::Object config_json(const kernels::ConfigValues &config);
 llvm::json::Object jit_json(const JitTimes &times);
-llvm::json::Object resources_json(const Resources &resources);
 llvm::json::Object launch_json(const kernels::LaunchRecord &record);
 llvm::json::Array launches_json(const std::vector<kernels::LaunchRecord> &records);
 

@@ -1,3 +1,4 @@
+// The nereid command: its subcommands, its output, its exit codes.
 #include <algorithm>
 #include <exception>
 #include <sstream>

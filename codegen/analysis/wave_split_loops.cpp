@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "codegen/target/cost_model.h"
+
 namespace nereid::codegen {
 
 namespace {
@@ -31,13 +33,9 @@ bool is_private(const ir::Op &op) {
   }
 }
 
-// Tuning constants: waves that share the columns of larger tiles do as well, without the sum over waves.
-constexpr int64_t few_rows = 32;
-constexpr int64_t max_accumulator_bytes = 64 * 1024; ///< over all waves
-
 /// In LDS, where the waves' accumulators of the whole tile meet.
 bool accumulators_have_room(const ir::Function &function, ir::ValueId sum) {
-  return function.type(sum).count() * 4 * function.options.waves <= max_accumulator_bytes;
+  return function.type(sum).count() * 4 * function.options.waves <= cost::max_split_accumulator_bytes;
 }
 
 /// Why the iterations of a loop cannot be split.
@@ -57,9 +55,8 @@ std::optional<Objection> objection(const FunctionIndex &index, const ir::Op &loo
 /// Waves that share columns split the quantisation of A's rows among themselves, but for an odd factor beside
 /// few rows: then more rows than elsewhere are worth it.
 bool quantizes_odd_rows(const ir::Function &function, const ir::Op &loop, int64_t rows) {
-  constexpr int64_t max_rows = 128, shared_rows = 32;
   const std::vector<ir::Op> &body = loop.blocks.front().ops;
-  return rows <= max_rows && rows % shared_rows != 0 &&
+  return rows <= cost::max_odd_split_rows && rows % cost::shared_quantize_rows != 0 &&
          std::any_of(body.begin(), body.end(), [&](const ir::Op &op) {
            return op.opcode == ir::Opcode::Quantize && function.type(op.operands[0]).shape[0] == rows;
          });
@@ -69,7 +66,7 @@ bool pays(const ir::Function &function, const ir::Op &loop) {
   return std::all_of(loop.results.begin(), loop.results.end(), [&](ir::ValueId sum) {
     const int64_t rows = function.type(sum).shape[0];
     return accumulators_have_room(function, sum) &&
-           (rows <= few_rows || quantizes_odd_rows(function, loop, rows));
+           (rows <= cost::max_split_rows || quantizes_odd_rows(function, loop, rows));
   });
 }
 
@@ -84,7 +81,7 @@ bool has_small_dot(const ir::Function &function, const ir::Op &loop) {
 } // namespace
 
 bool accumulators_are_small(const ir::Function &function, ir::ValueId sum) {
-  return function.type(sum).shape[0] <= few_rows && accumulators_have_room(function, sum);
+  return function.type(sum).shape[0] <= cost::max_split_rows && accumulators_have_room(function, sum);
 }
 
 const ir::Op *accumulated_dot(const FunctionIndex &index, const ir::Op &loop, size_t number) {

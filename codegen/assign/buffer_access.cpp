@@ -13,13 +13,14 @@
 #include "codegen/assign/layout_request.h"
 #include "codegen/assign/memory_layout.h"
 #include "codegen/assign/register_groups.h"
+#include "codegen/target/gfx950.h"
 
 namespace nereid::codegen {
 
 namespace {
 
 /// The threads' part of an offset goes into an i32 that is not negative.
-constexpr uint64_t offset_limit = uint64_t(1) << 31;
+constexpr uint64_t offset_limit = gfx950::buffer_range;
 
 /// What is known of an offset in bytes or elements, over all registers of a tile.
 struct OffsetBound {

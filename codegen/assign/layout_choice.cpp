@@ -19,43 +19,24 @@ bool is_write(const ir::Op &op) {
          ir::facts(op.opcode).effect == ir::OpEffect::Effect;
 }
 
-/// Groups of 32 along the last dimension of x, each in a lane, as `groups` has them.
-LinearLayout whole_groups(const LinearLayout &groups, const ir::Shape &x) {
-  std::array<std::vector<uint64_t>, 3> bases = {groups.bases(Space::Register), groups.bases(Space::Lane),
-                                                groups.bases(Space::Wave)};
-  for (auto &space : bases)
-    for (uint64_t &flat_basis : space)
-      flat_basis *= ir::scale_group;
-  const uint64_t within[] = {1, 2, 4, 8, 16};
-  bases[0].insert(bases[0].begin(), std::begin(within), std::end(within));
-  return LinearLayout::from_flat_bases(x, bases, groups.repeats());
-}
-
-LinearLayout group_layout(const ir::Shape &x, int waves) {
+LinearLayout default_group_layout(const ir::Shape &x, int waves) {
   ir::Shape groups = x;
   groups.back() /= ir::scale_group;
-  return whole_groups(default_layout(groups, waves), x);
+  return quantize_group_layout(default_layout(groups, waves));
 }
 
-/// The groups of x that every wave holds, dealt to the waves; nothing if there are none to deal. Odd factors
+/// The groups of x that are broadcast to all waves, split among them; nothing if there are none. Odd factors
 /// stay with each wave.
-std::optional<LinearLayout> parts_of_waves(const LinearLayout &x) {
-  std::array<std::vector<uint64_t>, 3> bases = {x.bases(Space::Register), x.bases(Space::Lane),
-                                                x.bases(Space::Wave)};
-  std::vector<uint64_t> &registers = bases[0];
-  bool wave_split = false;
-  for (uint64_t &flat_basis : bases[2]) {
-    const auto outside = std::find_if(registers.rbegin(), registers.rend(),
-                                      [](uint64_t candidate) { return candidate >= ir::scale_group; });
-    if (flat_basis != 0 || outside == registers.rend())
-      continue;
-    flat_basis = *outside;
-    registers.erase(std::next(outside).base());
-    wave_split = true;
+std::optional<LinearLayout> split_groups_by_wave(const LinearLayout &x) {
+  LinearLayout result = x;
+  for (unsigned wave = 0; wave < x.bits(Space::Wave); ++wave) {
+    unsigned bit = result.bits(Space::Register);
+    while (bit > 0 && result.flat_basis(Space::Register, bit - 1) < ir::scale_group)
+      --bit;
+    if (bit > 0 && x.flat_basis(Space::Wave, wave) == 0)
+      result = result.move_register(bit - 1, Space::Wave, wave);
   }
-  if (!wave_split)
-    return std::nullopt;
-  return LinearLayout::from_flat_bases(x.shape(), bases, x.repeats());
+  return result == x ? std::nullopt : std::optional(result);
 }
 
 class Propagation {
@@ -217,22 +198,22 @@ void Propagation::decide_quantize(const ir::Op &op) {
   if (ir::facts(*ir::format_named(op.string("format"))).bits == 6)
     return decide_six_bit_quantize(op);
   if (const auto &scales = choice_.homes[op.results[1]]; from_stores_ && scales)
-    layout = whole_groups(*scales, x);
+    layout = quantize_group_layout(*scales);
   if (const auto &wanted = choice_.homes[op.results[0]]; !layout && wanted)
     layout = quantize_operand_layout(*wanted, x);
   if (!layout)
     if (auto operand = known(op.operands[0]))
       layout = quantize_operand_layout(quantize_codes_layout(*operand, codes), x);
   if (!layout)
-    layout = for_waves(op, [&](int waves) { return group_layout(x, waves); });
+    layout = for_waves(op, [&](int waves) { return default_group_layout(x, waves); });
   choice_.quantize_operands[&op] = *layout;
   if (waves_may_share(*layout) && !is_wave_split(op))
-    if (std::optional<LinearLayout> parts = parts_of_waves(*layout)) {
+    if (std::optional<LinearLayout> parts = split_groups_by_wave(*layout)) {
       choice_.quantize_operands[&op] = *parts;
       choice_.shared_quantizes.insert(&op);
     }
   choice_.homes[op.results[0]] = quantize_codes_layout(*layout, codes);
-  choice_.homes[op.results[1]] = quantize_scales_layout(*layout, function_.type(op.results[1]).shape);
+  choice_.homes[op.results[1]] = quantize_scales_layout(*layout);
   changed_ = true;
   suggest(op.operands[0], choice_.quantize_operands[&op]);
 }
@@ -240,12 +221,12 @@ void Propagation::decide_quantize(const ir::Op &op) {
 /// The codes lie as they are wanted, or row-major: they come through LDS.
 void Propagation::decide_six_bit_quantize(const ir::Op &op) {
   const int waves = function_.options.waves;
-  const LinearLayout x = group_layout(function_.type(op.operands[0]).shape, waves);
+  const LinearLayout x = default_group_layout(function_.type(op.operands[0]).shape, waves);
   choice_.quantize_operands[&op] = x;
   std::optional<LinearLayout> &codes = choice_.homes[op.results[0]];
   if (!codes)
     codes = default_layout(function_.type(op.results[0]).shape, waves);
-  choice_.homes[op.results[1]] = quantize_scales_layout(x, function_.type(op.results[1]).shape);
+  choice_.homes[op.results[1]] = quantize_scales_layout(x);
   changed_ = true;
   suggest(op.operands[0], x);
 }
@@ -269,7 +250,7 @@ void Propagation::backward(const ir::Op &op) {
 void Propagation::forward(const ir::Op &op) {
   if (ir::facts(op.opcode).op_class == ir::OpClass::Reduce && needs_layout(op.result())) {
     if (auto operand = known(op.operands[0]))
-      assign(op.result(), reduced_layout(*operand, static_cast<unsigned>(op.integer("axis"))));
+      assign(op.result(), reduce(*operand, static_cast<unsigned>(op.integer("axis"))));
     return;
   }
   if ((ir::is_elementwise(op.opcode) || op.opcode == ir::Opcode::CumSum) && needs_layout(op.result())) {

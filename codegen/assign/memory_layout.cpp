@@ -10,9 +10,7 @@ static constexpr unsigned lanes_of_wave = 64;
 static constexpr unsigned widest_access = 16;
 
 LinearLayout scalar_layout(int waves) {
-  return LinearLayout::from_flat_bases(
-      {}, {std::vector<uint64_t>{}, std::vector<uint64_t>(6, 0),
-           std::vector<uint64_t>(std::countr_zero(static_cast<unsigned>(waves)), 0)});
+  return LinearLayout::zeros1d(Space::Lane, 0, lanes_of_wave) * LinearLayout::zeros1d(Space::Wave, 0, waves);
 }
 
 /// Blocks of `elements` along `order[0]`; lanes, then waves, fill the dimensions in that order.
@@ -46,11 +44,7 @@ LinearLayout default_layout(const ir::Shape &shape, int waves) {
 }
 
 LinearLayout in_every_wave(const LinearLayout &one_wave, int waves) {
-  return LinearLayout::from_flat_bases(
-      one_wave.shape(),
-      {one_wave.bases(Space::Register), one_wave.bases(Space::Lane),
-       std::vector<uint64_t>(std::countr_zero(static_cast<unsigned>(waves)), 0)},
-      one_wave.repeats());
+  return one_wave * LinearLayout::zeros1d(Space::Wave, one_wave.rank(), waves);
 }
 
 /// Elements along `d` that one access may take, as far as addresses and mask are concerned.

@@ -56,7 +56,7 @@ Compacted compact_registers(const LinearLayout &layout) {
     for (const Repeat &repeat : layout.repeats()) {
       if (repeat.owner != Space::Register)
         continue;
-      if (repeat.dim != Repeat::copies) {
+      if (repeat.dim != Repeat::broadcast) {
         number[odd] += rest % repeat.count * factor;
         factor *= repeat.count;
       }

@@ -73,7 +73,7 @@ LdsSide make_side(const LinearLayout &layout, const Swizzle &swizzle, unsigned a
   std::vector<RegisterRepeat> register_repeats;
   uint32_t divisor = 1;
   for (const Repeat &repeat : layout.repeats()) {
-    const bool walks = repeat.dim != Repeat::copies;
+    const bool walks = repeat.dim != Repeat::broadcast;
     const uint32_t step = walks ? steps[repeat.dim] : 0;
     if (walks)
       steps[repeat.dim] *= repeat.count;

@@ -7,33 +7,36 @@
 #include <llvm/IR/InlineAsm.h>
 
 #include "codegen/assign/memory_layout.h"
+#include "codegen/lower/value_layout.h"
 
 namespace nereid::codegen {
 
-void Lowering::lower_lds_pipeline(const LdsPipeline &pipeline) { LdsPipelineEmitter(*this, pipeline).emit(); }
+void emit_lds_pipeline(Lowering &parts, const LdsPipeline &pipeline) {
+  LdsPipelineEmitter(parts, pipeline).emit();
+}
 
 LdsPipelineEmitter::LdsPipelineEmitter(Lowering &lowering, const LdsPipeline &pipeline)
     : lowering_(lowering), pipeline_(pipeline), schedule_(pipeline.schedule), loop_(*pipeline.loop.op),
-      body_(loop_.blocks.front()), builder_(lowering.builder_),
+      body_(loop_.blocks.front()), builder_(lowering.context.builder),
       template_(lowering, pipeline, IterationTemplate::Masks::KnownTrue), memory_(lowering, pipeline),
-      offsets_(lowering.builder_), chunks_(mma_chunks(pipeline, lowering.layouts_)) {
+      offsets_(lowering.context.builder), chunks_(mma_chunks(pipeline, lowering.context.plan.layouts)) {
   for (const PipelinedLoad &load : pipeline.loads)
     offsets_.add_load(load.change, load.through_lds() ? schedule_.buffers : schedule_.load_distance());
 }
 
 void LdsPipelineEmitter::emit() {
   if (!template_.is_clonable())
-    return lowering_.fail(loop_, "the body of an LDS pipeline has effects",
-                          "this is a defect of Nereid; please report it with the kernel");
+    lowering_.context.fail(loop_, "the body of an LDS pipeline has effects",
+                           "this is a defect of Nereid; please report it with the kernel");
   list_reads();
   note_contracts();
   for (const PipelinedLoad &load : pipeline_.loads)
-    lowering_.order_accesses(*load.op);
-  if (lowering_.index_.block(loop_) != &lowering_.function_.body)
-    lowering_.barrier(); // iterations of the loop around it may still read what is copied now
-  lowering_.set_line(loop_);
+    lowering_.order.before(*load.op);
+  if (lowering_.context.plan.index.block(loop_) != &lowering_.context.function().body)
+    lowering_.order.barrier(); // iterations of the loop around it may still read what is copied now
+  lowering_.context.set_line(loop_);
   count_iterations();
-  lowering_.open_scope();
+  RegionCache::Scope region(lowering_.cache);
   lower_scalars(first_);
   memory_.emit_addresses();
   template_.clone_invariants();
@@ -41,7 +44,6 @@ void LdsPipelineEmitter::emit() {
   emit_main_loop();
   if (!pipeline_.loop.conditions.empty())
     emit_remainder();
-  lowering_.close_scope();
   define_results();
 }
 
@@ -72,18 +74,18 @@ void LdsPipelineEmitter::note_contracts() {
     for (const std::vector<LoadGroup> &groups : chunk_reads_)
       reads += static_cast<unsigned>(
           std::count_if(groups.begin(), groups.end(), [&](LoadGroup group) { return group.load == i; }));
-    const unsigned line = lowering_.index_.line(*load.op);
+    const unsigned line = lowering_.context.plan.index.line(*load.op);
     const auto copies = static_cast<unsigned>(load.copies.first.size());
-    lowering_.contracts_.push_back({line, CodeTag::Pipeline, copies, reads, schedule_.buffers});
+    lowering_.contracts.push_back({line, CodeTag::Pipeline, copies, reads, schedule_.buffers});
     if (!pipeline_.loop.conditions.empty())
-      lowering_.contracts_.push_back({line, CodeTag::Remainder, copies, reads, 1});
+      lowering_.contracts.push_back({line, CodeTag::Remainder, copies, reads, 1});
   }
 }
 
 /// Iterations in all, and those in which all conditions hold.
 void LdsPipelineEmitter::count_iterations() {
-  first_ = lowering_.scalar(loop_.operands[0]);
-  last_ = lowering_.scalar(loop_.operands[1]);
+  first_ = lowering_.values.scalar(loop_.operands[0]);
+  last_ = lowering_.values.scalar(loop_.operands[1]);
   llvm::Value *any = builder_.CreateICmpSLT(first_, last_);
   llvm::Value *zero = builder_.getInt32(0);
   llvm::Value *step = builder_.getInt32(static_cast<uint32_t>(pipeline_.loop.step));
@@ -97,24 +99,23 @@ void LdsPipelineEmitter::count_iterations() {
   llvm::Value *complete = builder_.CreateUDiv(distance, step);
   llvm::Value *holds = builder_.CreateAnd(any, builder_.CreateICmpNE(complete, zero));
   llvm::Value *before_last = builder_.CreateSub(complete, builder_.getInt32(1));
-  lowering_.open_scope();
+  RegionCache::Scope region(lowering_.cache);
   lower_scalars(index_at(before_last));
   for (const auto &[value, condition] : pipeline_.loop.conditions) {
-    llvm::Value *bound = builder_.CreateSExt(lowering_.scalar(condition.bound), builder_.getInt64Ty());
+    llvm::Value *bound = builder_.CreateSExt(lowering_.values.scalar(condition.bound), builder_.getInt64Ty());
     llvm::Value *rising = max_element(condition.rising);
     holds = builder_.CreateAnd(holds, condition.inclusive ? builder_.CreateICmpSLE(rising, bound)
                                                           : builder_.CreateICmpSLT(rising, bound));
   }
-  lowering_.close_scope();
   full_ = builder_.CreateSelect(holds, complete, zero);
 }
 
 void LdsPipelineEmitter::lower_scalars(llvm::Value *index) {
-  lowering_.define_scalar(body_.arguments[0], index);
+  lowering_.values.define_scalar(body_.arguments[0], index);
   for (const ir::Op &op : body_.ops)
-    if (op.results.size() == 1 && lowering_.type(op.result()).rank() == 0 &&
+    if (op.results.size() == 1 && lowering_.context.type(op.result()).rank() == 0 &&
         ir::facts(op.opcode).effect == ir::OpEffect::Pure)
-      lowering_.lower_op(op);
+      lowering_.ops.emit(op);
 }
 
 /// Operands first.
@@ -124,7 +125,8 @@ llvm::Value *LdsPipelineEmitter::max_element(ir::ValueId root) {
   while (!open.empty()) {
     const ir::ValueId value = open.back();
     const size_t before = open.size();
-    const ir::Op *op = lowering_.type(value).rank() == 0 ? nullptr : lowering_.index_.definition(value);
+    const ir::Op *op =
+        lowering_.context.type(value).rank() == 0 ? nullptr : lowering_.context.plan.index.definition(value);
     for (size_t i = 0; op && i < op->operands.size(); ++i)
       if (known.count(op->operands[i]) == 0)
         open.push_back(op->operands[i]);
@@ -142,15 +144,15 @@ llvm::Value *LdsPipelineEmitter::max_element(ir::ValueId root) {
 }
 
 llvm::Value *LdsPipelineEmitter::max_of_source(ir::ValueId value) {
-  const ir::Type &type = lowering_.type(value);
+  const ir::Type &type = lowering_.context.type(value);
   llvm::Type *i64 = builder_.getInt64Ty();
   if (type.rank() == 0)
-    return builder_.CreateSExt(lowering_.scalar(value), i64);
-  const ir::Op &op = *lowering_.index_.definition(value);
+    return builder_.CreateSExt(lowering_.values.scalar(value), i64);
+  const ir::Op &op = *lowering_.context.plan.index.definition(value);
   if (op.opcode == ir::Opcode::Arange)
     return builder_.getInt64(op.integer("start") + type.shape[0] - 1);
-  const LinearLayout layout = default_layout(type.shape, lowering_.function_.options.waves);
-  return builder_.CreateSExt(lowering_.compute(op, 0, layout)[0], i64);
+  const LinearLayout layout = default_layout(type.shape, lowering_.context.function().options.waves);
+  return builder_.CreateSExt(lowering_.values.compute(op, 0, layout)[0], i64);
 }
 
 llvm::Value *LdsPipelineEmitter::index_at(llvm::Value *iteration) {
@@ -160,8 +162,8 @@ llvm::Value *LdsPipelineEmitter::index_at(llvm::Value *iteration) {
 
 void LdsPipelineEmitter::start_accumulators() {
   for (size_t i = 0; i < pipeline_.loop.accumulators.size(); ++i) {
-    const DotPlan &plan = lowering_.layouts_.dots.at(pipeline_.loop.accumulators[i].dots.front());
-    const Registers start = lowering_.get(loop_.operands[i + 3], plan.result);
+    const DotPlan &plan = lowering_.context.plan.layouts.dots.at(pipeline_.loop.accumulators[i].dots.front());
+    const Registers start = lowering_.values.get(loop_.operands[i + 3], plan.result);
     const unsigned used = plan.mfma->result_registers();
     LlvmValues &tiles = accumulators_.emplace_back();
     auto *type = llvm::FixedVectorType::get(start[0]->getType(), used);
@@ -180,7 +182,8 @@ void LdsPipelineEmitter::define_results() {
     for (llvm::Value *tile : accumulators_[i])
       for (unsigned r = 0; r < llvm::cast<llvm::FixedVectorType>(tile->getType())->getNumElements(); ++r)
         registers.push_back(builder_.CreateExtractElement(tile, r));
-    lowering_.define(loop_.results[i], lowering_.natural_layout(loop_.results[i]), registers);
+    lowering_.values.define(loop_.results[i], assigned_layout(lowering_.context.plan, loop_.results[i]),
+                            registers);
   }
 }
 

@@ -3,6 +3,9 @@
 
 #include <algorithm>
 
+#include "codegen/lower/llvm_types.h"
+#include "codegen/lower/value_layout.h"
+
 namespace nereid::codegen {
 
 namespace {
@@ -34,24 +37,21 @@ llvm::Value *without_shuffling(llvm::Value *value) {
 } // namespace
 
 IterationTemplate::IterationTemplate(Lowering &lowering, const LdsPipeline &pipeline, Masks masks)
-    : lowering_(lowering), pipeline_(pipeline), block_(lowering.new_block("template")) {
-  llvm::IRBuilderBase::InsertPointGuard guard(lowering_.builder_);
-  lowering_.builder_.SetInsertPoint(block_);
+    : lowering_(lowering), pipeline_(pipeline), block_(lowering.context.new_block("template")) {
+  llvm::IRBuilderBase::InsertPointGuard guard(lowering_.context.builder);
+  lowering_.context.builder.SetInsertPoint(block_);
+  RegionCache::Scope region(lowering_.cache);
   if (masks == Masks::KnownTrue)
     for (const auto &[value, condition] : pipeline_.loop.conditions)
-      lowering_.known_true_.insert(value);
-  lowering_.open_scope();
+      lowering_.cache.add_splat(value, lowering_.context.builder.getTrue());
   lower_body();
-  lowering_.close_scope();
-  lowering_.known_true_.clear();
-  is_clonable_ = lowering_.builder_.GetInsertBlock() == block_;
+  is_clonable_ = lowering_.context.builder.GetInsertBlock() == block_;
   find_varying();
 }
 
 /// Nothing may remember instructions of the template: their addresses will be reused.
 IterationTemplate::~IterationTemplate() {
-  std::erase_if(lowering_.pieces_,
-                [&](const auto &piece) { return is_inside(piece.first) || is_inside(piece.second.dword); });
+  lowering_.packing.forget(*block_);
   for (llvm::Instruction &instruction : *block_)
     instruction.replaceAllUsesWith(llvm::PoisonValue::get(instruction.getType()));
   block_->eraseFromParent();
@@ -63,31 +63,31 @@ bool IterationTemplate::is_inside(llvm::Value *value) const {
 }
 
 llvm::Value *IterationTemplate::placeholder(llvm::Type *type) {
-  return lowering_.builder_.CreateFreeze(llvm::PoisonValue::get(type));
+  return lowering_.context.builder.CreateFreeze(llvm::PoisonValue::get(type));
 }
 
 /// Loads become placeholders, one for each register group; the operands of dots are noted.
 void IterationTemplate::lower_body() {
   const ir::Block &body = pipeline_.loop.op->blocks.front();
-  index_ = placeholder(lowering_.builder_.getInt32Ty());
-  lowering_.define_scalar(body.arguments[0], index_);
+  index_ = placeholder(lowering_.context.builder.getInt32Ty());
+  lowering_.values.define_scalar(body.arguments[0], index_);
   for (const ir::Op &op : body.ops) {
-    lowering_.set_line(op);
+    lowering_.context.set_line(op);
     if (op.opcode == ir::Opcode::Load)
       place_load(op);
     else if (op.opcode != ir::Opcode::Yield && !is_dot(op) && !adds_dot(op))
-      lowering_.lower_op(op);
+      lowering_.ops.emit(op);
   }
   for (const ir::Op &op : body.ops)
     if (is_dot(op)) {
-      lowering_.set_line(op);
+      lowering_.context.set_line(op);
       place_dot(op);
     }
 }
 
 bool IterationTemplate::adds_dot(const ir::Op &op) const {
   return std::any_of(op.operands.begin(), op.operands.end(), [&](ir::ValueId operand) {
-    const ir::Op *definition = lowering_.index_.definition(operand);
+    const ir::Op *definition = lowering_.context.plan.index.definition(operand);
     return definition && is_dot(*definition);
   });
 }
@@ -95,27 +95,29 @@ bool IterationTemplate::adds_dot(const ir::Op &op) const {
 void IterationTemplate::place_load(const ir::Op &op) {
   const size_t number = pipeline_.number_of(op);
   const RegisterGroups &groups = pipeline_.loads[number].groups;
-  const ir::Type &type = lowering_.type(op.result());
+  const ir::Type &type = lowering_.context.type(op.result());
   const unsigned count = groups.access.elements();
-  llvm::Type *element = llvm_type(lowering_.context_, type.element);
-  llvm::Type *access = lowering_.access_type(type.element, count);
-  const LinearLayout layout = lowering_.natural_layout(op.result());
+  llvm::IRBuilder<> &builder = lowering_.context.builder;
+  llvm::Type *element = llvm_type(builder.getContext(), type.element);
+  llvm::Type *access = access_type(builder, count * ir::byte_size(type.element));
+  const LinearLayout layout = assigned_layout(lowering_.context.plan, op.result());
   Registers registers(layout.registers());
   for (size_t g = 0; g < groups.first.size(); ++g) {
     llvm::Value *loaded = placeholder(access);
     groups_[loaded] = {number, g};
-    const Registers elements = lowering_.unpack(loaded, element, count);
+    const Registers elements = lowering_.packing.unpack(loaded, element, count);
     for (unsigned n = 0; n < count; ++n)
       registers[groups.member(static_cast<uint32_t>(g), n)] = elements[n];
   }
-  lowering_.define(op.result(), layout, registers);
+  lowering_.values.define(op.result(), layout, registers);
 }
 
 void IterationTemplate::place_dot(const ir::Op &op) {
-  const DotPlan &plan = lowering_.layouts_.dots.at(&op);
-  const DotSides sides = sides_of_dot(lowering_.function_, op);
-  Dot dot{&op, &plan, lowering_.fragments(sides.a, plan.a, plan), lowering_.fragments(sides.b, plan.b, plan)};
-  for (Lowering::Fragments *side : {&dot.a, &dot.b})
+  const DotPlan &plan = lowering_.context.plan.layouts.dots.at(&op);
+  const DotSides sides = sides_of_dot(lowering_.context.function(), op);
+  Dot dot{&op, &plan, lowering_.fragments.fragments(sides.a, plan.a, plan),
+          lowering_.fragments.fragments(sides.b, plan.b, plan)};
+  for (Fragments *side : {&dot.a, &dot.b})
     for (llvm::Value *&operand : side->operands)
       operand = without_shuffling(operand);
   dots_.push_back(std::move(dot));
@@ -172,7 +174,7 @@ void IterationTemplate::clone_invariants() {
     for (llvm::Use &operand : copy->operands())
       if (auto known = invariants_.find(operand.get()); known != invariants_.end())
         operand.set(known->second);
-    lowering_.builder_.Insert(copy);
+    lowering_.context.builder.Insert(copy);
     invariants_[&instruction] = copy;
   }
 }
@@ -217,7 +219,7 @@ llvm::Value *IterationTemplate::clone(llvm::Value *value, Stage &stage) {
     llvm::Instruction *copy = instruction->clone();
     for (llvm::Use &operand : copy->operands())
       operand.set(known_clone(operand.get(), stage));
-    lowering_.builder_.Insert(copy);
+    lowering_.context.builder.Insert(copy);
     stage.clones[instruction] = copy;
   }
   return known_clone(value, stage);
@@ -225,8 +227,8 @@ llvm::Value *IterationTemplate::clone(llvm::Value *value, Stage &stage) {
 
 llvm::Value *IterationTemplate::multiply(const MmaStep &step, Stage &stage, llvm::Value *accumulator) {
   const Dot &dot = dots_[step.dot];
-  lowering_.set_line(*dot.op);
-  const auto fill = [&](Lowering::Fragments &side, const Lowering::Fragments &source, unsigned tile) {
+  lowering_.context.set_line(*dot.op);
+  const auto fill = [&](Fragments &side, const Fragments &source, unsigned tile) {
     const size_t at = tile * dot.plan->k_instructions + step.k;
     side.operands[at] = clone(source.operands[at], stage);
     if (!source.scales.empty())
@@ -235,7 +237,7 @@ llvm::Value *IterationTemplate::multiply(const MmaStep &step, Stage &stage, llvm
   auto &[a, b] = stage.fragments[step.dot];
   fill(a, dot.a, step.m);
   fill(b, dot.b, step.n);
-  return lowering_.mfma(*dot.plan, b, a, step.n, step.m, step.k, accumulator);
+  return mfma(lowering_.context.builder, *dot.plan, b, a, step.n, step.m, step.k, accumulator);
 }
 
 } // namespace nereid::codegen

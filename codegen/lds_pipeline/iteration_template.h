@@ -21,7 +21,7 @@ public:
     std::vector<LlvmValues> loaded; ///< by load and group
     llvm::Value *index = nullptr;
     std::unordered_map<llvm::Value *, llvm::Value *> clones;
-    std::vector<std::pair<Lowering::Fragments, Lowering::Fragments>> fragments; ///< by dot, of a and b
+    std::vector<std::pair<Fragments, Fragments>> fragments; ///< by dot, of a and b
   };
 
   IterationTemplate(Lowering &lowering, const LdsPipeline &pipeline, Masks masks);
@@ -45,7 +45,7 @@ private:
   struct Dot {
     const ir::Op *op;
     const DotPlan *plan;
-    Lowering::Fragments a, b;
+    Fragments a, b;
   };
 
   llvm::Value *placeholder(llvm::Type *type);

@@ -9,8 +9,10 @@ struct LdsPipelineEmitter::LoopEdges {
 };
 
 void LdsPipelineEmitter::emit_main_loop() {
-  LoopEdges edges{lowering_.new_block("pipeline.start"), lowering_.new_block("pipeline"), {}, {}};
-  llvm::BasicBlock *tail = lowering_.new_block("pipeline.tail"), *done = lowering_.new_block("pipeline.done");
+  LoopEdges edges{
+      lowering_.context.new_block("pipeline.start"), lowering_.context.new_block("pipeline"), {}, {}};
+  llvm::BasicBlock *tail = lowering_.context.new_block("pipeline.tail"),
+                   *done = lowering_.context.new_block("pipeline.done");
   exits_ = {{builder_.GetInsertBlock(), accumulators_}};
   builder_.CreateCondBr(builder_.CreateICmpNE(full_, builder_.getInt32(0)), edges.start, done);
 
@@ -92,7 +94,7 @@ void LdsPipelineEmitter::emit_unrolled(LoopEdges &edges, llvm::Value *turns, llv
     stage(s).index = index_of_stage(turn, s);
     emit_stage(s, {true, true, schedule_.outstanding_at_barrier(pipeline_.demand)});
   }
-  lowering_.set_line(loop_);
+  lowering_.context.set_line(loop_);
   llvm::Value *next_turn = builder_.CreateAdd(turn, builder_.getInt32(1));
   builder_.CreateCondBr(builder_.CreateICmpULT(next_turn, turns), edges.loop, after);
   turn->addIncoming(next_turn, edges.loop);
@@ -115,7 +117,7 @@ void LdsPipelineEmitter::emit_tail(const LoopEdges &edges, llvm::Value *turns, l
     *kept[i] = phi;
   }
   for (unsigned s = 0; s + 1 < schedule_.buffers; ++s) {
-    llvm::BasicBlock *more = lowering_.new_block("pipeline.tail");
+    llvm::BasicBlock *more = lowering_.context.new_block("pipeline.tail");
     exits_.emplace_back(builder_.GetInsertBlock(), accumulators_);
     builder_.CreateCondBr(builder_.CreateICmpUGT(rest, builder_.getInt32(s)), more, done);
     builder_.SetInsertPoint(more);

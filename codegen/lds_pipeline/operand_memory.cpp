@@ -5,22 +5,26 @@
 
 #include <llvm/IR/MDBuilder.h>
 
+#include "codegen/lower/buffer.h"
+#include "codegen/lower/llvm_types.h"
+#include "codegen/lower/memory_access.h"
+#include "codegen/lower/thread_position.h"
+
 namespace nereid::codegen {
 
 namespace {
 
-/// Offsets from here on are out of a descriptor's range: loads give zeros there, copies write zeros.
-constexpr uint32_t descriptor_bytes = uint32_t(1) << 31;
 constexpr unsigned lds_address_space = 3, descriptor_address_space = 8;
 
 } // namespace
 
 OperandMemory::OperandMemory(Lowering &lowering, const LdsPipeline &pipeline)
-    : lowering_(lowering), pipeline_(pipeline), builder_(lowering.builder_), states_(pipeline.loads.size()) {}
+    : lowering_(lowering), pipeline_(pipeline), builder_(lowering.context.builder),
+      states_(pipeline.loads.size()) {}
 
 void OperandMemory::emit_addresses() {
   for (size_t i = 0; i < states_.size(); ++i) {
-    lowering_.set_line(*pipeline_.loads[i].op);
+    lowering_.context.set_line(*pipeline_.loads[i].op);
     emit_offsets(i);
     if (pipeline_.loads[i].through_lds()) {
       emit_wave_target(i);
@@ -39,19 +43,19 @@ void OperandMemory::emit_offsets(size_t load) {
   const PipelinedLoad &of = pipeline_.loads[load];
   State &state = states_[load];
   llvm::Value *base = nullptr;
-  state.open_offsets = offsets_of(lowering_.parts_of_pointer(of.op->operands[0], leaders(load)), base);
+  state.open_offsets = offsets_of(lowering_.addresses.addresses(of.op->operands[0], leaders(load)), base);
   state.offsets = masked(state.open_offsets, of.fixed_masks, leaders(load));
   state.descriptor = descriptor(base);
 }
 
 /// Offsets of 32 bits from what is uniform of the first.
-LlvmValues OperandMemory::offsets_of(const std::vector<Lowering::Address> &parts, llvm::Value *&base) {
+LlvmValues OperandMemory::offsets_of(const std::vector<Address> &parts, llvm::Value *&base) {
   llvm::Type *i32 = builder_.getInt32Ty();
   llvm::Value *reference = parts[0].offset.uniform;
   base = reference ? builder_.CreateGEP(builder_.getInt8Ty(), parts[0].base, reference) : parts[0].base;
   base = builder_.CreateGEP(builder_.getInt8Ty(), base, builder_.getInt64(parts[0].offset.constant));
   LlvmValues result;
-  for (const Lowering::Address &part : parts) {
+  for (const Address &part : parts) {
     llvm::Value *offset =
         part.offset.varying ? builder_.CreateZExtOrTrunc(part.offset.varying, i32) : builder_.getInt32(0);
     if (part.offset.uniform != reference) {
@@ -69,9 +73,9 @@ LlvmValues OperandMemory::masked(const LlvmValues &offsets, const std::vector<ir
                                  const LinearLayout &leaders) {
   LlvmValues result = offsets;
   for (ir::ValueId mask : masks) {
-    Registers on = lowering_.get(mask, leaders);
+    Registers on = lowering_.values.get(mask, leaders);
     for (size_t i = 0; i < result.size(); ++i)
-      result[i] = builder_.CreateSelect(on[i], result[i], builder_.getInt32(descriptor_bytes));
+      result[i] = builder_.CreateSelect(on[i], result[i], builder_.getInt32(gfx950::buffer_range));
   }
   return result;
 }
@@ -83,11 +87,12 @@ void OperandMemory::apply_iteration_masks(size_t load) {
 }
 
 llvm::Value *OperandMemory::descriptor(llvm::Value *base) {
-  constexpr unsigned format = 0x27000; // 32-bit data, as untyped accesses want it
   return builder_.CreateIntrinsic(
       llvm::Intrinsic::amdgcn_make_buffer_rsrc,
-      {llvm::PointerType::get(lowering_.context_, descriptor_address_space), base->getType()},
-      {base, builder_.getInt16(0), builder_.getInt64(descriptor_bytes), builder_.getInt32(format)});
+      {llvm::PointerType::get(lowering_.context.builder.getContext(), descriptor_address_space),
+       base->getType()},
+      {base, builder_.getInt16(0), builder_.getInt64(gfx950::buffer_range),
+       builder_.getInt32(gfx950::buffer_flags)});
 }
 
 /// Where a copy puts its elements follows the lanes by itself.
@@ -96,7 +101,7 @@ void OperandMemory::emit_wave_target(size_t load) {
   std::vector<uint64_t> bases = image.copies().bases(Space::Wave);
   for (uint64_t &basis : bases)
     basis *= image.element_bytes();
-  states_[load].wave_target = lowering_.linear(lowering_.wave_, bases, builder_.getInt32(0));
+  states_[load].wave_target = apply_bases(builder_, lowering_.context.wave, bases, builder_.getInt32(0));
 }
 
 /// What the lanes add to a read's address is one xor; of what a group adds, only bits that lanes reach need
@@ -104,7 +109,7 @@ void OperandMemory::emit_wave_target(size_t load) {
 void OperandMemory::emit_read_bases(size_t load) {
   const PipelinedLoad &of = pipeline_.loads[load];
   State &state = states_[load];
-  const LinearLayout &home = lowering_.layouts_.home(of.op->result());
+  const LinearLayout &home = lowering_.context.plan.layouts.home(of.op->result());
   uint64_t thread_bits = 0;
   llvm::Value *thread = builder_.getInt32(0);
   for (Space space : {Space::Lane, Space::Wave})
@@ -112,8 +117,8 @@ void OperandMemory::emit_read_bases(size_t load) {
       std::vector<uint64_t> one(bit + 1, 0);
       one[bit] = of.image->swizzled(home.flat_basis(space, bit)) * of.image->element_bytes();
       thread_bits |= one[bit];
-      llvm::Value *bits = space == Space::Lane ? lowering_.lane_ : lowering_.wave_;
-      thread = builder_.CreateXor(thread, lowering_.linear(bits, one, builder_.getInt32(0)));
+      llvm::Value *bits = space == Space::Lane ? lowering_.context.lane : lowering_.context.wave;
+      thread = builder_.CreateXor(thread, apply_bases(builder_, bits, one, builder_.getInt32(0)));
     }
   for (uint32_t reg : of.groups.first) {
     const uint32_t offset = of.image->read_offset(home, reg);
@@ -126,7 +131,7 @@ void OperandMemory::emit_read_bases(size_t load) {
 }
 
 void OperandMemory::declare_buffers() {
-  llvm::MDBuilder metadata(lowering_.context_);
+  llvm::MDBuilder metadata(lowering_.context.builder.getContext());
   llvm::MDNode *domain = metadata.createAnonymousAliasScopeDomain("lds_pipeline");
   std::vector<llvm::Metadata *> all;
   std::vector<std::vector<llvm::MDNode *>> own(states_.size());
@@ -134,10 +139,10 @@ void OperandMemory::declare_buffers() {
     for (unsigned b = 0; pipeline_.loads[i].through_lds() && b < pipeline_.schedule.buffers; ++b) {
       constexpr uint64_t alignment = 1024; // the swizzle's xors stay inside
       auto *type = llvm::ArrayType::get(builder_.getInt8Ty(), pipeline_.loads[i].image->bytes());
-      auto *buffer =
-          new llvm::GlobalVariable(lowering_.module_, type, false, llvm::GlobalValue::InternalLinkage,
-                                   llvm::PoisonValue::get(type), lowering_.function_.name + ".pipeline",
-                                   nullptr, llvm::GlobalValue::NotThreadLocal, lds_address_space);
+      auto *buffer = new llvm::GlobalVariable(
+          lowering_.context.module, type, false, llvm::GlobalValue::InternalLinkage,
+          llvm::PoisonValue::get(type), lowering_.context.function().name + ".pipeline", nullptr,
+          llvm::GlobalValue::NotThreadLocal, lds_address_space);
       buffer->setAlignment(llvm::Align(alignment));
       states_[i].buffers.push_back(buffer);
       own[i].push_back(metadata.createAnonymousAliasScope(domain));
@@ -148,8 +153,8 @@ void OperandMemory::declare_buffers() {
       std::vector<llvm::Metadata *> others;
       std::copy_if(all.begin(), all.end(), std::back_inserter(others),
                    [&](llvm::Metadata *other) { return other != scope; });
-      states_[i].scopes.push_back(llvm::MDNode::get(lowering_.context_, {scope}));
-      states_[i].other_scopes.push_back(llvm::MDNode::get(lowering_.context_, others));
+      states_[i].scopes.push_back(llvm::MDNode::get(lowering_.context.builder.getContext(), {scope}));
+      states_[i].other_scopes.push_back(llvm::MDNode::get(lowering_.context.builder.getContext(), others));
     }
 }
 
@@ -159,17 +164,18 @@ void OperandMemory::set_scopes(llvm::Instruction &instruction, const State &stat
 }
 
 void OperandMemory::set_position(const ir::Op &op) {
-  builder_.SetCurrentDebugLocation(llvm::DILocation::get(lowering_.context_, lowering_.index_.line(op),
-                                                         static_cast<unsigned>(tag_), lowering_.subprogram_));
+  const unsigned line = lowering_.context.plan.index.line(op);
+  builder_.SetCurrentDebugLocation(lowering_.context.lines.at(line, static_cast<unsigned>(tag_)));
 }
 
 llvm::Value *OperandMemory::load(LoadGroup group, llvm::Value *scalar_offset) {
   const State &state = states_[group.load];
   const ir::Op &op = *pipeline_.loads[group.load].op;
-  lowering_.set_line(op);
-  const Lowering::BufferAccess access{state.descriptor, state.offsets[group.group], scalar_offset};
-  const unsigned count = pipeline_.loads[group.load].groups.access.elements();
-  return lowering_.buffer_load(op, access, lowering_.access_type(lowering_.type(op.result()).element, count));
+  lowering_.context.set_line(op);
+  const BufferAccess access{state.descriptor, state.offsets[group.group], scalar_offset};
+  const unsigned bytes = pipeline_.loads[group.load].groups.access.elements() *
+                         ir::byte_size(lowering_.context.type(op.result()).element);
+  return buffer_load(builder_, access, access_type(builder_, bytes), is_streamed(op));
 }
 
 llvm::Value *OperandMemory::read(LoadGroup group, unsigned buffer) {

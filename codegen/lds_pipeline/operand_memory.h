@@ -42,7 +42,7 @@ private:
 
   const LinearLayout &leaders(size_t load) const;
   void emit_offsets(size_t load);
-  LlvmValues offsets_of(const std::vector<Lowering::Address> &parts, llvm::Value *&base);
+  LlvmValues offsets_of(const std::vector<Address> &parts, llvm::Value *&base);
   LlvmValues masked(const LlvmValues &offsets, const std::vector<ir::ValueId> &masks,
                     const LinearLayout &leaders);
   llvm::Value *descriptor(llvm::Value *base);

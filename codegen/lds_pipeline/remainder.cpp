@@ -7,10 +7,11 @@ void LdsPipelineEmitter::emit_remainder() {
   memory_.set_tag(CodeTag::Remainder);
   IterationTemplate computed(lowering_, pipeline_, IterationTemplate::Masks::Computed);
   if (!computed.is_clonable())
-    return lowering_.fail(loop_, "a masked iteration of an LDS pipeline has effects",
-                          "this is a defect of Nereid; please report it with the kernel");
-  llvm::BasicBlock *before = builder_.GetInsertBlock(), *loop = lowering_.new_block("pipeline.remainder"),
-                   *done = lowering_.new_block("pipeline.remainder.done");
+    lowering_.context.fail(loop_, "a masked iteration of an LDS pipeline has effects",
+                           "this is a defect of Nereid; please report it with the kernel");
+  llvm::BasicBlock *before = builder_.GetInsertBlock(),
+                   *loop = lowering_.context.new_block("pipeline.remainder"),
+                   *done = lowering_.context.new_block("pipeline.remainder.done");
   builder_.CreateCondBr(builder_.CreateICmpULT(full_, total_), loop, done);
   builder_.SetInsertPoint(loop);
   llvm::PHINode *iteration = builder_.CreatePHI(builder_.getInt32Ty(), 2);
@@ -29,7 +30,7 @@ void LdsPipelineEmitter::emit_remainder() {
   load_iteration(stage, iteration);
   compute_iteration(computed, stage);
 
-  lowering_.set_line(loop_);
+  lowering_.context.set_line(loop_);
   llvm::Value *next = builder_.CreateAdd(iteration, builder_.getInt32(1));
   iteration->addIncoming(next, loop);
   builder_.CreateCondBr(builder_.CreateICmpULT(next, total_), loop, done);
@@ -46,7 +47,7 @@ void LdsPipelineEmitter::emit_remainder() {
 /// All waves are done with LDS before, and all copies have arrived after. Offsets beyond the descriptor make
 /// the zeros of what is masked.
 void LdsPipelineEmitter::load_iteration(Stage &stage, llvm::Value *iteration) {
-  lowering_.open_scope();
+  RegionCache::Scope region(lowering_.cache);
   lower_scalars(stage.index);
   meet_all_waves();
   for (size_t load = 0; load < pipeline_.loads.size(); ++load) {
@@ -58,7 +59,6 @@ void LdsPipelineEmitter::load_iteration(Stage &stage, llvm::Value *iteration) {
     for (size_t group = 0; !of.through_lds() && group < of.groups.first.size(); ++group)
       stage.loaded[load][group] = memory_.load({load, group}, moved);
   }
-  lowering_.close_scope();
   order_barrier(nothing_crosses);
   meet_all_waves();
 }

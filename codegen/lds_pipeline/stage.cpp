@@ -55,7 +55,7 @@ void LdsPipelineEmitter::wait(unsigned vector_memory, bool lds) {
 /// All waves' copies of the next stage have arrived, and all are done with what the next copies overwrite.
 void LdsPipelineEmitter::wait_and_barrier(unsigned outstanding) {
   constexpr unsigned max_counted = 62; // 63 means no wait
-  lowering_.set_line(loop_);
+  lowering_.context.set_line(loop_);
   order_barrier(only_vector_memory_stays);
   wait(std::min(outstanding, max_counted), true);
   builder_.CreateIntrinsic(llvm::Intrinsic::amdgcn_s_barrier, {});

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <llvm/IR/IRBuilder.h>
 
-#include "codegen/lower/lowering.h"
+#include "codegen/lower/llvm_types.h"
 
 namespace nereid::codegen {
 

@@ -2,7 +2,6 @@
 #include "codegen/plan/conversions.h"
 
 #include "codegen/assign/buffer_access.h"
-#include "codegen/plan/loop_plan.h"
 
 namespace nereid::codegen {
 
@@ -106,7 +105,7 @@ void ConversionWalk::visit_pure(const ir::Op &op) {
 }
 
 ConversionOptions conversion_options(const ir::CompileOptions &options, bool in_split_loop) {
-  ConversionOptions result{.lds_limit = lds_limit};
+  ConversionOptions result;
   result.allow_lds = !in_split_loop || options.wave_split != ir::WaveSplit::K;
   return result;
 }

@@ -5,7 +5,9 @@
 
 #include "codegen/assign/memory_layout.h"
 #include "codegen/assign/operand_layout.h"
+#include "codegen/assign/reduction_axis.h"
 #include "codegen/convert/convert_plan.h"
+#include "codegen/layout/layout_transforms.h"
 
 namespace nereid::codegen {
 
@@ -52,7 +54,7 @@ void DefinedLayouts::define(const ir::Op &op) {
   if (auto write = choice_.writes.find(&op); write != choice_.writes.end())
     layouts_[op.result()] = write->second;
   else if (ir::facts(op.opcode).op_class == ir::OpClass::Reduce)
-    layouts_[op.result()] = reduced_layout(operand_along_axis(op), static_cast<unsigned>(op.integer("axis")));
+    layouts_[op.result()] = reduce(operand_along_axis(op), static_cast<unsigned>(op.integer("axis")));
   else if (op.opcode == ir::Opcode::CumSum)
     layouts_[op.result()] = operand_along_axis(op);
 }
@@ -60,7 +62,7 @@ void DefinedLayouts::define(const ir::Op &op) {
 void DefinedLayouts::define_quantized(const ir::Op &op) {
   const LinearLayout operand = in_group_order(choice_.quantize_operands.at(&op));
   const ir::Function &function = index_.function();
-  const LinearLayout scales = quantize_scales_layout(operand, function.type(op.results[1]).shape);
+  const LinearLayout scales = quantize_scales_layout(operand);
   if (ir::facts(*ir::format_named(op.string("format"))).bits == 6) {
     layouts_[op.results[1]] = scales;
     return;

@@ -78,7 +78,7 @@ Decision<LdsPipeline> find_lds_pipeline(const LoopFacts &facts, const ir::Op &lo
   if (!streaming)
     return streaming.objection();
   Decision<LdsPipeline> pipeline =
-      plan_lds_pipeline(facts.index, facts.axes, facts.layouts, std::move(*streaming), lds_limit);
+      plan_lds_pipeline(facts.index, facts.axes, facts.layouts, std::move(*streaming));
   if (pipeline)
     if (std::optional<Objection> objection = template_objection(facts, pipeline->loop))
       return *objection;

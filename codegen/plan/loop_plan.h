@@ -9,9 +9,6 @@
 
 namespace nereid::codegen {
 
-/// Bytes of LDS that a workgroup can have on gfx950.
-inline constexpr unsigned lds_limit = 160 * 1024;
-
 /// One iteration after the other.
 struct SequentialLoop {};
 

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "codegen/target/cost_model.h"
+
 namespace nereid::codegen {
 namespace {
 
@@ -26,12 +28,11 @@ Status lay_out(KernelPlan &plan, const WaveSplitLoops &split) {
 /// Whether the waves do as well by sharing the columns of each iteration: the loop can be an LDS pipeline and
 /// every wave has two column tiles at least, so that it never takes the half of a scale dword.
 bool runs_as_lds_pipeline(const KernelPlan &plan, const ir::Op &loop) {
-  constexpr unsigned column_tiles = 2;
   const Decision<LdsPipeline> pipeline = find_lds_pipeline(plan.facts(), loop);
   return pipeline && std::all_of(pipeline->loop.accumulators.begin(), pipeline->loop.accumulators.end(),
                                  [&](const DotAccumulator &accumulator) {
                                    const DotPlan &dot = plan.layouts.dots.at(accumulator.dots.front());
-                                   return dot.b.row_tiles() >= column_tiles;
+                                   return dot.b.row_tiles() >= cost::column_tiles_of_pipeline;
                                  });
 }
 
@@ -65,15 +66,14 @@ std::optional<WholeLoop> first_obstacle(const KernelPlan &plan) {
 } // namespace
 
 bool dots_fit_vgprs(const LayoutChoice &layouts) {
-  constexpr unsigned room = 208; // tuning constant: of 256, some are left for addresses
   return std::all_of(layouts.dots.begin(), layouts.dots.end(), [](const auto &dot) {
     const DotPlan &plan = dot.second;
     unsigned registers = plan.partial.value_or(plan.result).registers();
     for (const DotOperandPlan *side : {&plan.a, &plan.b}) {
-      registers += plan.k_instructions * side->row_tiles() * side->facts->dwords;
+      registers += plan.k_instructions * side->row_tiles() * side->dwords;
       registers += side->scale_layout.rank() != 0 ? side->scale_layout.registers() : 0;
     }
-    return registers <= room;
+    return registers <= cost::vgprs_of_dots;
   });
 }
 

@@ -8,12 +8,12 @@
 #include <fmt/format.h>
 
 #include "codegen/assign/memory_layout.h"
+#include "codegen/target/gfx950.h"
 
 namespace nereid::codegen {
 
 namespace {
 
-constexpr unsigned cache_line_bytes = 128; ///< of L2, which a gather reads whole
 constexpr uint64_t min_row_bytes = 64, max_row_bytes = 1024;
 
 const AxisInfo *mask_of(const AxisAnalysis &axes, const ir::Op &load) {
@@ -89,7 +89,8 @@ uint32_t LdsImage::offset(const LinearLayout &layout, uint32_t reg, bool swizzle
 bool wants_lds(const FunctionIndex &index, const AxisAnalysis &axes, const LayoutChoice &layouts,
                const ir::Op &load) {
   const LinearLayout &home = layouts.home(load.result());
-  return home.free_mask(Space::Wave) != 0 && wave_run(index.function(), axes, load, home) < cache_line_bytes;
+  return home.free_mask(Space::Wave) != 0 &&
+         wave_run(index.function(), axes, load, home) < gfx950::cache_line_bytes;
 }
 
 Decision<LdsImage> choose_lds_image(const FunctionIndex &index, const AxisAnalysis &axes,

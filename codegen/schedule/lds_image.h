@@ -5,6 +5,7 @@
 #include "codegen/analysis/objection.h"
 #include "codegen/assign/layout_choice.h"
 #include "codegen/assign/register_groups.h"
+#include "codegen/target/gfx950.h"
 
 namespace nereid::codegen {
 
@@ -14,7 +15,7 @@ namespace nereid::codegen {
 /// elements its lanes fetch; where they put them follows the lanes.
 class LdsImage {
 public:
-  static constexpr unsigned copy_bytes = 16; ///< of a lane, in one async copy and in one read
+  static constexpr unsigned copy_bytes = gfx950::lds_copy_bytes; ///< of a lane; a read moves as many
 
   /// `copies`: lanes along memory, then waves.
   LdsImage(const ir::Type &type, LinearLayout copies);

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "codegen/assign/memory_layout.h"
+#include "codegen/target/gfx950.h"
 
 namespace nereid::codegen {
 
@@ -17,7 +18,7 @@ public:
   Planner(const FunctionIndex &index, const AxisAnalysis &axes, const LayoutChoice &layouts)
       : index_(index), function_(index.function()), axes_(axes), layouts_(layouts) {}
 
-  Decision<LdsPipeline> plan(StreamingLoop loop, unsigned lds_limit) const;
+  Decision<LdsPipeline> plan(StreamingLoop loop) const;
 
 private:
   std::optional<Objection> check_accumulators(const StreamingLoop &loop) const;
@@ -72,9 +73,9 @@ Decision<PipelinedLoad> Planner::load(const StreamedLoad &streamed) const {
 
 /// The least number of waves that a SIMD has to hold.
 unsigned Planner::waves_of_a_simd() const {
-  constexpr int simds = 4;
   const ir::CompileOptions &options = function_.options;
-  return static_cast<unsigned>(std::max((options.waves + simds - 1) / simds, options.waves_per_eu));
+  const unsigned spread = (static_cast<unsigned>(options.waves) + gfx950::simds - 1) / gfx950::simds;
+  return std::max(spread, static_cast<unsigned>(options.waves_per_eu));
 }
 
 LdsPipelineDemand Planner::demand_of(const LdsPipeline &pipeline) const {
@@ -107,7 +108,7 @@ LdsPipelineDemand Planner::demand_of(const LdsPipeline &pipeline) const {
   return demand;
 }
 
-Decision<LdsPipeline> Planner::plan(StreamingLoop loop, unsigned lds_limit) const {
+Decision<LdsPipeline> Planner::plan(StreamingLoop loop) const {
   const ir::Op &op = *loop.op;
   if (layouts_.wave_split.contains(op.blocks.front()))
     return Objection{&op, "its iterations are split over the waves"};
@@ -124,8 +125,8 @@ Decision<LdsPipeline> Planner::plan(StreamingLoop loop, unsigned lds_limit) cons
                    [](const PipelinedLoad &load) { return load.through_lds(); }))
     return Objection{&op, "none of its operands gains by going through LDS"};
   pipeline.demand = demand_of(pipeline);
-  const ScheduleChoice choice = choose_schedule(pipeline.demand, static_cast<unsigned>(pipeline.loop.stages),
-                                                waves_of_a_simd(), lds_limit);
+  const ScheduleChoice choice =
+      choose_schedule(pipeline.demand, static_cast<unsigned>(pipeline.loop.stages), waves_of_a_simd());
   if (!choice.schedule)
     return Objection{&op, fmt::format("two stages do not fit: {}", text_of(choice.limit))};
   pipeline.schedule = *choice.schedule;
@@ -142,8 +143,8 @@ size_t LdsPipeline::number_of(const ir::Op &load) const {
 }
 
 Decision<LdsPipeline> plan_lds_pipeline(const FunctionIndex &index, const AxisAnalysis &axes,
-                                        const LayoutChoice &layouts, StreamingLoop loop, unsigned lds_limit) {
-  return Planner(index, axes, layouts).plan(std::move(loop), lds_limit);
+                                        const LayoutChoice &layouts, StreamingLoop loop) {
+  return Planner(index, axes, layouts).plan(std::move(loop));
 }
 
 } // namespace nereid::codegen

@@ -34,6 +34,6 @@ struct LdsPipeline {
 /// Objections: a load or a dot that no pipeline takes, no operand that gains by LDS, too few registers or too
 /// little LDS.
 Decision<LdsPipeline> plan_lds_pipeline(const FunctionIndex &index, const AxisAnalysis &axes,
-                                        const LayoutChoice &layouts, StreamingLoop loop, unsigned lds_limit);
+                                        const LayoutChoice &layouts, StreamingLoop loop);
 
 } // namespace nereid::codegen

@@ -3,47 +3,38 @@
 
 #include <algorithm>
 
+#include "codegen/target/cost_model.h"
+
 namespace nereid::codegen {
 
 namespace {
 
-// Facts of gfx950 (AMD CDNA4 ISA guide): vector registers that instructions can name, registers of a SIMD's
-// lane with AGPRs, and the largest count but one of outstanding vector memory instructions.
-constexpr unsigned vgprs = 256;
-constexpr unsigned register_file = 512;
-constexpr unsigned max_outstanding = 62; // s_waitcnt's 63 means no wait
-
-// Tuning constants for the code that LLVM 22.1 makes of such loops.
-constexpr unsigned max_buffers = 4;         // the loop is unrolled as often
-constexpr unsigned reserve = 10;            // registers for what the scheduler has in flight
-constexpr unsigned max_chunks_in_vgprs = 4; // beyond, accumulators in AGPRs cost less than the waits
-constexpr unsigned crowded_agprs = 240;     // of which accumulators leave LLVM none to move others through
-constexpr unsigned max_from_lds = 96;       // registers of operands that are read from LDS at a time
-constexpr unsigned max_group_barriers = 80; // matrix instructions of a stage; the scheduler's time grows
+constexpr unsigned max_outstanding = gfx950::max_vmcnt - 1; ///< the largest wait that waits
 
 /// Registers besides the accumulators.
 unsigned operands(const LdsPipelineDemand &demand, unsigned buffers, unsigned chunks) {
-  return demand.direct * buffers + demand.from_lds * 2 / chunks + demand.addresses + reserve;
+  return demand.direct * buffers + demand.from_lds * 2 / chunks + demand.addresses + cost::pipeline_reserve;
 }
 
 std::optional<LdsPipelineSchedule> fit(const LdsPipelineDemand &demand, unsigned buffers, unsigned waves) {
-  const unsigned room = std::min(register_file / waves, vgprs);
+  const unsigned room = std::min(gfx950::registers_of_wave(waves), gfx950::vgprs);
   const unsigned min_chunks = buffers == 2 ? 2 : 1;
   const auto search = [&](unsigned max_chunks, unsigned accumulators,
                           bool agprs) -> std::optional<LdsPipelineSchedule> {
     for (unsigned chunks = min_chunks; chunks <= std::min(max_chunks, demand.row_tiles); ++chunks)
-      if (demand.row_tiles % chunks == 0 && demand.from_lds * 2 / chunks <= max_from_lds &&
+      if (demand.row_tiles % chunks == 0 && demand.from_lds * 2 / chunks <= cost::max_registers_from_lds &&
           accumulators + operands(demand, buffers, chunks) <= room)
         return LdsPipelineSchedule{buffers, chunks, agprs, true};
     return std::nullopt;
   };
-  const bool has_agprs = register_file / waves > vgprs;
-  if (auto found = search(has_agprs ? max_chunks_in_vgprs : demand.row_tiles, demand.accumulators, false))
+  const bool has_agprs = gfx950::registers_of_wave(waves) > gfx950::vgprs;
+  if (auto found =
+          search(has_agprs ? cost::max_chunks_in_vgprs : demand.row_tiles, demand.accumulators, false))
     return found;
-  if (!has_agprs || demand.accumulators > vgprs)
+  if (!has_agprs || demand.accumulators > gfx950::agprs)
     return std::nullopt;
   // Where they take nearly all AGPRs, many chunks make LLVM move accumulators about.
-  return search(demand.accumulators > crowded_agprs ? 2 : demand.row_tiles, 0, true);
+  return search(demand.accumulators > cost::crowded_agprs ? 2 : demand.row_tiles, 0, true);
 }
 
 } // namespace
@@ -73,12 +64,11 @@ std::string_view text_of(DepthLimit limit) {
   return "";
 }
 
-ScheduleChoice choose_schedule(const LdsPipelineDemand &demand, unsigned stages, unsigned waves,
-                               unsigned lds_limit) {
-  DepthLimit limit = stages > max_buffers ? DepthLimit::Buffers : DepthLimit::Asked;
-  for (unsigned buffers = std::min(stages, max_buffers); buffers >= 2; --buffers) {
+ScheduleChoice choose_schedule(const LdsPipelineDemand &demand, unsigned stages, unsigned waves) {
+  DepthLimit limit = stages > cost::max_pipeline_buffers ? DepthLimit::Buffers : DepthLimit::Asked;
+  for (unsigned buffers = std::min(stages, cost::max_pipeline_buffers); buffers >= 2; --buffers) {
     const std::optional<LdsPipelineSchedule> fitting = fit(demand, buffers, waves);
-    if (buffers * demand.lds_bytes > lds_limit) {
+    if (buffers * demand.lds_bytes > gfx950::lds_bytes) {
       limit = DepthLimit::Lds;
     } else if (!fitting) {
       limit = DepthLimit::Registers;
@@ -86,7 +76,7 @@ ScheduleChoice choose_schedule(const LdsPipelineDemand &demand, unsigned stages,
       limit = DepthLimit::Outstanding;
     } else {
       LdsPipelineSchedule schedule = *fitting;
-      schedule.group_barriers = demand.instructions <= max_group_barriers;
+      schedule.group_barriers = demand.instructions <= cost::max_grouped_instructions;
       return {schedule, limit};
     }
   }

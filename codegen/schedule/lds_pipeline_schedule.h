@@ -54,7 +54,6 @@ struct ScheduleChoice {
 
 /// The deepest pipeline, up to `stages` buffers, that fits the registers of a lane and the LDS. `waves`: on
 /// one SIMD.
-ScheduleChoice choose_schedule(const LdsPipelineDemand &demand, unsigned stages, unsigned waves,
-                               unsigned lds_limit);
+ScheduleChoice choose_schedule(const LdsPipelineDemand &demand, unsigned stages, unsigned waves);
 
 } // namespace nereid::codegen

@@ -6,17 +6,13 @@
 #include <fmt/format.h>
 
 #include "codegen/assign/buffer_access.h"
+#include "codegen/target/cost_model.h"
 
 namespace nereid::codegen {
 
 namespace {
 
-// Facts of gfx950: vector registers that instructions can name, registers of a SIMD's lane with AGPRs, and
-// the SIMDs that share a workgroup's waves.
-constexpr unsigned vgprs = 256, register_file = 512;
-constexpr int simds = 4;
-/// Tuning constant: registers that an iteration needs besides accumulators and loads in flight.
-constexpr unsigned working_registers = 26;
+using gfx950::vgprs;
 
 bool may_overlap(const ir::Op &op) {
   const ir::OpFacts &facts = ir::facts(op.opcode);
@@ -138,15 +134,16 @@ void Planner::note_addresses(const std::vector<const ir::Op *> &loads, PrefetchP
 
 /// AGPRs included.
 unsigned Planner::registers_of_a_lane() const {
-  const int waves = std::max({1, function_.options.waves_per_eu, function_.options.waves / simds});
-  return register_file / static_cast<unsigned>(waves);
+  const int spread = function_.options.waves / static_cast<int>(gfx950::simds);
+  return gfx950::registers_of_wave(
+      static_cast<unsigned>(std::max({1, function_.options.waves_per_eu, spread})));
 }
 
 /// Vector registers of a lane for accumulators and loads. Where there are no accumulation registers, nothing
 /// can go there for a while.
 unsigned Planner::available_registers() const {
   const unsigned file = registers_of_a_lane();
-  unsigned working = file <= vgprs ? 2 * working_registers : working_registers;
+  unsigned working = file <= vgprs ? 2 * cost::working_registers : cost::working_registers;
   for (const ir::Op &op : body_.ops)
     if (layouts_.shared_quantizes.count(&op) != 0)
       working += dwords(function_.type(op.results[0]), layouts_.home(op.results[0]));

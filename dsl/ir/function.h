@@ -26,6 +26,7 @@ struct Argument {
 /// (K), or its rows and columns (Mn). In order: the numbers of the config key wave_split.
 enum class WaveSplit : uint8_t { Auto, N, K, Mn };
 inline constexpr std::array<std::string_view, 4> wave_split_names = {"auto", "n", "k", "mn"};
+constexpr auto nereid_config_names(WaveSplit) { return wave_split_names; }
 
 /// The reserved config keys: how the compiler is to build the kernel.
 struct CompileOptions {

@@ -29,8 +29,10 @@ inline constexpr const char *target_isa = "amdgcn-amd-amdhsa--gfx950";
 /// What the explicit waits of a kernel wait for.
 enum class Waits {
   Counted,    ///< as lowered: by count
-  Everything, ///< the fallback of a kernel whose counted waits were not verified (verify/wait_verifier.h)
+  Everything, ///< the fallback of a kernel whose counted waits were not verified (jit/verify)
 };
+
+class Compiler;
 
 /// What a compiler makes of a kernel.
 struct Binary {
@@ -40,11 +42,14 @@ struct Binary {
   Waits waits = Waits::Counted;
 };
 
+/// What a compiler gives for a linked code object: its resources are those of its metadata.
+Result<Binary> linked_binary(std::vector<uint8_t> code_object, const Compiler &compiler);
+
 /// Makes the module to compile, in the context that the compiler gives.
 using ModuleMaker = std::function<Result<std::unique_ptr<llvm::Module>>(llvm::LLVMContext &)>;
 
 /// LLVM IR in, a gfx950 code object out. Safe to use from several threads. Errors of LLVM, crashes included,
-/// come back as values.
+/// come back as values. Wants a large stack (large_stack.h).
 class Compiler {
 public:
   virtual ~Compiler() = default;
@@ -66,8 +71,12 @@ ModuleMaker lowered(const ir::Function &function, Waits waits = Waits::Counted,
                     std::vector<codegen::PipelineContract> *contracts = nullptr);
 /// The code generator's plan of a kernel, for people (CompiledKernel::plan).
 Result<std::string> plan_text(const ir::Function &function);
-/// A kernel's LLVM IR as text.
-Result<std::string> llvm_ir_text(const ModuleMaker &make);
+/// A kernel's LLVM IR as text. Adds its milliseconds to `times` (llvm_ir).
+Result<std::string> llvm_ir_text(const ModuleMaker &make, JitTimes &times);
+inline Result<std::string> llvm_ir_text(const ModuleMaker &make) {
+  JitTimes unused;
+  return llvm_ir_text(make, unused);
+}
 
 /// The linked LLVM 22 and LLD.
 const Compiler &embedded_compiler();

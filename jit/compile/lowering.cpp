@@ -1,4 +1,4 @@
-// Kernels as LLVM modules for the compilers.
+// From a kernel's IR to the module that a compiler is given.
 #include "codegen/lower/lower.h"
 
 #include "jit/compile/compiler.h"

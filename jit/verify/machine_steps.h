@@ -5,7 +5,7 @@
 
 #include "base/result.h"
 #include "codegen/schedule/lds_pipeline_contract.h"
-#include "jit/compile/code_object_info.h"
+#include "jit/compile/inspection.h"
 
 namespace nereid::jit {
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "sim/shadow/check.h"
+#include "sim/shadow/checker.h"
 
 namespace nereid::sim {
 
@@ -49,7 +49,7 @@ unsigned block_of_a(const Flow &flow, const Instruction &instruction, unsigned b
 
 } // namespace
 
-bool ShadowWatch::has_nan_scale(const Step &step) const {
+bool ShadowChecker::has_nan_scale(const Step &step) const {
   if (step.flow.product) {
     const auto is_nan = [](uint32_t word) { return (word >> 23 & 0xFF) == 0xFF; };
     const Source &scale = step.instruction.source[1];
@@ -72,7 +72,7 @@ bool ShadowWatch::has_nan_scale(const Step &step) const {
   return false;
 }
 
-void ShadowWatch::matrix(const Step &step) {
+void ShadowChecker::matrix(const Step &step) {
   const Flow &flow = step.flow;
   const Instruction &instruction = step.instruction;
   const MatrixShape &shape = flow.shape;

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "sim/decode/program.h"
-#include "sim/shadow/check.h"
+#include "sim/shadow/checker.h"
 
 namespace nereid::sim {
 
@@ -67,15 +67,15 @@ template <class F> void each_part(const MemoryAccess &access, unsigned lane, F f
 } // namespace
 
 /// The memory of plane `number` for one wave.
-void ShadowWatch::give_memory(Wave &plane, unsigned number, size_t scratch_offset) {
+void ShadowChecker::give_memory(Wave &plane, unsigned number, size_t scratch_offset) {
   plane.group = &groups_[number];
   plane.scratch = scratch_[number].data() + scratch_offset;
   plane.memory = &global_bits_;
   plane.recent = nullptr;
 }
 
-std::unique_ptr<Watch> ShadowWatch::fork(LaunchState &copy) const {
-  auto twin = std::make_unique<ShadowWatch>(copy, undefined_, nan_scale_);
+std::unique_ptr<Checker> ShadowChecker::fork(LaunchState &copy) const {
+  auto twin = std::make_unique<ShadowChecker>(copy, undefined_, nan_scale_);
   twin->groups_ = groups_;
   twin->scratch_ = scratch_;
   twin->memory_used_ = memory_used_;
@@ -90,7 +90,7 @@ std::unique_ptr<Watch> ShadowWatch::fork(LaunchState &copy) const {
   return twin;
 }
 
-void ShadowWatch::begin_memory(Workgroup &group, std::span<const std::unique_ptr<Wave>> waves) {
+void ShadowChecker::begin_memory(Workgroup &group, std::span<const std::unique_ptr<Wave>> waves) {
   for (unsigned p = 0; p < plane_count; ++p) {
     groups_[p].lds.resize(group.lds.size());
     scratch_[p].resize(size_t{state_.scratch_size} * lane_count * waves.size());
@@ -108,15 +108,15 @@ void ShadowWatch::begin_memory(Workgroup &group, std::span<const std::unique_ptr
   }
 }
 
-const Block *ShadowWatch::block_at(uint64_t address, unsigned bytes) {
+const Block *ShadowChecker::block_at(uint64_t address, unsigned bytes) {
   if (!recent_ || !recent_->holds(address, bytes))
     if (const Block *found = state_.memory.find(address, bytes))
       recent_ = found;
   return recent_ && recent_->holds(address, bytes) ? recent_ : nullptr;
 }
 
-std::byte *ShadowWatch::bits_at(const Step &step, const MemoryAccess &access, unsigned lane, unsigned offset,
-                                unsigned bytes, unsigned plane) {
+std::byte *ShadowChecker::bits_at(const Step &step, const MemoryAccess &access, unsigned lane,
+                                  unsigned offset, unsigned bytes, unsigned plane) {
   const uint64_t address = access.address[lane] + offset;
   switch (access.space) {
   case Space::Global: {
@@ -139,7 +139,7 @@ std::byte *ShadowWatch::bits_at(const Step &step, const MemoryAccess &access, un
 }
 
 /// Whether no byte that the access touches can have a mark of that plane.
-bool ShadowWatch::unmarked(const MemoryAccess &access, unsigned plane) {
+bool ShadowChecker::unmarked(const MemoryAccess &access, unsigned plane) {
   if (access.space != Space::Global)
     return !memory_used_[plane];
   if (plane != p_undefined || !undefined_ || !access.lanes)
@@ -161,7 +161,7 @@ bool ShadowWatch::unmarked(const MemoryAccess &access, unsigned plane) {
 }
 
 /// The lanes that read a marked bit of that plane.
-uint64_t ShadowWatch::marked_lanes(const Step &step, const MemoryAccess &access, unsigned plane) {
+uint64_t ShadowChecker::marked_lanes(const Step &step, const MemoryAccess &access, unsigned plane) {
   if (unmarked(access, plane))
     return 0;
   uint64_t found = 0;
@@ -174,7 +174,7 @@ uint64_t ShadowWatch::marked_lanes(const Step &step, const MemoryAccess &access,
   return found;
 }
 
-void ShadowWatch::define_memory(const Step &step, const MemoryAccess &access, unsigned plane) {
+void ShadowChecker::define_memory(const Step &step, const MemoryAccess &access, unsigned plane) {
   if (unmarked(access, plane))
     return;
   each_lane(access.lanes, [&](unsigned lane) {
@@ -186,7 +186,7 @@ void ShadowWatch::define_memory(const Step &step, const MemoryAccess &access, un
 }
 
 /// Executes a load or a store on the planes: control comes from the wave, data and memory from the plane.
-void ShadowWatch::run_memory(const Step &step, bool global) {
+void ShadowChecker::run_memory(const Step &step, bool global) {
   if (memory_ran_)
     return;
   memory_ran_ = true;
@@ -226,7 +226,7 @@ void ShadowWatch::run_memory(const Step &step, bool global) {
 }
 
 /// Marks whole results of some lanes.
-void ShadowWatch::mark_results(const Step &step, Plane plane, uint64_t lanes) {
+void ShadowChecker::mark_results(const Step &step, Plane plane, uint64_t lanes) {
   if (!lanes)
     return;
   step.shadow.used[static_cast<unsigned>(plane)] = true;
@@ -239,7 +239,7 @@ void ShadowWatch::mark_results(const Step &step, Plane plane, uint64_t lanes) {
   refresh_results(step);
 }
 
-uint64_t ShadowWatch::marked_data(const Step &step, unsigned plane) const {
+uint64_t ShadowChecker::marked_data(const Step &step, unsigned plane) const {
   uint64_t lanes = 0;
   for (const RegisterRange &range : step.flow.data)
     for (unsigned reg = range.first; reg < unsigned{range.first} + range.count; ++reg)
@@ -254,7 +254,7 @@ uint64_t ShadowWatch::marked_data(const Step &step, unsigned plane) const {
 }
 
 /// Reports what must not reach global memory.
-bool ShadowWatch::report_data(const Step &step, const MemoryAccess &access, Plane plane) {
+bool ShadowChecker::report_data(const Step &step, const MemoryAccess &access, Plane plane) {
   const uint64_t lanes = marked_data(step, static_cast<unsigned>(plane)) & access.lanes;
   if (!lanes)
     return false;
@@ -270,7 +270,7 @@ bool ShadowWatch::report_data(const Step &step, const MemoryAccess &access, Plan
   return true;
 }
 
-void ShadowWatch::load(const Step &step, const MemoryAccess &access) {
+void ShadowChecker::load(const Step &step, const MemoryAccess &access) {
   for (unsigned p : {p_undefined, p_nan}) {
     const uint64_t lanes = marked_lanes(step, access, p);
     if (!lanes)
@@ -282,7 +282,7 @@ void ShadowWatch::load(const Step &step, const MemoryAccess &access) {
   }
 }
 
-void ShadowWatch::store(const Step &step, const MemoryAccess &access) {
+void ShadowChecker::store(const Step &step, const MemoryAccess &access) {
   const bool global = access.space == Space::Global;
   if (!access.to_lds && (marked_data(step, p_undefined) | marked_data(step, p_nan)) & access.lanes) {
     if (global && (report_data(step, access, Plane::Computed) || report_data(step, access, Plane::NanScale)))
@@ -304,7 +304,7 @@ void ShadowWatch::store(const Step &step, const MemoryAccess &access) {
 }
 
 /// An atomic is arithmetic on memory and operand, an exchange moves both.
-void ShadowWatch::atomic(const Step &step, const MemoryAccess &access) {
+void ShadowChecker::atomic(const Step &step, const MemoryAccess &access) {
   const std::string_view name = step.instruction.operation->name;
   const bool exchanges = name.find("_swap") != std::string_view::npos ||
                          (name.starts_with("ds_wrxchg_") && step.flow.data.size() == 1);
@@ -357,7 +357,7 @@ void ShadowWatch::atomic(const Step &step, const MemoryAccess &access) {
     mark_results(step, static_cast<Plane>(p), shared && returned[p] ? step.wave.exec() : returned[p]);
 }
 
-void ShadowWatch::access(Wave &wave, const Instruction &, const MemoryAccess &access) {
+void ShadowChecker::access(Wave &wave, const Instruction &, const MemoryAccess &access) {
   const Step step{wave, (*wave.program)[wave.current], table_.flows[wave.current], *waves_[wave.index]};
   switch (access.kind) {
   case Kind::Load:

@@ -2,7 +2,7 @@
 
 #include <bit>
 
-#include "sim/shadow/check.h"
+#include "sim/shadow/checker.h"
 #include "sim/shadow/logic.h"
 
 namespace nereid::sim {
@@ -23,7 +23,7 @@ bool writes_lower_exec(const Flow &flow) { return flow.scalar_writes[1] >> (scal
 
 } // namespace
 
-bool ShadowWatch::any_scalar(const Step &step, Plane plane) const {
+bool ShadowChecker::any_scalar(const Step &step, Plane plane) const {
   for (unsigned half = 0; half < 2; ++half)
     for (uint64_t left = step.flow.scalar_reads[half] & step.shadow.scalar_marked[half]; left;
          left &= left - 1)
@@ -32,7 +32,7 @@ bool ShadowWatch::any_scalar(const Step &step, Plane plane) const {
   return step.flow.reads_scc && step.shadow.scc_has(plane);
 }
 
-void ShadowWatch::put_scalar(const Step &step, Plane plane, uint64_t marks) {
+void ShadowChecker::put_scalar(const Step &step, Plane plane, uint64_t marks) {
   Wave &to = step.shadow[plane];
   unsigned written = 0;
   for (unsigned half = 0; half < 2; ++half)
@@ -44,7 +44,7 @@ void ShadowWatch::put_scalar(const Step &step, Plane plane, uint64_t marks) {
   step.shadow.used[static_cast<unsigned>(plane)] |= marks != 0;
 }
 
-void ShadowWatch::put_scc(const Step &step, Plane plane, bool marked) {
+void ShadowChecker::put_scc(const Step &step, Plane plane, bool marked) {
   if (!step.flow.writes_scc)
     return;
   const unsigned p = static_cast<unsigned>(plane);
@@ -52,11 +52,11 @@ void ShadowWatch::put_scc(const Step &step, Plane plane, bool marked) {
 }
 
 /// SCC says whether a value is zero: one set bit that is known decides.
-void ShadowWatch::put_nonzero(const Step &step, Plane plane, uint64_t value, uint64_t marks) {
+void ShadowChecker::put_nonzero(const Step &step, Plane plane, uint64_t value, uint64_t marks) {
   put_scc(step, plane, marks && !(value & ~marks));
 }
 
-void ShadowWatch::scalar_arithmetic(const Step &step) {
+void ShadowChecker::scalar_arithmetic(const Step &step) {
   const bool undefined = any_scalar(step, Plane::Undefined), nan = any_scalar(step, Plane::NanScale);
   for (Plane plane : {Plane::Undefined, Plane::Computed, Plane::NanScale}) {
     const bool marked = plane == Plane::NanScale ? nan : undefined;
@@ -65,7 +65,7 @@ void ShadowWatch::scalar_arithmetic(const Step &step) {
   }
 }
 
-void ShadowWatch::scalar_move(const Step &step) {
+void ShadowChecker::scalar_move(const Step &step) {
   const Flow &flow = step.flow;
   Instruction copy = flow.on_plane;
   for (unsigned k = 0; k < 2; ++k)
@@ -105,7 +105,7 @@ void ShadowWatch::scalar_move(const Step &step) {
   }
 }
 
-void ShadowWatch::scalar_logic(const Step &step) {
+void ShadowChecker::scalar_logic(const Step &step) {
   const Flow &flow = step.flow;
   const Instruction &plane_instruction = flow.on_plane;
   const bool with_exec =
@@ -139,7 +139,7 @@ void ShadowWatch::scalar_logic(const Step &step) {
   }
 }
 
-void ShadowWatch::bit_test(const Step &step) {
+void ShadowChecker::bit_test(const Step &step) {
   const Instruction &instruction = step.instruction;
   const unsigned last = instruction.operation->source[0] == OperandType::Bits64 ? 63 : 31;
   const unsigned bit = static_cast<unsigned>(step.wave.scalar_value(instruction.source[1], false)) & last;

@@ -4,7 +4,7 @@
 #include <bit>
 
 #include "sim/ops/vector/lanes.h"
-#include "sim/shadow/check.h"
+#include "sim/shadow/checker.h"
 #include "sim/shadow/logic.h"
 
 namespace nereid::sim {
@@ -45,7 +45,7 @@ void without_ones(Lanes &selectors) {
 
 } // namespace
 
-ShadowWatch::Marks ShadowWatch::gather(const Step &step, Plane plane) {
+ShadowChecker::Marks ShadowChecker::gather(const Step &step, Plane plane) {
   const Flow &flow = step.flow;
   Wave &from = step.shadow[plane];
   Marks marks;
@@ -92,7 +92,7 @@ ShadowWatch::Marks ShadowWatch::gather(const Step &step, Plane plane) {
   return marks;
 }
 
-void ShadowWatch::put(const Step &step, Plane plane, const Marks &marks) {
+void ShadowChecker::put(const Step &step, Plane plane, const Marks &marks) {
   const Flow &flow = step.flow;
   Wave &to = step.shadow[plane];
   const Lanes &mask = step.instruction.permuted ? to.permutation_mask : to.exec_mask;
@@ -127,7 +127,7 @@ void ShadowWatch::put(const Step &step, Plane plane, const Marks &marks) {
   put_mask(step, plane, marks, mask);
 }
 
-void ShadowWatch::put_mask(const Step &step, Plane plane, const Marks &marks, const Lanes &mask) {
+void ShadowChecker::put_mask(const Step &step, Plane plane, const Marks &marks, const Lanes &mask) {
   if (!(step.flow.scalar_writes[0] | step.flow.scalar_writes[1]))
     return;
   uint64_t bits = 0;
@@ -136,7 +136,7 @@ void ShadowWatch::put_mask(const Step &step, Plane plane, const Marks &marks, co
   put_scalar(step, plane, bits);
 }
 
-void ShadowWatch::refresh_results(const Step &step) {
+void ShadowChecker::refresh_results(const Step &step) {
   for (const RegisterRange &range : step.flow.writes)
     for (unsigned reg = range.first; reg < unsigned{range.first} + range.count; ++reg)
       step.shadow.refresh(reg & (vector_registers - 1));
@@ -145,7 +145,7 @@ void ShadowWatch::refresh_results(const Step &step) {
       step.shadow.refresh_scalar(64 * half + static_cast<unsigned>(std::countr_zero(left)));
 }
 
-void ShadowWatch::vector_arithmetic(const Step &step) {
+void ShadowChecker::vector_arithmetic(const Step &step) {
   const Marks undefined = gather(step, Plane::Undefined);
   Marks nan = step.shadow.used[2] ? gather(step, Plane::NanScale) : Marks();
   if (nan_scale_ && step.flow.product) { // the scale is the exponent of the second source
@@ -165,7 +165,7 @@ void ShadowWatch::vector_arithmetic(const Step &step) {
 }
 
 /// Marks results because what steered the instruction is marked.
-void ShadowWatch::steer(const Step &step, Plane plane, const Lanes &steered, const Lanes &differing) {
+void ShadowChecker::steer(const Step &step, Plane plane, const Lanes &steered, const Lanes &differing) {
   const Flow &flow = step.flow;
   const auto is_steered = [&](uint32_t word) { return word != 0; };
   if (std::none_of(std::begin(steered.word), std::end(steered.word), is_steered))
@@ -185,7 +185,7 @@ void ShadowWatch::steer(const Step &step, Plane plane, const Lanes &steered, con
   }
 }
 
-void ShadowWatch::vector_move(const Step &step) {
+void ShadowChecker::vector_move(const Step &step) {
   const Flow &flow = step.flow;
   const bool by_address = flow.control & 8;
   Instruction copy = flow.on_plane;
@@ -249,7 +249,7 @@ void ShadowWatch::vector_move(const Step &step) {
   refresh_results(step);
 }
 
-void ShadowWatch::vector_logic(const Step &step) {
+void ShadowChecker::vector_logic(const Step &step) {
   const Flow &flow = step.flow;
   const OperandType type = step.instruction.operation->result;
   OperandBuffers buffers[3];

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "sim/state/watch.h"
+#include "sim/state/checker.h"
 
 namespace nereid::sim {
 
@@ -81,8 +81,8 @@ std::byte *Wave::find_global(uint64_t address, size_t bytes) {
 }
 
 bool Wave::show(const Instruction &instruction, const MemoryAccess &access) {
-  if (watch)
-    watch->access(*this, instruction, access);
+  if (checker)
+    checker->access(*this, instruction, access);
   return !fault;
 }
 

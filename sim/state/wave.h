@@ -50,7 +50,7 @@ private:
 inline constexpr uint32_t shared_aperture = 0x00010000;
 inline constexpr uint32_t private_aperture = 0x00020000;
 
-class Watch;
+class Checker;
 struct MemoryAccess;
 
 struct RaisedFault {
@@ -94,8 +94,8 @@ struct Wave {
   const Memory::View *memory = nullptr;
   const Block *recent = nullptr; ///< the block that the last access hit
   const class Program *program = nullptr;
-  Watch *watch = nullptr;  ///< of the run; null: nobody looks
-  uint64_t image_base = 0; ///< where the code object lies in memory, less its own addresses
+  Checker *checker = nullptr; ///< of the run; null: none
+  uint64_t image_base = 0;    ///< where the code object lies in memory, less its own addresses
   std::byte *scratch = nullptr;
   uint32_t scratch_size = 0; ///< bytes a lane
   uint64_t executed = 0;
@@ -130,7 +130,7 @@ struct Wave {
   /// Ends the wave with a fault; the first one stands.
   void raise(FaultKind kind, int lane, std::string text);
 
-  /// Shows a memory instruction's addresses to the watch. False when it found a fault.
+  /// Shows a memory instruction's addresses to the checker. False when it found a fault.
   bool show(const Instruction &instruction, const MemoryAccess &access);
 
   /// The host address of global memory [address, address + bytes), or null.

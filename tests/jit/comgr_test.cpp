@@ -1,3 +1,5 @@
+// Run by scripts/test through scripts/with-comgr, with NEREID_COMPILER=comgr; without that it shows what is
+// said of a machine that has no comgr.
 #include <cstdlib>
 
 #include <gtest/gtest.h>
@@ -7,9 +9,6 @@
 #include "kernels/mxfp4_linear.h"
 #include "tests/jit/sample_kernels.h"
 #include "tests/jit/temporary_directory.h"
-
-// Run by scripts/test through scripts/with-comgr, with NEREID_COMPILER=comgr; without that it shows what is
-// said of a machine that has no comgr.
 
 namespace nereid::test {
 namespace {

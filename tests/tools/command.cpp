@@ -1,3 +1,4 @@
+// The command: help, usage errors, exit codes, and its subcommands that need no product.
 #include <gtest/gtest.h>
 #include <llvm/Support/Program.h>
 

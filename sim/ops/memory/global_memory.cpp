@@ -80,7 +80,7 @@ private:
   unsigned count_ = 0;
 };
 
-/// Finds the bytes of the active lanes and shows them to the watch. False after a fault.
+/// Finds the bytes of the active lanes and shows them to the checker. False after a fault.
 template <Segment S>
 bool admit(Wave &wave, const Instruction &instruction, MemoryAccess &access, unsigned alignment,
            const char *what, LanePointers &out) {

@@ -17,9 +17,9 @@ struct LanePointers {
 /// `what` names the access in the text of the fault, which the lowest bad lane gets. False after a fault.
 bool locate(Wave &wave, const MemoryAccess &access, unsigned alignment, const char *what, LanePointers &out);
 
-/// Shows a located access to the run's watch. False after a fault.
+/// Shows a located access to the run's checker. False after a fault.
 inline bool shown(Wave &wave, const Instruction &instruction, const MemoryAccess &access) {
-  return !wave.watch || wave.show(instruction, access);
+  return !wave.checker || wave.show(instruction, access);
 }
 
 /// Moves what the lanes load into the registers from `first` on. Their bytes must not be registers.

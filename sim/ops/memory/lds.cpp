@@ -52,7 +52,7 @@ const char *name_of(Kind kind) {
   return kind == Kind::Load ? "LDS read" : kind == Kind::Store ? "LDS write" : "LDS atomic";
 }
 
-/// Finds the lanes' bytes and shows them to the watch. False after a fault.
+/// Finds the lanes' bytes and shows them to the checker. False after a fault.
 bool admit(Wave &wave, const Instruction &instruction, const MemoryAccess &access, unsigned alignment,
            LanePointers &out) {
   return locate(wave, access, alignment, name_of(access.kind), out) && shown(wave, instruction, access);

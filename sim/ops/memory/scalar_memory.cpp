@@ -48,9 +48,9 @@ bool aligned(Wave &wave, uint64_t address, unsigned alignment, const char *what)
   return false;
 }
 
-/// Shows the access to the watch as one of lane 0. False after a fault.
+/// Shows the access to the checker as one of lane 0. False after a fault.
 bool shown(Wave &wave, const Instruction &instruction, MemoryAccess::Kind kind, const ScalarPlace &place) {
-  if (!wave.watch)
+  if (!wave.checker)
     return true;
   MemoryAccess access;
   access.kind = kind;
