@@ -10,7 +10,7 @@
 #include "jit/compile/large_stack.h"
 #include "jit/compile/stopwatch.h"
 #include "jit/dump.h"
-#include "jit/verify/wait_verifier.h"
+#include "jit/verify/compile_and_verify.h"
 
 namespace nereid::jit {
 namespace {
@@ -18,7 +18,7 @@ namespace {
 /// Compiles; what does not compile is dumped when asked.
 Result<Binary> compile(const Compiler &compiler, const ir::Function &function, std::string_view key,
                        JitTimes &times) {
-  Result<Binary> compiled = compile_and_verify(compiler, lowered(function), times);
+  Result<Binary> compiled = compile_and_verify(compiler, function, times);
   if (!compiled)
     dump_failed_if_asked(function, key);
   return compiled;

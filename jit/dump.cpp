@@ -56,6 +56,7 @@ void dump_if_asked(const CompiledKernel &kernel) {
   if (!dump)
     return;
   dump->write(".ir", kernel.ir());
+  dump->write(".plan", kernel.plan());
   dump->write(".ll", kernel.llvm_ir());
   dump->write(".s", kernel.isa());
   const SharedBytes object = kernel.code_object();
@@ -67,6 +68,7 @@ void dump_failed_if_asked(const ir::Function &function, std::string_view key) {
   if (!dump)
     return;
   dump->write(".ir", ir::print(function));
+  dump->write(".plan", plan_text(function));
   dump->write(".ll", llvm_ir_text(lowered(function)));
 }
 

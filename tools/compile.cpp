@@ -19,8 +19,9 @@ struct CompileOptions {
 };
 
 constexpr const char *footer =
-    R"(What --emit gives: ir, the canonical tile IR; llvm, the LLVM IR; isa, assembler text with the
-kernel's metadata, of which llvm-mc and ld.lld make the code object; hsaco, the code object; resources, JSON.
+    R"(What --emit gives: ir, the canonical tile IR; plan, the layouts, dots, wave split and loops that the code
+generator decides on, and its remarks; llvm, the LLVM IR; isa, assembler text with the kernel's metadata, of
+which llvm-mc and ld.lld make the code object; hsaco, the code object; resources, JSON.
 --shape sets alignment and divisibility, and with const_k=1 the constant K; mxfp4_quant's shape is M,0,K.
 
 Examples:
@@ -34,6 +35,8 @@ std::string json_text(llvm::json::Object object) {
 Result<std::string> emitted(const CompiledKernel &kernel, const std::string &what) {
   if (what == "ir")
     return kernel.ir();
+  if (what == "plan")
+    return kernel.plan();
   if (what == "llvm")
     return kernel.llvm_ir();
   if (what == "isa")
@@ -81,8 +84,8 @@ void add_compile(CLI::App &app, Invocation &invocation) {
                   [&invocation, options] { return run(invocation.common, *options); });
   command->footer(footer);
   add_kernel_choice(*command, options->choice);
-  command->add_option("--emit", options->emit, "ir, llvm, isa, hsaco or resources")
-      ->check(CLI::IsMember({"ir", "llvm", "isa", "hsaco", "resources"}))
+  command->add_option("--emit", options->emit, "ir, plan, llvm, isa, hsaco or resources")
+      ->check(CLI::IsMember({"ir", "plan", "llvm", "isa", "hsaco", "resources"}))
       ->capture_default_str();
   command->add_option("-o,--output", options->out, "File instead of stdout");
 }

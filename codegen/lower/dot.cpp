@@ -23,20 +23,6 @@ bool is_folded_dot(const KernelPlan &plan, const ir::Op &op) {
   return first == &op || !first || !is_folded_dot(plan, *first);
 }
 
-bool dots_fit_vgprs(const LayoutChoice &layouts) {
-  constexpr unsigned room = 208; // leaves some for addresses
-  for (const auto &[op, plan] : layouts.dots) {
-    unsigned registers = plan.partial.value_or(plan.result).registers();
-    for (const DotOperandPlan *side : {&plan.a, &plan.b}) {
-      registers += plan.k_instructions * side->row_tiles() * side->dwords;
-      registers += side->scale_layout.rank() != 0 ? side->scale_layout.registers() : 0;
-    }
-    if (registers > room)
-      return false;
-  }
-  return true;
-}
-
 llvm::Value *mfma(llvm::IRBuilder<> &builder, const DotPlan &plan, const Fragments &b, const Fragments &a,
                   unsigned n_tile, unsigned m_tile, unsigned k, llvm::Value *accumulator) {
   const size_t b_at = n_tile * plan.k_instructions + k, a_at = m_tile * plan.k_instructions + k;

@@ -36,8 +36,4 @@ llvm::Value *mfma(llvm::IRBuilder<> &builder, const DotPlan &plan, const Fragmen
 /// other addend.
 bool is_folded_dot(const KernelPlan &plan, const ir::Op &op);
 
-/// Whether accumulators and operands of every dot have room in the 256 registers that need no moves to and
-/// from AGPRs.
-bool dots_fit_vgprs(const LayoutChoice &layouts);
-
 } // namespace nereid::codegen

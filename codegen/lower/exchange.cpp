@@ -9,8 +9,8 @@
 
 #include "codegen/lower/lane_moves.h"
 #include "codegen/lower/llvm_types.h"
-#include "codegen/lower/lower.h"
 #include "codegen/lower/thread_position.h"
+#include "codegen/plan/conversions.h"
 
 namespace nereid::codegen {
 
@@ -206,11 +206,8 @@ Registers ExchangeEmitter::convert(const Registers &registers, const LinearLayou
                   fmt::format("{}: a tile laid out as {} is wanted as {}",
                               ir::facts(context_.current()->opcode).name, from.text(), to.text()),
                   "this is a defect of Nereid; please report it with the kernel");
-  // A wave that runs alone must do with its lanes if the author asked for that; else it does so only where
-  // that is faster anyway.
-  ConversionOptions options{.lds_limit = lds_limit};
-  options.allow_lds =
-      !context_.wave_split_loop() || context_.function().options.wave_split != ir::WaveSplit::K;
+  const ConversionOptions options =
+      conversion_options(context_.function().options, context_.wave_split_loop() != nullptr);
   Result<ConversionPlan> plan = plan_conversion(from, to, bits_of(registers[0]->getType()), options);
   if (!plan)
     fail(plan.error());

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "codegen/lower/lower.h"
+#include "codegen/target/gfx950.h"
 
 namespace nereid::codegen {
 
@@ -32,9 +32,10 @@ llvm::GlobalVariable *LdsMemory::array(unsigned bytes, const std::string &suffix
 }
 
 void LdsMemory::finish() {
-  if (const unsigned bytes = scratch_bytes_ + array_bytes_; bytes > lds_limit)
-    fail(user_error(fmt::format("the kernel needs {} bytes of LDS, a workgroup has {}", bytes, lds_limit),
-                    "use smaller tiles or fewer waves"));
+  if (const unsigned bytes = scratch_bytes_ + array_bytes_; bytes > gfx950::lds_bytes)
+    fail(user_error(
+        fmt::format("the kernel needs {} bytes of LDS, a workgroup has {}", bytes, gfx950::lds_bytes),
+        "use smaller tiles or fewer waves"));
   if (!scratch_)
     return;
   llvm::GlobalVariable *sized = array(scratch_bytes_, ".lds");

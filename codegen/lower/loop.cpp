@@ -47,8 +47,8 @@ Registers LoopEmitter::initial_accumulator_of_wave(const Registers &initial) {
 /// none.
 LoopEmitter::Loop LoopEmitter::open(const ir::Op &op) {
   const ir::Block &body = op.blocks.front();
-  Loop loop{
-      op, body, context_.plan.layouts.wave_split.contains(body), {}, {}, {}, context_.new_block("done")};
+  const bool is_split = context_.plan.loop(op).is_split_over_waves;
+  Loop loop{op, body, is_split, {}, {}, {}, context_.new_block("done")};
   ValueMap &values = parts_.values;
   loop.iterations = {values.scalar(op.operands[0]), values.scalar(op.operands[1]),
                      values.scalar(op.operands[2]), nullptr};
@@ -60,8 +60,13 @@ LoopEmitter::Loop LoopEmitter::open(const ir::Op &op) {
     if (loop.wave_split)
       initial.back() = initial_accumulator_of_wave(initial.back());
   }
-  if (loop.wave_split)
+  if (loop.wave_split) {
+    // Waves that run iterations of their own do not meet in the body.
+    for (const ir::Op &inner : body.ops)
+      if (inner.opcode == ir::Opcode::Load)
+        parts_.order.before(inner);
     loop.iterations = iterations_of_wave(loop.iterations);
+  }
   loop.exits.emplace_back(builder_.GetInsertBlock(), std::move(initial));
   return loop;
 }
@@ -86,15 +91,16 @@ void LoopEmitter::close(const Loop &loop) {
 
 /// The test stands at the end of the body, and once before it: a loop that runs knows that it does.
 void LoopEmitter::emit(const ir::Op &op) {
-  if (emit_lds_pipeline(parts_, op))
-    return;
+  const LoopPlan &plan = context_.plan.loop(op);
+  if (const auto *pipeline = std::get_if<LdsPipeline>(&plan.schedule))
+    return emit_lds_pipeline(parts_, *pipeline);
   Loop loop = open(op);
   llvm::BasicBlock *start = context_.new_block("start");
   builder_.CreateCondBr(loop.iterations.any, start, loop.done);
   builder_.SetInsertPoint(start);
   const MemoryOrder::Accesses skipped = parts_.order.accesses();
-  if (PrefetchPlan plan = plan_prefetch(context_.plan.index, context_.plan.layouts, op); plan.overlaps())
-    emit_prefetch_loop(loop, std::move(plan));
+  if (const auto *prefetch = std::get_if<PrefetchPlan>(&plan.schedule))
+    emit_prefetch_loop(loop, *prefetch);
   else
     emit_iterations(loop);
   parts_.order.add(skipped);

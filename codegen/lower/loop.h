@@ -40,20 +40,8 @@ private:
   Registers initial_accumulator_of_wave(const Registers &initial);
 
   // --- prefetch_loop.cpp ---
-  /// What is in flight of one iteration: the vectors of each load of the plan.
-  using InFlightLoads = std::vector<Registers>;
-  /// Between iterations: integers that say where the loop stands, accumulators, loads under way.
-  struct Stage {
-    CarriedValues numbers;
-    CarriedValues accumulators;
-    std::vector<InFlightLoads> in_flight;
-  };
-  void emit_prefetch_loop(Loop &loop, PrefetchPlan plan);
-  InFlightLoads issue_iteration(const Loop &loop, PrefetchPlan &plan, llvm::Value *index,
-                                llvm::Value *in_bounds);
-  CarriedValues finish_iteration(const Loop &loop, const PrefetchPlan &plan, unsigned copy,
-                                 llvm::Value *index, const CarriedValues &carried,
-                                 const InFlightLoads &loads_in_flight);
+  class PrefetchLoop;
+  void emit_prefetch_loop(Loop &loop, const PrefetchPlan &plan);
 
   Lowering &parts_;
   EmitContext &context_;

@@ -9,7 +9,7 @@
 
 namespace nereid::codegen {
 
-Result<std::unique_ptr<llvm::Module>> emit(const KernelPlan &plan, llvm::LLVMContext &context) {
+Result<LoweredKernel> emit(const KernelPlan &plan, llvm::LLVMContext &context) {
   const std::string &name = plan.function().name;
   auto module = std::make_unique<llvm::Module>(name, context);
   set_target(*module);
@@ -20,23 +20,12 @@ Result<std::unique_ptr<llvm::Module>> emit(const KernelPlan &plan, llvm::LLVMCon
   if (llvm::verifyModule(*module, &stream))
     return nereid_error("the lowered kernel " + name + " is not valid LLVM IR: " + text,
                         "this is a defect of Nereid; please report it with the kernel");
-  return module;
+  return LoweredKernel{std::move(module), std::move(lowering.contracts)};
 }
 
-/// Loops that are split over the waves by iterations may turn out to need all waves in an iteration; then
-/// they run as others do.
-Result<std::unique_ptr<llvm::Module>> lower(const ir::Function &function, llvm::LLVMContext &context) {
-  const bool asked = function.options.wave_split == ir::WaveSplit::K;
-  Result<std::unique_ptr<const KernelPlan>> plan = plan_kernel(function, SplitLoops::Allowed);
-  if (plan) {
-    Result<std::unique_ptr<llvm::Module>> module = emit(**plan, context);
-    if (module || (*plan)->layouts.wave_split.empty() || asked)
-      return module;
-  } else if (asked) {
-    return plan.error();
-  }
-  NEREID_TRY(const auto unsplit, plan_kernel(function, SplitLoops::Never));
-  return emit(*unsplit, context);
+Result<LoweredKernel> lower(const ir::Function &function, llvm::LLVMContext &context) {
+  NEREID_TRY(const auto plan, plan_kernel(function));
+  return emit(*plan, context);
 }
 
 } // namespace nereid::codegen

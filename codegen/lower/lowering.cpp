@@ -28,11 +28,8 @@ Status Lowering::run() {
 
 void Lowering::emit_kernel() {
   const ir::Function &function = context.function();
-  const LayoutChoice &layouts = context.plan.layouts;
-  if (!layouts.dots.empty() && dots_fit_vgprs(layouts))
+  if (!context.plan.has_agprs)
     context.kernel.addFnAttr("amdgpu-agpr-alloc", "0");
-  else if (!layouts.wave_split.empty() && function.options.wave_split == ir::WaveSplit::Auto)
-    fail(nereid_error("a wave has no room for the sums of whole tiles", "use wave_split=n"));
   RegionCache::Scope region(cache);
   for (size_t i = 0; i < function.arguments.size(); ++i) {
     const ir::Argument &argument = function.arguments[i];

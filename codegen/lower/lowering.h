@@ -9,6 +9,7 @@
 #include "codegen/lower/quantize.h"
 #include "codegen/lower/reduce.h"
 #include "codegen/lower/scan.h"
+#include "codegen/schedule/lds_pipeline_contract.h"
 
 namespace nereid::codegen {
 
@@ -40,13 +41,13 @@ struct Lowering {
   EdgeEmitter edges;
   LoopEmitter loops;
   OpEmitter ops;
+  std::vector<PipelineContract> contracts; ///< what the code of LDS pipelines keeps
 
 private:
   void emit_kernel();
 };
 
-/// A loop that fits is emitted as a pipeline over LDS (by codegen/lds_pipeline); else false, and nothing is
-/// emitted.
-bool emit_lds_pipeline(Lowering &parts, const ir::Op &loop);
+/// By codegen/lds_pipeline.
+void emit_lds_pipeline(Lowering &parts, const LdsPipeline &pipeline);
 
 } // namespace nereid::codegen

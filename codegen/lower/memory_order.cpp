@@ -11,9 +11,8 @@ namespace nereid::codegen {
 
 void MemoryOrder::barrier() {
   if (const ir::Op *loop = context_.wave_split_loop())
-    fail(user_error("wave_split=k cannot deal the rounds of this loop to the waves: a round needs values "
-                    "of other waves",
-                    "use wave_split=auto", context_.function().place(*loop)));
+    context_.fail(*loop, "a loop that is split over the waves needs other waves in an iteration",
+                  "use wave_split=n, and please report the kernel");
   llvm::IRBuilder<> &builder = context_.builder;
   llvm::SyncScope::ID workgroup = builder.getContext().getOrInsertSyncScopeID("workgroup");
   builder.CreateFence(llvm::AtomicOrdering::Release, workgroup);

@@ -1,25 +1,11 @@
 // quantize: which groups a lane has, and where codes and scales go.
 #include "codegen/lower/quantize.h"
 
-#include <algorithm>
-
 #include "codegen/assign/operand_layout.h"
 #include "codegen/lower/group_quantizer.h"
+#include "codegen/plan/defined_layouts.h"
 
 namespace nereid::codegen {
-
-/// Registers in the order of the group: the five lowest bits walk through its 32 values.
-static LinearLayout sorted_by_group(const LinearLayout &layout) {
-  std::vector<unsigned> order;
-  for (unsigned bit = 0; bit < 5; ++bit)
-    for (unsigned reg = 0; reg < layout.bits(Space::Register); ++reg)
-      if (layout.flat_basis(Space::Register, reg) == uint64_t(1) << bit)
-        order.push_back(reg);
-  for (unsigned reg = 0; reg < layout.bits(Space::Register); ++reg)
-    if (std::find(order.begin(), order.end(), reg) == order.end())
-      order.push_back(reg);
-  return layout.permute_registers(order);
-}
 
 QuantizeEmitter::Quantized QuantizeEmitter::quantize_groups(const ir::Op &op, const Registers &values) {
   GroupQuantizer quantizer(builder_, packing_, op);
@@ -45,7 +31,7 @@ Registers QuantizeEmitter::bytes_of(const std::vector<Registers> &codes) {
 
 void QuantizeEmitter::emit(const ir::Op &op, const BodyCopy &copy) {
   const LayoutChoice &layouts = context_.plan.layouts;
-  const LinearLayout sorted = sorted_by_group(layouts.quantize_operands.at(&op));
+  const LinearLayout sorted = in_group_order(layouts.quantize_operands.at(&op));
   const Quantized quantized = quantize_groups(op, values_.get(op.operands[0], sorted));
   const LinearLayout of_scales = quantize_scales_layout(sorted);
   if (ir::facts(*ir::format_named(op.string("format"))).bits == 6) {

@@ -1,5 +1,4 @@
 // Codes and scales that each wave has a part of go through LDS to all.
-#include "codegen/lower/lower.h"
 #include "codegen/lower/quantize.h"
 
 namespace nereid::codegen {
@@ -13,7 +12,7 @@ struct ExchangePlan {
 };
 
 std::optional<ExchangePlan> plan_exchange(const LinearLayout &from, const LinearLayout &to) {
-  const Result<ConversionPlan> plan = plan_conversion(from, to, 8, {.lds_limit = lds_limit});
+  const Result<ConversionPlan> plan = plan_conversion(from, to, 8);
   if (!plan)
     return std::nullopt;
   ExchangePlan result;

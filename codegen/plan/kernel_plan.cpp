@@ -5,54 +5,48 @@
 
 #include "codegen/assign/register_fit.h"
 #include "codegen/layout/layout_error.h"
-#include "codegen/schedule/lds_pipeline.h"
+#include "codegen/plan/wave_split.h"
 
 namespace nereid::codegen {
 namespace {
 
-/// Whether the waves do as well by sharing the columns of each iteration: the loop can be an LDS pipeline and
-/// every wave has two column tiles at least, so that it never takes the half of a scale dword.
-bool runs_as_lds_pipeline(const KernelPlan &plan, const LayoutChoice &layouts, const ir::Op &loop) {
-  constexpr unsigned column_tiles = 2;
-  std::optional<LdsPipeline> pipeline = find_lds_pipeline(plan.index, plan.axes, layouts, loop);
-  return pipeline && std::all_of(pipeline->accumulators.begin(), pipeline->accumulators.end(),
-                                 [&](const PipelineAccumulator &sum) {
-                                   return layouts.dots.at(sum.dots.front()).b.row_tiles() >= column_tiles;
-                                 });
+/// Accumulators of an LDS pipeline live where its schedule has them; else AGPRs are off where dots do
+/// without them.
+bool wants_agprs(const KernelPlan &plan) {
+  bool has_pipeline = false;
+  for (const LoopPlan &loop : plan.loops)
+    if (const auto *pipeline = std::get_if<LdsPipeline>(&loop.schedule)) {
+      has_pipeline = true;
+      if (pipeline->schedule.accumulators_in_agprs)
+        return true;
+    }
+  return !has_pipeline && (plan.layouts.dots.empty() || !dots_fit_vgprs(plan.layouts));
 }
 
-void keep_lds_pipelines(const KernelPlan &plan, WaveSplitLoops &split) {
-  Result<LayoutChoice> layouts = choose_layouts(plan.index, plan.axes, WaveSplitLoops());
-  if (!layouts)
-    return;
+Status decide(KernelPlan &plan) {
+  NEREID_CHECK(choose_wave_split(plan));
+  NEREID_CHECK(check_registers(plan.index, plan.layouts));
   ir::for_each_op(plan.function(), [&](const ir::Op &op, unsigned) {
-    if (op.opcode == ir::Opcode::For && split.contains(op.blocks.front()) &&
-        runs_as_lds_pipeline(plan, *layouts, op))
-      split.remove(op.blocks.front());
+    if (op.opcode == ir::Opcode::For)
+      plan.loops.push_back(plan_loop(plan.facts(), op));
   });
-}
-
-Result<WaveSplitLoops> split_loops(const KernelPlan &plan) {
-  NEREID_TRY(WaveSplitLoops split, find_wave_split_loops(plan.index));
-  if (plan.function().options.wave_split == ir::WaveSplit::Auto && !split.empty())
-    keep_lds_pipelines(plan, split);
-  return split;
+  plan.has_agprs = wants_agprs(plan);
+  return {};
 }
 
 } // namespace
 
-Result<std::unique_ptr<const KernelPlan>> plan_kernel(const ir::Function &function, SplitLoops split) {
+const LoopPlan &KernelPlan::loop(const ir::Op &loop) const {
+  return *std::find_if(loops.begin(), loops.end(), [&](const LoopPlan &plan) { return plan.op == &loop; });
+}
+
+Result<std::unique_ptr<const KernelPlan>> plan_kernel(const ir::Function &function) {
   auto plan = std::make_unique<KernelPlan>(function);
   try {
-    WaveSplitLoops loops;
-    if (split == SplitLoops::Allowed) {
-      NEREID_TRY(loops, split_loops(*plan));
-    }
-    NEREID_TRY(plan->layouts, choose_layouts(plan->index, plan->axes, loops));
+    NEREID_CHECK(decide(*plan));
   } catch (const LayoutError &error) {
     return error.error();
   }
-  NEREID_CHECK(check_registers(plan->index, plan->layouts));
   return std::unique_ptr<const KernelPlan>(std::move(plan));
 }
 

@@ -46,4 +46,44 @@ inline constexpr unsigned access_gain = 4;
 /// all of them before the others could have told it.
 inline constexpr uint32_t values_worth_a_barrier = 64;
 
+// --- Loops split over the waves (analysis/wave_split_loops, plan/wave_split) ---
+
+/// Rows of tiles whose loops are split: waves that share the columns of larger tiles do as well, and need no
+/// sum over the waves. Fitted.
+inline constexpr int64_t max_split_rows = 32;
+/// The waves' accumulators, which meet in LDS: less than half of it. Fitted.
+inline constexpr int64_t max_split_accumulator_bytes = 64 * 1024;
+/// Waves that share columns quantise a part of A's rows each, if these are a multiple of
+/// `shared_quantize_rows`. Else all quantise all of them, and splitting the loop is worth more rows. Fitted.
+inline constexpr int64_t max_odd_split_rows = 128, shared_quantize_rows = 32;
+/// Column tiles of a wave from which on an LDS pipeline does as well as a split loop: a wave with one of them
+/// takes the half of a scale dword.
+inline constexpr unsigned column_tiles_of_pipeline = 2;
+/// Registers for a dot's accumulators and operands in a kernel without AGPRs: the rest of the 256 is for
+/// addresses. Higher: spills; lower: moves to and from AGPRs. Fitted.
+inline constexpr unsigned vgprs_of_dots = 208;
+
+// --- Register prefetch (schedule/prefetch_plan) ---
+
+/// Registers of an iteration besides accumulators and loads in flight; twice as many where there are no
+/// AGPRs to put something aside. Lower: spills; higher: fewer iterations in flight. Fitted.
+inline constexpr unsigned working_registers = 26;
+
+// --- LDS pipelines (schedule/lds_pipeline_schedule) ---
+
+/// Buffers, by which the loop is unrolled: more make code that leaves the instruction cache. Fitted.
+inline constexpr unsigned max_pipeline_buffers = 4;
+/// Registers that the scheduler has in flight. Lower: spills; higher: fewer buffers. Fitted.
+inline constexpr unsigned pipeline_reserve = 10;
+/// Operands that are read from LDS at a time, in registers: a chunk and the next. Fitted.
+inline constexpr unsigned max_registers_from_lds = 96;
+/// Chunks of a stage while accumulators are in VGPRs: beyond, AGPRs cost less than the waits. Fitted.
+inline constexpr unsigned max_chunks_in_vgprs = 4;
+/// Accumulators from which on LLVM finds no AGPR to move another through: with more than two chunks it then
+/// moves some in each iteration. Fitted to LLVM 22.1.
+inline constexpr unsigned crowded_agprs = 240;
+/// Matrix instructions of a stage that are ordered by group barriers: the time of LLVM's scheduler grows
+/// faster than their number. Beyond, every second one has a scheduling barrier. Fitted to LLVM 22.1.
+inline constexpr unsigned max_grouped_instructions = 80;
+
 } // namespace nereid::codegen::cost

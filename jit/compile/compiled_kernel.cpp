@@ -1,6 +1,7 @@
 // What a kernel became, in every form that people and devices ask for.
 #include "jit/compile/compiled_kernel.h"
 
+#include "codegen/plan/kernel_plan.h"
 #include "dsl/ir/printer.h"
 #include "jit/compile/compiler.h"
 #include "jit/compile/inspection.h"
@@ -21,6 +22,17 @@ CompiledKernel::CompiledKernel(std::shared_ptr<const ir::Function> function, std
 CompiledKernel::~CompiledKernel() = default;
 
 std::string CompiledKernel::ir() const { return ir::print(*function_); }
+
+Result<std::string> CompiledKernel::plan() const {
+  return jit::on_large_stack([&] { return jit::plan_text(*function_); });
+}
+
+Result<std::vector<Remark>> CompiledKernel::remarks() const {
+  return jit::on_large_stack([&]() -> Result<std::vector<Remark>> {
+    NEREID_TRY(const auto plan, codegen::plan_kernel(*function_));
+    return plan->remarks();
+  });
+}
 
 Result<std::string> CompiledKernel::llvm_ir() const {
   return jit::on_large_stack([&] { return jit::llvm_ir_text(jit::lowered(*function_, waits())); });

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/remark.h"
 #include "base/result.h"
 #include "dsl/ir/function.h"
 #include "jit/compile/jit_times.h"
@@ -52,6 +53,12 @@ public:
 
   /// The canonical IR as text; its line numbers are those of the code's line table.
   std::string ir() const;
+  /// What the code generator decides before it emits LLVM IR, for people: layouts, dots, wave split, loops,
+  /// remarks.
+  Result<std::string> plan() const;
+  /// What the code generator did not do, or not as asked, and why. Made anew from the IR, so that a kernel
+  /// from a cache has them too.
+  Result<std::vector<Remark>> remarks() const;
   /// The LLVM IR that the compiler was given.
   Result<std::string> llvm_ir() const;
   /// Assembler text with the kernel's metadata: llvm-mc and ld.lld make the code object of it.

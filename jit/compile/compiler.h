@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "codegen/schedule/lds_pipeline_contract.h"
 #include "dsl/ir/function.h"
 #include "jit/compile/compiler_availability.h"
 #include "jit/compile/jit_times.h"
@@ -28,7 +29,7 @@ inline constexpr const char *target_isa = "amdgcn-amd-amdhsa--gfx950";
 /// What the explicit waits of a kernel wait for.
 enum class Waits {
   Counted,    ///< as lowered: by count
-  Everything, ///< the fallback of a kernel whose counted waits were not proven (jit/verify)
+  Everything, ///< the fallback of a kernel whose counted waits were not verified (jit/verify)
 };
 
 class Compiler;
@@ -65,10 +66,12 @@ public:
   virtual Result<std::string> assembly(const ModuleMaker &make) const = 0;
 };
 
-/// The module of a kernel, lowered from its IR.
-ModuleMaker lowered(const ir::Function &function, Waits waits = Waits::Counted);
-/// What `make` makes, every explicit wait in it waiting for everything.
-ModuleMaker waiting_for_everything(ModuleMaker make);
+/// The module of a kernel, lowered from its IR; the function has to outlive it. `contracts`, if given,
+/// receives what the machine code has to keep, whenever a module is made.
+ModuleMaker lowered(const ir::Function &function, Waits waits = Waits::Counted,
+                    std::vector<codegen::PipelineContract> *contracts = nullptr);
+/// The code generator's plan of a kernel, for people (CompiledKernel::plan).
+Result<std::string> plan_text(const ir::Function &function);
 /// A kernel's LLVM IR as text. Adds its milliseconds to `times` (llvm_ir).
 Result<std::string> llvm_ir_text(const ModuleMaker &make, JitTimes &times);
 inline Result<std::string> llvm_ir_text(const ModuleMaker &make) {

@@ -4,7 +4,8 @@
 
 #include <gtest/gtest.h>
 
-#include "codegen/schedule/lds_pipeline_contract.h"
+#include "codegen/lower/lower.h"
+#include "jit/verify/compile_and_verify.h"
 #include "jit/verify/wait_verifier.h"
 #include "kernels/catalog.h"
 #include "tests/kernels/backend.h"
@@ -17,8 +18,8 @@ using namespace nereid;
 using namespace nereid::kernels;
 using namespace nereid::kernels::test;
 
-/// The proof of a staged loop's waits on the library's own code, and on the same code with what compilers do
-/// wrong planted into it.
+/// The wait verifier on the library's own code, and on the same code with what compilers do wrong planted
+/// into it.
 
 namespace {
 
@@ -33,11 +34,8 @@ Code code_of(const ConfigValues &config, const ProblemSize &size) {
   EXPECT_TRUE(compiled.ok()) << compiled.error().text();
   Code code;
   code.function = jit::read_functions((*compiled)->code_object()).value().at(0);
-  const std::string ir = (*compiled)->llvm_ir().value();
-  const std::string name = std::string("\"") + codegen::pipeline_contract_attribute + "\"=\"";
-  const size_t begin = ir.find(name) + name.size();
-  code.contracts =
-      codegen::parse_contracts(std::string_view(ir).substr(begin, ir.find('"', begin) - begin)).value();
+  llvm::LLVMContext context;
+  code.contracts = codegen::lower((*compiled)->function(), context).value().contracts;
   return code;
 }
 
@@ -46,14 +44,20 @@ const Code &small_tile() {
   return code;
 }
 
+/// Why the verifier refuses a function; empty when it does not.
+std::string refusal(const jit::MachineFunction &function, const codegen::PipelineContract &contract) {
+  const Status verified = jit::verify_waits(function, contract);
+  return verified ? "" : verified.error().message;
+}
+
 bool is_load(const std::string &text) { return text.rfind("buffer_load", 0) == 0; }
 bool is_copy(const std::string &text) {
   return is_load(text) && text.size() > 4 && text.substr(text.size() - 4) == " lds";
 }
 
-/// The code with one change at each place of the loop that `change` accepts; how many changes are proven.
+/// The code with one change at each place of the loop that `change` accepts is refused, at an instruction.
 using Change = std::function<bool(std::vector<jit::MachineInstruction> &code, size_t at)>;
-void expect_unproven(const Code &code, const Change &change, const char *what) {
+void expect_refused(const Code &code, const Change &change, const char *what) {
   const auto [begin, end] = matrix_loop(code.function);
   ASSERT_LT(begin, end);
   unsigned planted = 0;
@@ -62,8 +66,10 @@ void expect_unproven(const Code &code, const Change &change, const char *what) {
     if (!change(changed.instructions, at))
       continue;
     ++planted;
-    EXPECT_TRUE(jit::verify_waits(changed, code.contracts[0]))
-        << what << " at " << code.function.instructions[at].text << " is taken as proven";
+    const Status verified = jit::verify_waits(changed, code.contracts[0]);
+    ASSERT_FALSE(verified) << what << " at " << code.function.instructions[at].text << " is accepted";
+    EXPECT_EQ(verified.error().owner, Owner::Nereid);
+    EXPECT_NE(verified.error().message.find("(at 0x"), std::string::npos) << verified.error().message;
   }
   EXPECT_GT(planted, 0u) << what;
 }
@@ -127,7 +133,7 @@ std::vector<std::string> waits_in(const std::string &text) {
 
 } // namespace
 
-TEST(WaitProof, TheLibrarysKernelsAreProven) {
+TEST(WaitVerifier, TheLibrarysKernelsAreVerified) {
   for (const ConfigValues &config :
        {ConfigValues{{"block_m", 32}, {"block_n", 128}}, ConfigValues{{"block_m", 64}, {"block_n", 128}},
         ConfigValues{{"block_m", 128}, {"block_n", 128}}, ConfigValues{{"block_m", 96}, {"block_n", 128}},
@@ -136,12 +142,12 @@ TEST(WaitProof, TheLibrarysKernelsAreProven) {
       const Code code = code_of(config, size);
       EXPECT_EQ(code.contracts.size(), size.k % 256 == 0 ? 1u : 2u) << config.text();
       for (const codegen::PipelineContract &contract : code.contracts)
-        EXPECT_EQ(jit::verify_waits(code.function, contract).value_or(""), "") << config.text();
+        EXPECT_EQ(refusal(code.function, contract), "") << config.text();
     }
 }
 
-TEST(WaitProof, DeletedLoadsAreFound) {
-  expect_unproven(
+TEST(WaitVerifier, DeletedLoadsAreFound) {
+  expect_refused(
       small_tile(),
       [](std::vector<jit::MachineInstruction> &code, size_t at) {
         if (!is_load(code[at].text))
@@ -152,8 +158,8 @@ TEST(WaitProof, DeletedLoadsAreFound) {
       "a deleted load");
 }
 
-TEST(WaitProof, MergedLoadsAreFound) {
-  expect_unproven(
+TEST(WaitVerifier, MergedLoadsAreFound) {
+  expect_refused(
       small_tile(),
       [](std::vector<jit::MachineInstruction> &code, size_t at) {
         const auto is_dword = [](const std::string &text) {
@@ -172,9 +178,9 @@ TEST(WaitProof, MergedLoadsAreFound) {
       "a merged load");
 }
 
-TEST(WaitProof, ReorderedLoadsAreFound) {
+TEST(WaitVerifier, ReorderedLoadsAreFound) {
   // A copy that is the last of its stage changes places with the load after it.
-  expect_unproven(
+  expect_refused(
       small_tile(),
       [](std::vector<jit::MachineInstruction> &code, size_t at) {
         if (!is_copy(code[at].text))
@@ -192,11 +198,11 @@ TEST(WaitProof, ReorderedLoadsAreFound) {
       "a reordered load");
 }
 
-TEST(WaitProof, WaitsForLessAndMissingBarriersAreFound) {
+TEST(WaitVerifier, WaitsForLessAndMissingBarriersAreFound) {
   const auto is_sync = [](const std::vector<jit::MachineInstruction> &code, size_t at) {
     return code[at].text.rfind("s_waitcnt", 0) == 0 && code[at + 1].text == "s_barrier";
   };
-  expect_unproven(
+  expect_refused(
       small_tile(),
       [&](std::vector<jit::MachineInstruction> &code, size_t at) {
         const size_t number = code[at].text.find("vmcnt(");
@@ -207,7 +213,7 @@ TEST(WaitProof, WaitsForLessAndMissingBarriersAreFound) {
         return true;
       },
       "a wait for one less");
-  expect_unproven(
+  expect_refused(
       small_tile(),
       [&](std::vector<jit::MachineInstruction> &code, size_t at) {
         if (!is_sync(code, at))
@@ -219,7 +225,7 @@ TEST(WaitProof, WaitsForLessAndMissingBarriersAreFound) {
         return true;
       },
       "a wait without reads");
-  expect_unproven(
+  expect_refused(
       small_tile(),
       [](std::vector<jit::MachineInstruction> &code, size_t at) {
         if (code[at].text != "s_barrier")
@@ -230,19 +236,19 @@ TEST(WaitProof, WaitsForLessAndMissingBarriersAreFound) {
       "a missing barrier");
 }
 
-TEST(WaitProof, AKernelThatIsNotProvenWaitsForEverything) {
+TEST(WaitVerifier, AKernelThatIsNotVerifiedWaitsForEverything) {
   const std::shared_ptr<const CompiledKernel> counted = small_kernel();
   JitTimes times;
   testing::internal::CaptureStderr();
-  const Result<jit::Binary> careful =
-      jit::compile_and_verify(LosingCompiler(1), jit::lowered(counted->function()), times);
+  const Result<jit::Binary> careful = jit::compile_and_verify(LosingCompiler(1), counted->function(), times);
   const std::string warning = testing::internal::GetCapturedStderr();
   ASSERT_TRUE(careful) << careful.error().text();
-  EXPECT_NE(warning.find("warning: a kernel's waits are not proven"), std::string::npos) << warning;
+  EXPECT_NE(warning.find("warning: the waits of kernel 'mxfp4_gemm' are not verified"), std::string::npos)
+      << warning;
   EXPECT_EQ(careful->waits, jit::Waits::Everything);
 
   const jit::MachineFunction function = jit::read_functions(careful->code_object).value().at(0);
-  EXPECT_EQ(jit::verify_waits(function, small_tile().contracts.at(0)).value_or(""), "");
+  EXPECT_EQ(refusal(function, small_tile().contracts.at(0)), "");
   std::vector<std::string> waits;
   for (const jit::MachineInstruction &instruction : function.instructions)
     if (instruction.text.rfind("s_waitcnt", 0) == 0)
@@ -256,22 +262,38 @@ TEST(WaitProof, AKernelThatIsNotProvenWaitsForEverything) {
   EXPECT_NE(kernel.llvm_ir().value(), counted->llvm_ir().value());
 }
 
-TEST(WaitProof, AKernelThatCannotBeProvenIsAnErrorOfNereid) {
+TEST(WaitVerifier, AKernelThatCannotBeVerifiedIsAnErrorOfNereid) {
   JitTimes times;
   testing::internal::CaptureStderr();
   const Result<jit::Binary> binary =
-      jit::compile_and_verify(LosingCompiler(2), jit::lowered(small_kernel()->function()), times);
+      jit::compile_and_verify(LosingCompiler(2), small_kernel()->function(), times);
   testing::internal::GetCapturedStderr();
   ASSERT_FALSE(binary);
   EXPECT_EQ(binary.error().owner, Owner::Nereid);
-  EXPECT_NE(binary.error().message.find("waits of a staged loop are not proven"), std::string::npos);
+  EXPECT_NE(binary.error().message.find("the waits of an LDS pipeline are not verified"), std::string::npos);
   EXPECT_NE(binary.error().remedy.find("stages=1"), std::string::npos);
 }
 
-TEST(WaitProof, PromisesAreText) {
-  const std::vector<codegen::PipelineContract> contracts = {{40, 2, 2, 8, 4}, {40, 4, 2, 8, 1}};
-  EXPECT_EQ(codegen::parse_contracts(codegen::text_of(contracts)), contracts);
-  for (const char *text : {"1,2,3,4", "1,2,3,4,5", "1,2,3,4;", "x", "1,2,3,4,5;6"})
-    EXPECT_FALSE(codegen::parse_contracts(text)) << text;
-  EXPECT_TRUE(codegen::parse_contracts("")->empty());
+TEST(WaitVerifier, AContractOfNothingIsRefused) {
+  const codegen::PipelineContract good = small_tile().contracts.at(0);
+  for (unsigned codegen::PipelineContract::*number :
+       {&codegen::PipelineContract::copies, &codegen::PipelineContract::reads,
+        &codegen::PipelineContract::buffers}) {
+    codegen::PipelineContract contract = good;
+    contract.*number = 0;
+    EXPECT_NE(refusal(small_tile().function, contract), "");
+  }
+  codegen::PipelineContract elsewhere = good;
+  elsewhere.line = 1;
+  EXPECT_EQ(refusal(small_tile().function, elsewhere), "the copies of a pipeline are not in the code");
+}
+
+TEST(WaitVerifier, InstructionsItDoesNotKnowAreRefused) {
+  for (const char *text : {"s_setpc_b64 s[0:1]", "s_waitcnt 0x3f70", "s_branch 20000"}) {
+    jit::MachineFunction function = small_tile().function;
+    function.instructions[3].text = text;
+    const std::string why = refusal(function, small_tile().contracts.at(0));
+    EXPECT_NE(why.find("does not understand"), std::string::npos) << text << ": " << why;
+    EXPECT_NE(why.find(text), std::string::npos) << why;
+  }
 }
