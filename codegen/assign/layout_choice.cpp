@@ -44,7 +44,7 @@ public:
   Propagation(const FunctionIndex &index, const AxisAnalysis &axes, const WaveSplitLoops &wave_split)
       : index_(index), function_(index.function()), axes_(axes) {
     choice_.wave_split = wave_split;
-    choice_.homes.resize(function_.value_types.size());
+    choice_.assigned.resize(function_.value_types.size());
     ir::for_each_op(function_, [&](const ir::Op &op, unsigned) { ops_.push_back(&op); });
     for (const ir::Op *op : ops_)
       link(*op);
@@ -79,7 +79,7 @@ private:
   LinearLayout coalesced(const ir::Op &op, ir::ValueId pointer) const;
   const AxisInfo *mask_of(const ir::Op &op) const;
   bool needs_layout(ir::ValueId value) const {
-    return !index_.is_rematerialisable(value) && !is_view(index_, value) && !choice_.homes[value];
+    return !index_.is_rematerialisable(value) && !is_view(index_, value) && !choice_.assigned[value];
   }
 
   const FunctionIndex &index_;
@@ -111,7 +111,7 @@ void Propagation::link(const ir::Op &op) {
 }
 
 void Propagation::assign(ir::ValueId value, const LinearLayout &layout) {
-  choice_.homes[value] = layout;
+  choice_.assigned[value] = layout;
   changed_ = true;
   for (ir::ValueId other : must_match_[value])
     if (needs_layout(other))
@@ -145,7 +145,7 @@ void Propagation::suggest(ir::ValueId value, const LinearLayout &wanted) {
       suggest(op->operands[i], operand_layout(function_, *op, i, wanted));
     return;
   }
-  if (choice_.homes[value])
+  if (choice_.assigned[value])
     return;
   LinearLayout layout = wanted.without_register_broadcast();
   if (op && is_write(*op)) {
@@ -172,8 +172,8 @@ void Propagation::suggest(ir::ValueId value, const LinearLayout &wanted) {
 }
 
 std::optional<LinearLayout> Propagation::known(ir::ValueId value) const {
-  if (choice_.homes[value])
-    return choice_.homes[value];
+  if (choice_.assigned[value])
+    return choice_.assigned[value];
   if (!is_view(index_, value))
     return std::nullopt;
   const ir::Op &op = *index_.definition(value);
@@ -197,9 +197,9 @@ void Propagation::decide_quantize(const ir::Op &op) {
   std::optional<LinearLayout> layout;
   if (ir::facts(*ir::format_named(op.string("format"))).bits == 6)
     return decide_six_bit_quantize(op);
-  if (const auto &scales = choice_.homes[op.results[1]]; from_stores_ && scales)
+  if (const auto &scales = choice_.assigned[op.results[1]]; from_stores_ && scales)
     layout = quantize_group_layout(*scales);
-  if (const auto &wanted = choice_.homes[op.results[0]]; !layout && wanted)
+  if (const auto &wanted = choice_.assigned[op.results[0]]; !layout && wanted)
     layout = quantize_operand_layout(*wanted, x);
   if (!layout)
     if (auto operand = known(op.operands[0]))
@@ -212,8 +212,8 @@ void Propagation::decide_quantize(const ir::Op &op) {
       choice_.quantize_operands[&op] = *parts;
       choice_.shared_quantizes.insert(&op);
     }
-  choice_.homes[op.results[0]] = quantize_codes_layout(*layout, codes);
-  choice_.homes[op.results[1]] = quantize_scales_layout(*layout);
+  choice_.assigned[op.results[0]] = quantize_codes_layout(*layout, codes);
+  choice_.assigned[op.results[1]] = quantize_scales_layout(*layout);
   changed_ = true;
   suggest(op.operands[0], choice_.quantize_operands[&op]);
 }
@@ -223,24 +223,24 @@ void Propagation::decide_six_bit_quantize(const ir::Op &op) {
   const int waves = function_.options.waves;
   const LinearLayout x = default_group_layout(function_.type(op.operands[0]).shape, waves);
   choice_.quantize_operands[&op] = x;
-  std::optional<LinearLayout> &codes = choice_.homes[op.results[0]];
+  std::optional<LinearLayout> &codes = choice_.assigned[op.results[0]];
   if (!codes)
     codes = default_layout(function_.type(op.results[0]).shape, waves);
-  choice_.homes[op.results[1]] = quantize_scales_layout(x);
+  choice_.assigned[op.results[1]] = quantize_scales_layout(x);
   changed_ = true;
   suggest(op.operands[0], x);
 }
 
 void Propagation::backward(const ir::Op &op) {
   if (op.opcode == ir::Opcode::Quantize) {
-    const bool wanted = choice_.homes[op.results[0]] || (from_stores_ && choice_.homes[op.results[1]]);
+    const bool wanted = choice_.assigned[op.results[0]] || (from_stores_ && choice_.assigned[op.results[1]]);
     if (!choice_.quantize_operands.count(&op) && wanted)
       decide_quantize(op);
     return;
   }
-  if (op.results.size() != 1 || !choice_.homes[op.result()])
+  if (op.results.size() != 1 || !choice_.assigned[op.result()])
     return;
-  const LinearLayout home = choice_.home(op.result());
+  const LinearLayout home = choice_.layout(op.result());
   bool memory = ir::facts(op.opcode).op_class == ir::OpClass::Memory;
   if (memory || ir::is_elementwise(op.opcode) || op.opcode == ir::Opcode::CumSum)
     for (ir::ValueId operand : op.operands)

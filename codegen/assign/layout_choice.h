@@ -16,7 +16,7 @@ namespace nereid::codegen {
 /// Where each value lives. Scalars, cheap values and results of shape operations have no home: they are made
 /// in whichever layout they are wanted.
 struct LayoutChoice {
-  std::vector<std::optional<LinearLayout>> homes; ///< by ValueId
+  std::vector<std::optional<LinearLayout>> assigned; ///< by ValueId
   std::unordered_map<const ir::Op *, DotPlan> dots;
   std::unordered_map<const ir::Op *, LinearLayout> quantize_operands;
   std::unordered_map<const ir::Op *, LinearLayout>
@@ -25,7 +25,7 @@ struct LayoutChoice {
   std::unordered_set<const ir::Op *> shared_quantizes;
   WaveSplitLoops wave_split; ///< here the values of the body lie alike in each wave, whose rounds differ
 
-  const LinearLayout &home(ir::ValueId value) const { return *homes[value]; }
+  const LinearLayout &layout(ir::ValueId value) const { return *assigned[value]; }
 };
 
 /// Layouts flow backwards from the operands of dots (whose own results are fixed), forwards from those

@@ -146,7 +146,7 @@ void LdsPipelineEmitter::make_copies(size_t number) {
 void LdsPipelineEmitter::make_reads(size_t number) {
   LoadState &state = loads_[number];
   unsigned bytes = ir::byte_size(lowering_.type(loop_.loads[number].op->result()).element);
-  const LinearLayout &home = lowering_.layouts_.home(loop_.loads[number].op->result());
+  const LinearLayout &home = lowering_.layouts_.layout(loop_.loads[number].op->result());
   uint64_t thread_bits = 0;
   llvm::Value *thread = builder_.getInt32(0);
   for (Space space : {Space::Lane, Space::Wave})

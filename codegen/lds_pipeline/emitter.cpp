@@ -37,7 +37,7 @@ LdsPipelineEmitter::LdsPipelineEmitter(Lowering &lowering, const LdsPipeline &lo
       return group_registers(layout, vector_access(layout, pointer, mask, bytes));
     };
     LoadState &state = loads_.emplace_back();
-    state.groups = groups_of(lowering.layouts_.home(op.result()));
+    state.groups = groups_of(lowering.layouts_.layout(op.result()));
     if (loop.loads[i].through_lds) {
       state.copy_layout = *lds_copy_layout(lowering.function_, lowering.axes_, op);
       state.copies = groups_of(swizzled(i, state.copy_layout));

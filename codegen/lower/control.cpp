@@ -147,8 +147,8 @@ void Lowering::lower_for(const ir::Op &op) {
     add_incoming(results, values, from);
   for (size_t i = 0; i < count; ++i)
     if (loop.wave_split)
-      define(op.results[i], layouts_.home(op.results[i]),
-             sum_over_waves(results[i], loop.layouts[i], layouts_.home(op.results[i])));
+      define(op.results[i], layouts_.layout(op.results[i]),
+             sum_over_waves(results[i], loop.layouts[i], layouts_.layout(op.results[i])));
     else
       define_from_edge(op.results[i], loop.layouts[i], results[i]);
 }

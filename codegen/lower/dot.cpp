@@ -15,7 +15,7 @@ bool Lowering::is_folded_dot(const ir::Op &op) const {
     return false;
   const ir::Op &user = *index_.user(value);
   if (user.opcode != ir::Opcode::Add || index_.block(user) != index_.block(op) ||
-      layouts_.homes[user.result()] != layouts_.homes[value])
+      layouts_.assigned[user.result()] != layouts_.assigned[value])
     return false;
   const ir::Op *first = index_.definition(user.operands[0]);
   return first == &op || !first || !is_folded_dot(*first);

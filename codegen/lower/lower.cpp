@@ -162,8 +162,8 @@ void Lowering::lower_op(const ir::Op &op) {
     ir::ValueId result = op.results[i];
     if (type(result).rank() == 0)
       define_scalar(result, compute(op, i, scalars())[0]);
-    else if (layouts_.homes[result])
-      define(result, layouts_.home(result), compute(op, i, layouts_.home(result)));
+    else if (layouts_.assigned[result])
+      define(result, layouts_.layout(result), compute(op, i, layouts_.layout(result)));
   }
 }
 
@@ -180,8 +180,8 @@ llvm::Value *Lowering::scalar(ir::ValueId value) { return homes_.at(value).regis
 LinearLayout Lowering::natural_layout(ir::ValueId value) const {
   if (type(value).rank() == 0)
     return scalars();
-  if (layouts_.homes[value])
-    return layouts_.home(value);
+  if (layouts_.assigned[value])
+    return layouts_.layout(value);
   return default_layout(type(value).shape, function_.options.waves);
 }
 

@@ -193,7 +193,7 @@ void Lowering::lower_quantize(const ir::Op &op) {
   }
   const LinearLayout scales_layout = quantize_scales_layout(sorted);
   if (bits == 6) {
-    const LinearLayout &layout = layouts_.home(op.results[0]);
+    const LinearLayout &layout = layouts_.layout(op.results[0]);
     define(op.results[1], scales_layout, scales);
     return define(op.results[0], layout, spread_groups(groups, scales_layout, layout));
   }
@@ -210,7 +210,7 @@ void Lowering::lower_quantize(const ir::Op &op) {
     shared = share_quantized(op, made);
   for (size_t i = 0; i < made.size(); ++i)
     if (shared)
-      define(op.results[i], layouts_.home(op.results[i]), (*shared)[i]);
+      define(op.results[i], layouts_.layout(op.results[i]), (*shared)[i]);
     else
       define(op.results[i], made[i].layout, made[i].registers);
 }

@@ -16,8 +16,8 @@ std::optional<std::array<Registers, 2>> Lowering::share_quantized(const ir::Op &
     uint32_t place = 0;
   };
   std::array<Result<ConversionPlan>, 2> plans = {
-      plan_conversion(made[0].layout, layouts_.home(op.results[0]), 8, {.lds_limit = lds_limit}),
-      plan_conversion(made[1].layout, layouts_.home(op.results[1]), 8, {.lds_limit = lds_limit})};
+      plan_conversion(made[0].layout, layouts_.layout(op.results[0]), 8, {.lds_limit = lds_limit}),
+      plan_conversion(made[1].layout, layouts_.layout(op.results[1]), 8, {.lds_limit = lds_limit})};
   std::array<Way, 2> ways;
   uint32_t bytes = 0;
   for (size_t i = 0; i < ways.size(); ++i) {

@@ -61,7 +61,7 @@ std::optional<PipelineAccumulator> Finder::sum(size_t number) const {
     if (!is_dot(product) || index_.block(*product) != &body_ || index_.uses(product->result()) != 1)
       return std::nullopt;
     const DotPlan &plan = layouts_.dots.at(product);
-    if (layouts_.homes[body_.arguments[number + 1]] != plan.result ||
+    if (layouts_.assigned[body_.arguments[number + 1]] != plan.result ||
         1u << plan.result_bits != plan.mfma->result_registers() || plan.a.k_lane_bits != 0 ||
         plan.scales_accumulators || plan.a.facts->has_six_bits() || plan.b.facts->has_six_bits())
       return std::nullopt;
@@ -84,7 +84,7 @@ bool Finder::has_scalar_base(ir::ValueId pointer) const {
 
 /// Bytes in a row that one load instruction of a wave covers.
 unsigned Finder::wave_run(const ir::Op &op) const {
-  const LinearLayout &home = layouts_.home(op.result());
+  const LinearLayout &home = layouts_.layout(op.result());
   unsigned bytes = ir::byte_size(function_.type(op.result()).element);
   const AxisInfo *mask = op.operands.size() > 1 ? &axes_[op.operands[1]] : nullptr;
   unsigned run = vector_access(home, axes_[op.operands[0]], mask, bytes).elements();
@@ -113,7 +113,7 @@ bool Finder::split_mask(ir::ValueId mask, PipelinedLoad &load) {
 std::optional<PipelinedLoad> Finder::load(const ir::Op &op) {
   ir::ValueId pointer = op.operands[0];
   const ir::Type &type = function_.type(op.result());
-  if (type.rank() == 0 || !layouts_.homes[op.result()] || !has_scalar_base(pointer) ||
+  if (type.rank() == 0 || !layouts_.assigned[op.result()] || !has_scalar_base(pointer) ||
       type.element == ir::Element::I1)
     return std::nullopt;
   std::optional<int64_t> change = change_.change(pointer);
@@ -125,7 +125,7 @@ std::optional<PipelinedLoad> Finder::load(const ir::Op &op) {
     return std::nullopt;
   if (op.operands.size() > 2 && !is_zero(op.operands[2]))
     return std::nullopt;
-  const LinearLayout &home = layouts_.home(op.result());
+  const LinearLayout &home = layouts_.layout(op.result());
   unsigned bytes = ir::byte_size(type.element);
   const AxisInfo *mask = masked ? &axes_[op.operands[1]] : nullptr;
   unsigned access = vector_access(home, axes_[pointer], mask, bytes).elements() * bytes;

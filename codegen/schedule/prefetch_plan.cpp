@@ -82,11 +82,11 @@ private:
     unsigned accumulators = 0, in_flight = 0;
     for (size_t i = 0; i < loop_.results.size(); ++i) {
       const ir::ValueId carried = body_.arguments[i + 1];
-      if (layouts_.homes[carried])
-        accumulators += dwords(function_.type(carried), layouts_.home(carried));
+      if (layouts_.assigned[carried])
+        accumulators += dwords(function_.type(carried), layouts_.layout(carried));
     }
     for (const ir::Op *load : plan.loads)
-      in_flight += dwords(function_.type(load->result()), layouts_.home(load->result()));
+      in_flight += dwords(function_.type(load->result()), layouts_.layout(load->result()));
     const int waves = std::max({1, function_.options.waves_per_eu, function_.options.waves / int(simds)});
     const unsigned file = whole_file / static_cast<unsigned>(waves);
     const unsigned agprs = file > vector_registers ? file - vector_registers : 0;
@@ -96,7 +96,7 @@ private:
     unsigned working = agprs == 0 ? 2 * working_registers : working_registers;
     for (const ir::Op &op : body_.ops)
       if (layouts_.shared_quantizes.count(&op) != 0)
-        working += dwords(function_.type(op.results[0]), layouts_.home(op.results[0]));
+        working += dwords(function_.type(op.results[0]), layouts_.layout(op.results[0]));
     const unsigned room = std::min(file, vector_registers);
     const unsigned available = room - std::min(room, working);
     auto depth = static_cast<unsigned>(loop_.integer("stages"));
