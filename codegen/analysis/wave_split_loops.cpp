@@ -9,10 +9,6 @@ namespace nereid::codegen {
 
 namespace {
 
-bool is_dot(const ir::Op *op) {
-  return op && (op->opcode == ir::Opcode::Dot || op->opcode == ir::Opcode::DotScaled);
-}
-
 /// Needs no other wave and is seen by none.
 bool is_private(const ir::Op &op) {
   switch (op.opcode) {
@@ -89,7 +85,7 @@ const ir::Op *accumulated_dot(const FunctionIndex &index, const ir::Op &loop, si
     if (user.opcode != ir::Opcode::Add)
       return nullptr;
     const ir::Op *product = index.definition(user.operands[user.operands[0] == sum ? 1 : 0]);
-    if (!is_dot(product) || index.block(*product) != &body)
+    if (!product || !is_dot(*product) || index.block(*product) != &body)
       return nullptr;
     first = first ? first : product;
     sum = user.result();

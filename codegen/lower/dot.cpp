@@ -8,7 +8,7 @@ namespace nereid::codegen {
 
 /// A dot whose only use is an addition in the same region becomes the start of the sum.
 bool Lowering::is_folded_dot(const ir::Op &op) const {
-  if (op.opcode != ir::Opcode::Dot && op.opcode != ir::Opcode::DotScaled)
+  if (!is_dot(op))
     return false;
   ir::ValueId value = op.result();
   if (index_.uses(value) != 1)

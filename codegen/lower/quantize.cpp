@@ -4,7 +4,7 @@
 #include <llvm/IR/InlineAsm.h>
 #include <llvm/IR/IntrinsicsAMDGPU.h>
 
-#include "codegen/assign/operand_layout.h"
+#include "codegen/assign/quantize_layout.h"
 #include "codegen/lower/lowering.h"
 
 namespace nereid::codegen {

@@ -13,10 +13,6 @@ namespace {
 constexpr unsigned copy_bytes = 16; ///< of a lane, in one copy to LDS
 constexpr unsigned cache_line_bytes = 128;
 
-bool is_dot(const ir::Op *op) {
-  return op && (op->opcode == ir::Opcode::Dot || op->opcode == ir::Opcode::DotScaled);
-}
-
 class Finder {
 public:
   Finder(const FunctionIndex &index, const AxisAnalysis &axes, const LayoutChoice &layouts,
@@ -58,7 +54,8 @@ std::optional<PipelineAccumulator> Finder::sum(size_t number) const {
     if (user.opcode != ir::Opcode::Add)
       return std::nullopt;
     const ir::Op *product = index_.definition(user.operands[user.operands[0] == value ? 1 : 0]);
-    if (!is_dot(product) || index_.block(*product) != &body_ || index_.uses(product->result()) != 1)
+    if (!product || !is_dot(*product) || index_.block(*product) != &body_ ||
+        index_.uses(product->result()) != 1)
       return std::nullopt;
     const DotPlan &plan = layouts_.dots.at(product);
     if (layouts_.assigned[body_.arguments[number + 1]] != plan.result ||
