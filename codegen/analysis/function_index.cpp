@@ -39,8 +39,7 @@ void FunctionIndex::note_dots() {
             if (op.opcode == ir::Opcode::For)
               mark(block.arguments[i + 1]);
           }
-      bool is_dot = op.opcode == ir::Opcode::Dot || op.opcode == ir::Opcode::DotScaled;
-      if (is_dot ||
+      if (is_dot(op) ||
           std::any_of(op.operands.begin(), op.operands.end(), [&](ir::ValueId v) { return from_dot_[v]; }))
         for (ir::ValueId result : op.results)
           mark(result);

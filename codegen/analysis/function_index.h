@@ -45,6 +45,10 @@ private:
   std::unordered_map<const ir::Op *, const ir::Block *> blocks_;
 };
 
+/// dot or dot_scaled.
+inline bool is_dot(const ir::Op &op) {
+  return op.opcode == ir::Opcode::Dot || op.opcode == ir::Opcode::DotScaled;
+}
 /// A value made by broadcast, expand_dims, reshape, permute, split or join: only registers get other names.
 bool is_view(const FunctionIndex &index, ir::ValueId value);
 /// The value of which this one is a renaming, when that is all there is to it: not a part (split) or one of

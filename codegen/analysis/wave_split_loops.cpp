@@ -12,10 +12,6 @@ namespace nereid::codegen {
 
 namespace {
 
-bool is_dot(const ir::Op *op) {
-  return op && (op->opcode == ir::Opcode::Dot || op->opcode == ir::Opcode::DotScaled);
-}
-
 /// Needs no other wave and is seen by none.
 bool is_private(const ir::Op &op) {
   switch (op.opcode) {
@@ -74,7 +70,7 @@ bool pays(const ir::Function &function, const ir::Op &loop) {
 bool has_small_dot(const ir::Function &function, const ir::Op &loop) {
   const std::vector<ir::Op> &body = loop.blocks.front().ops;
   return std::any_of(body.begin(), body.end(), [&](const ir::Op &op) {
-    return is_dot(&op) && accumulators_are_small(function, op.result());
+    return is_dot(op) && accumulators_are_small(function, op.result());
   });
 }
 
@@ -97,7 +93,7 @@ const ir::Op *accumulated_dot(const FunctionIndex &index, const ir::Op &loop, si
     if (user.opcode != ir::Opcode::Add)
       return nullptr;
     const ir::Op *dot = index.definition(user.operands[user.operands[0] == sum ? 1 : 0]);
-    if (!is_dot(dot) || index.block(*dot) != &body)
+    if (!dot || !is_dot(*dot) || index.block(*dot) != &body)
       return nullptr;
     first = first ? first : dot;
     sum = user.result();

@@ -1,11 +1,8 @@
-// Layouts through one operation: shape operations by the algebra's transforms, quantize by its groups.
+// Layouts through one operation, by the transforms of the algebra.
 #include "codegen/assign/operand_layout.h"
-
-#include <algorithm>
 
 #include "codegen/layout/layout_error.h"
 #include "codegen/layout/layout_transforms.h"
-#include "dsl/ir/format.h"
 
 namespace nereid::codegen {
 
@@ -17,17 +14,6 @@ LinearLayout reshaped(const LinearLayout &layout, const ir::Shape &shape) {
   require_layout(result.ok(), "a reshape goes through an odd factor");
   return std::move(result).value();
 }
-
-/// The layout of what each group of `size` elements along the last dimension becomes.
-LinearLayout by_groups(const LinearLayout &layout, int64_t size) {
-  ir::Shape groups = layout.shape();
-  groups.back() /= size;
-  groups.push_back(size);
-  return reduce(reshaped(layout, groups), layout.rank());
-}
-
-/// Two e2m1 codes are a byte.
-bool packs_pairs(const ir::Shape &codes, const ir::Shape &x) { return codes.back() < x.back(); }
 
 } // namespace
 
@@ -73,25 +59,5 @@ std::optional<LinearLayout> result_layout(const ir::Function &function, const ir
     return layout;
   }
 }
-
-LinearLayout quantize_group_layout(const LinearLayout &groups) {
-  const unsigned last = groups.rank() - 1;
-  return LinearLayout::identity1d(Space::Register, groups.rank(), last, ir::scale_group) * groups;
-}
-
-std::optional<LinearLayout> quantize_operand_layout(const LinearLayout &codes, const ir::Shape &x) {
-  const bool pairs = packs_pairs(codes.shape(), x);
-  const std::vector<uint64_t> &registers = codes.bases(Space::Register);
-  for (int64_t step = 1; step < (pairs ? ir::scale_group / 2 : ir::scale_group); step *= 2)
-    if (std::find(registers.begin(), registers.end(), static_cast<uint64_t>(step)) == registers.end())
-      return std::nullopt;
-  return pairs ? LinearLayout::identity1d(Space::Register, codes.rank(), codes.rank() - 1, 2) * codes : codes;
-}
-
-LinearLayout quantize_codes_layout(const LinearLayout &x, const ir::Shape &codes) {
-  return packs_pairs(codes, x.shape()) ? by_groups(x, 2) : x;
-}
-
-LinearLayout quantize_scales_layout(const LinearLayout &x) { return by_groups(x, ir::scale_group); }
 
 } // namespace nereid::codegen

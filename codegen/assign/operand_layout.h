@@ -20,12 +20,4 @@ LinearLayout operand_layout(const ir::Function &function, const ir::Op &op, unsi
 std::optional<LinearLayout> result_layout(const ir::Function &function, const ir::Op &op,
                                           const LinearLayout &layout);
 
-/// quantize and its packing. x's layout with each group of 32 in a lane, from the layout of the groups;
-LinearLayout quantize_group_layout(const LinearLayout &groups);
-/// from that of the codes, if it has the bytes of a group in a lane;
-std::optional<LinearLayout> quantize_operand_layout(const LinearLayout &codes, const ir::Shape &x);
-/// and the layouts of codes and scales from x's.
-LinearLayout quantize_codes_layout(const LinearLayout &x, const ir::Shape &codes);
-LinearLayout quantize_scales_layout(const LinearLayout &x);
-
 } // namespace nereid::codegen

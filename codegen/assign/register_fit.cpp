@@ -30,8 +30,8 @@ Status check_registers(const FunctionIndex &index, const LayoutChoice &layouts) 
   const ir::Function &function = index.function();
   const int waves = function.options.waves;
   const int64_t available = registers_of_a_lane(waves);
-  for (ir::ValueId value = 0; value < layouts.homes.size(); ++value) {
-    if (!layouts.homes[value])
+  for (ir::ValueId value = 0; value < layouts.assigned.size(); ++value) {
+    if (!layouts.assigned[value])
       continue;
     const ir::Type &type = function.type(value);
     const int64_t registers = registers_for(type, waves);

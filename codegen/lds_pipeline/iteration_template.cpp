@@ -10,8 +10,6 @@ namespace nereid::codegen {
 
 namespace {
 
-bool is_dot(const ir::Op &op) { return op.opcode == ir::Opcode::Dot || op.opcode == ir::Opcode::DotScaled; }
-
 /// A vector that is put together from all elements of another, in order, is the other.
 llvm::Value *without_shuffling(llvm::Value *value) {
   auto *type = llvm::dyn_cast<llvm::FixedVectorType>(value->getType());

@@ -109,7 +109,7 @@ void OperandMemory::emit_wave_target(size_t load) {
 void OperandMemory::emit_read_bases(size_t load) {
   const PipelinedLoad &of = pipeline_.loads[load];
   State &state = states_[load];
-  const LinearLayout &home = lowering_.context.plan.layouts.home(of.op->result());
+  const LinearLayout &home = lowering_.context.plan.layouts.layout(of.op->result());
   uint64_t thread_bits = 0;
   llvm::Value *thread = builder_.getInt32(0);
   for (Space space : {Space::Lane, Space::Wave})

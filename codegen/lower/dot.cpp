@@ -17,7 +17,7 @@ bool is_folded_dot(const KernelPlan &plan, const ir::Op &op) {
     return false;
   const ir::Op &user = *index.user(value);
   if (user.opcode != ir::Opcode::Add || index.block(user) != index.block(op) ||
-      plan.layouts.homes[user.result()] != plan.layouts.homes[value])
+      plan.layouts.assigned[user.result()] != plan.layouts.assigned[value])
     return false;
   const ir::Op *first = index.definition(user.operands[0]);
   return first == &op || !first || !is_folded_dot(plan, *first);

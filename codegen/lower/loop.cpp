@@ -83,7 +83,7 @@ void LoopEmitter::close(const Loop &loop) {
       parts_.edges.arrive(result, loop.layouts[i], results[i]);
       continue;
     }
-    const LinearLayout &layout = context_.plan.layouts.home(result);
+    const LinearLayout &layout = context_.plan.layouts.layout(result);
     parts_.values.define(result, layout,
                          sum_over_waves(builder_, parts_.exchange, results[i], loop.layouts[i], layout));
   }

@@ -78,7 +78,7 @@ void OpEmitter::emit_pure_op(const ir::Op &op) {
   const KernelPlan &plan = parts_.context.plan;
   for (unsigned i = 0; i < op.results.size(); ++i) {
     const ir::ValueId result = op.results[i];
-    if (parts_.context.type(result).rank() != 0 && !plan.layouts.homes[result])
+    if (parts_.context.type(result).rank() != 0 && !plan.layouts.assigned[result])
       continue;
     const LinearLayout layout = assigned_layout(plan, result);
     parts_.values.define(result, layout, parts_.values.compute(op, i, layout));

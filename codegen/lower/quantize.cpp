@@ -1,7 +1,7 @@
 // quantize: which groups a lane has, and where codes and scales go.
 #include "codegen/lower/quantize.h"
 
-#include "codegen/assign/operand_layout.h"
+#include "codegen/assign/quantize_layout.h"
 #include "codegen/lower/group_quantizer.h"
 #include "codegen/plan/defined_layouts.h"
 
@@ -35,7 +35,7 @@ void QuantizeEmitter::emit(const ir::Op &op, const BodyCopy &copy) {
   const Quantized quantized = quantize_groups(op, values_.get(op.operands[0], sorted));
   const LinearLayout of_scales = quantize_scales_layout(sorted);
   if (ir::facts(*ir::format_named(op.string("format"))).bits == 6) {
-    const LinearLayout &of_codes = layouts.home(op.results[0]);
+    const LinearLayout &of_codes = layouts.layout(op.results[0]);
     values_.define(op.results[1], of_scales, quantized.scales);
     return values_.define(op.results[0], of_codes,
                           six_bit_.spread_groups(quantized.codes, of_scales, of_codes));

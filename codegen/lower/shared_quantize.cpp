@@ -42,7 +42,7 @@ std::optional<QuantizeEmitter::Pair> QuantizeEmitter::share(const ir::Op &op, co
   uint32_t bytes = 0;
   for (size_t i = 0; i < plans.size(); ++i) {
     std::optional<ExchangePlan> plan =
-        plan_exchange(own[i].layout, context_.plan.layouts.home(op.results[i]));
+        plan_exchange(own[i].layout, context_.plan.layouts.layout(op.results[i]));
     if (!plan)
       return std::nullopt;
     plans[i] = std::move(*plan);
@@ -64,7 +64,7 @@ std::optional<QuantizeEmitter::Pair> QuantizeEmitter::share(const ir::Op &op, co
   for (size_t i = 0; i < plans.size(); ++i)
     exchange_.read(plans[i].exchange, 0, builder_.getInt8Ty(), address(i), result[i].registers);
   for (size_t i = 0; i < plans.size(); ++i)
-    result[i] = {context_.plan.layouts.home(op.results[i]),
+    result[i] = {context_.plan.layouts.layout(op.results[i]),
                  exchange_.run(plans[i].after, result[i].registers)};
   return result;
 }

@@ -9,8 +9,8 @@ LinearLayout assigned_layout(const KernelPlan &plan, ir::ValueId value) {
   const ir::Type &type = plan.function().type(value);
   if (type.rank() == 0)
     return scalar_layout(plan.function().options.waves);
-  if (plan.layouts.homes[value])
-    return plan.layouts.home(value);
+  if (plan.layouts.assigned[value])
+    return plan.layouts.layout(value);
   return default_layout(type.shape, plan.function().options.waves);
 }
 

@@ -73,7 +73,7 @@ void ConversionWalk::visit_memory(const ir::Op &op) {
   const bool is_load = op.opcode == ir::Opcode::Load;
   if (function_.type(op.operands[0]).rank() == 0)
     return;
-  const LinearLayout &layout = is_load ? layouts_.home(op.result()) : layouts_.writes.at(&op);
+  const LinearLayout &layout = is_load ? layouts_.layout(op.result()) : layouts_.writes.at(&op);
   const LinearLayout leaders = access_leaders(index_, axes_, op, layout);
   const bool is_atomic = !is_load && op.opcode != ir::Opcode::Store;
   const std::optional<size_t> mask = mask_operand(op);

@@ -42,7 +42,7 @@ LinearLayout in_group_order(const LinearLayout &operand) {
 }
 
 DefinedLayouts::DefinedLayouts(const FunctionIndex &index, const LayoutChoice &layouts)
-    : index_(index), choice_(layouts), layouts_(layouts.homes) {
+    : index_(index), choice_(layouts), layouts_(layouts.assigned) {
   ir::for_each_op(index.function(), [&](const ir::Op &op, unsigned) { define(op); });
 }
 
@@ -69,8 +69,8 @@ void DefinedLayouts::define_quantized(const ir::Op &op) {
   }
   const LinearLayout codes = quantize_codes_layout(operand, function.type(op.results[0]).shape);
   const bool is_shared = choice_.shared_quantizes.count(&op) != 0 &&
-                         is_one_exchange(codes, choice_.home(op.results[0])) &&
-                         is_one_exchange(scales, choice_.home(op.results[1]));
+                         is_one_exchange(codes, choice_.layout(op.results[0])) &&
+                         is_one_exchange(scales, choice_.layout(op.results[1]));
   if (!is_shared) {
     layouts_[op.results[0]] = codes;
     layouts_[op.results[1]] = scales;

@@ -12,10 +12,6 @@ namespace nereid::codegen {
 
 namespace {
 
-bool is_dot(const ir::Op *op) {
-  return op && (op->opcode == ir::Opcode::Dot || op->opcode == ir::Opcode::DotScaled);
-}
-
 /// The first conversion that goes through LDS.
 std::optional<Objection> first_exchange(const ir::Function &function, const ConversionWalk &walk,
                                         const ConversionOptions &options) {
@@ -36,7 +32,8 @@ std::optional<Objection> template_objection(const LoopFacts &facts, const Stream
   ConversionWalk walk(facts.index, facts.axes, facts.layouts, defined);
   for (const ir::Op &op : loop.op->blocks.front().ops) {
     const bool adds_dot = std::any_of(op.operands.begin(), op.operands.end(), [&](ir::ValueId operand) {
-      return is_dot(facts.index.definition(operand));
+      const ir::Op *definition = facts.index.definition(operand);
+      return definition && is_dot(*definition);
     });
     if (op.opcode != ir::Opcode::Load && op.opcode != ir::Opcode::Yield && !adds_dot)
       walk.visit(op);
@@ -52,7 +49,7 @@ std::optional<Objection> template_objection(const LoopFacts &facts, const Stream
 bool has_six_bits(const LayoutChoice &layouts, const ir::Op &op) {
   if (op.opcode == ir::Opcode::Quantize)
     return ir::facts(*ir::format_named(op.string("format"))).bits == 6;
-  if (!is_dot(&op))
+  if (!is_dot(op))
     return false;
   const DotPlan &plan = layouts.dots.at(&op);
   return plan.a.facts->has_six_bits() || plan.b.facts->has_six_bits();

@@ -65,8 +65,8 @@ void Printer::layouts() {
 }
 
 void Printer::layout(ir::ValueId value) {
-  if (plan_.layouts.homes[value])
-    append("  %{} {} {}\n", value, function_.type(value).text(), plan_.layouts.home(value).text());
+  if (plan_.layouts.assigned[value])
+    append("  %{} {} {}\n", value, function_.type(value).text(), plan_.layouts.layout(value).text());
 }
 
 void Printer::dots() {

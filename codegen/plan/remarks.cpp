@@ -11,8 +11,6 @@
 namespace nereid::codegen {
 namespace {
 
-bool is_dot(const ir::Op &op) { return op.opcode == ir::Opcode::Dot || op.opcode == ir::Opcode::DotScaled; }
-
 class Collector {
 public:
   explicit Collector(const KernelPlan &plan)
@@ -125,7 +123,7 @@ std::vector<const ir::Op *> Collector::operand_loads(const ir::Block &body) cons
 void Collector::note_operands(const LoopPlan &loop) {
   const auto *pipeline = std::get_if<LdsPipeline>(&loop.schedule);
   for (const ir::Op *load : operand_loads(loop.op->blocks.front())) {
-    if (!plan_.layouts.homes[load->result()] || !wants_lds(plan_.index, plan_.axes, plan_.layouts, *load))
+    if (!plan_.layouts.assigned[load->result()] || !wants_lds(plan_.index, plan_.axes, plan_.layouts, *load))
       continue;
     const Decision<LdsImage> image = choose_lds_image(plan_.index, plan_.axes, plan_.layouts, *load);
     if (pipeline && image)
@@ -157,7 +155,7 @@ void Collector::note_mask(const ir::Op &op) {
   if ((!is_load && op.opcode != ir::Opcode::Store) || !mask_operand(op) ||
       function_.type(op.operands[0]).rank() == 0)
     return;
-  const LinearLayout &layout = is_load ? plan_.layouts.home(op.result()) : plan_.layouts.writes.at(&op);
+  const LinearLayout &layout = is_load ? plan_.layouts.layout(op.result()) : plan_.layouts.writes.at(&op);
   const LinearLayout leaders = access_leaders(plan_.index, plan_.axes, op, layout);
   if (const auto objection = descriptor_objection(plan_.index, plan_.ranges, op.operands[0], leaders))
     add(RemarkKind::MaskBranches, op,

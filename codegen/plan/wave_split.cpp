@@ -18,7 +18,7 @@ std::vector<const ir::Op *> loops_in(const ir::Function &function, const WaveSpl
 }
 
 Status lay_out(KernelPlan &plan, const WaveSplitLoops &split) {
-  const bool is_done = !plan.layouts.homes.empty() && plan.layouts.wave_split == split;
+  const bool is_done = !plan.layouts.assigned.empty() && plan.layouts.wave_split == split;
   if (!is_done) {
     NEREID_TRY(plan.layouts, choose_layouts(plan.index, plan.axes, split));
   }

@@ -88,7 +88,7 @@ uint32_t LdsImage::offset(const LinearLayout &layout, uint32_t reg, bool swizzle
 
 bool wants_lds(const FunctionIndex &index, const AxisAnalysis &axes, const LayoutChoice &layouts,
                const ir::Op &load) {
-  const LinearLayout &home = layouts.home(load.result());
+  const LinearLayout &home = layouts.layout(load.result());
   return home.free_mask(Space::Wave) != 0 &&
          wave_run(index.function(), axes, load, home) < gfx950::cache_line_bytes;
 }
@@ -109,7 +109,7 @@ Decision<LdsImage> choose_lds_image(const FunctionIndex &index, const AxisAnalys
     return Objection{&load,
                      fmt::format("a row of the tile has {} bytes, which is no power of two from {} to {}",
                                  row_bytes, min_row_bytes, max_row_bytes)};
-  if (const unsigned wide = access_bytes(layouts.home(load.result())); wide != LdsImage::copy_bytes)
+  if (const unsigned wide = access_bytes(layouts.layout(load.result())); wide != LdsImage::copy_bytes)
     return Objection{&load, fmt::format("a lane reads {} bytes at a time as far as alignment, contiguity "
                                         "and mask are known, not {}",
                                         wide, LdsImage::copy_bytes)};

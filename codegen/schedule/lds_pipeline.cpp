@@ -37,7 +37,7 @@ std::optional<Objection> Planner::check_accumulators(const StreamingLoop &loop) 
   for (size_t i = 0; i < loop.accumulators.size(); ++i)
     for (const ir::Op *dot : loop.accumulators[i].dots) {
       const DotPlan &plan = layouts_.dots.at(dot);
-      if (layouts_.homes[loop.op->blocks.front().arguments[i + 1]] != plan.result)
+      if (layouts_.assigned[loop.op->blocks.front().arguments[i + 1]] != plan.result)
         return Objection{dot, "its sum does not lie as the accumulator does"};
       if (1u << plan.result_bits != plan.mfma->result_registers() || plan.a.k_lane_bits != 0)
         return Objection{dot, "its tile is smaller than a matrix instruction's"};
@@ -57,9 +57,9 @@ Decision<PipelinedLoad> Planner::load(const StreamedLoad &streamed) const {
   const auto groups_of = [&](const LinearLayout &layout) {
     return group_registers(layout, vector_access(layout, pointer, mask, bytes));
   };
-  if (!layouts_.homes[op.result()])
+  if (!layouts_.assigned[op.result()])
     return Objection{&op, "its tile has no layout of its own"};
-  PipelinedLoad load{streamed, groups_of(layouts_.home(op.result())), std::nullopt, {}};
+  PipelinedLoad load{streamed, groups_of(layouts_.layout(op.result())), std::nullopt, {}};
   if (const unsigned access = load.groups.access.elements() * bytes; access < 4)
     return Objection{&op, fmt::format("a lane reads {} bytes at a time, less than a dword", access)};
   if (!wants_lds(index_, axes_, layouts_, op))

@@ -114,7 +114,7 @@ void Planner::find_early_values(PrefetchPlan &plan) {
 std::optional<std::string> Planner::branches(const ir::Op &load) const {
   if (!mask_operand(load))
     return std::nullopt;
-  const LinearLayout leaders = access_leaders(index_, axes_, load, layouts_.home(load.result()));
+  const LinearLayout leaders = access_leaders(index_, axes_, load, layouts_.layout(load.result()));
   const std::optional<NoDescriptor> objection =
       descriptor_objection(index_, ranges_, load.operands[0], leaders);
   return objection ? std::optional("its mask takes branches: " + objection->reason) : std::nullopt;
@@ -146,7 +146,7 @@ unsigned Planner::available_registers() const {
   unsigned working = file <= vgprs ? 2 * cost::working_registers : cost::working_registers;
   for (const ir::Op &op : body_.ops)
     if (layouts_.shared_quantizes.count(&op) != 0)
-      working += dwords(function_.type(op.results[0]), layouts_.home(op.results[0]));
+      working += dwords(function_.type(op.results[0]), layouts_.layout(op.results[0]));
   const unsigned room = std::min(file, vgprs);
   return room - std::min(room, working);
 }
@@ -157,11 +157,11 @@ unsigned Planner::depth(const std::vector<const ir::Op *> &loads) const {
   unsigned accumulators = 0, in_flight = 0;
   for (size_t i = 0; i < loop_.results.size(); ++i) {
     const ir::ValueId carried = body_.arguments[i + 1];
-    if (layouts_.homes[carried])
-      accumulators += dwords(function_.type(carried), layouts_.home(carried));
+    if (layouts_.assigned[carried])
+      accumulators += dwords(function_.type(carried), layouts_.layout(carried));
   }
   for (const ir::Op *load : loads)
-    in_flight += dwords(function_.type(load->result()), layouts_.home(load->result()));
+    in_flight += dwords(function_.type(load->result()), layouts_.layout(load->result()));
   const unsigned file = registers_of_a_lane();
   const unsigned agprs = file > vgprs ? file - vgprs : 0;
   if (accumulators > vgprs / 2)

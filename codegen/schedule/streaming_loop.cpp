@@ -13,10 +13,6 @@ namespace nereid::codegen {
 
 namespace {
 
-bool is_dot(const ir::Op *op) {
-  return op && (op->opcode == ir::Opcode::Dot || op->opcode == ir::Opcode::DotScaled);
-}
-
 class Finder {
 public:
   Finder(const FunctionIndex &index, const AxisAnalysis &axes, const ir::Op &loop)
@@ -76,7 +72,7 @@ Decision<DotAccumulator> Finder::accumulator(size_t number) const {
     if (user.opcode != ir::Opcode::Add)
       return other;
     const ir::Op *dot = index_.definition(user.operands[user.operands[0] == value ? 1 : 0]);
-    if (!is_dot(dot) || index_.block(*dot) != &body_ || index_.uses(dot->result()) != 1)
+    if (!dot || !is_dot(*dot) || index_.block(*dot) != &body_ || index_.uses(dot->result()) != 1)
       return other;
     result.dots.push_back(dot);
     value = user.result();
@@ -151,9 +147,9 @@ std::optional<Objection> Finder::only_loads_and_computes(const StreamingLoop &fo
     const bool is_memory = op.opcode == ir::Opcode::Load || op.opcode == ir::Opcode::Yield;
     const bool is_computing =
         ir::is_elementwise(op.opcode) || op_class == ir::OpClass::Source || op_class == ir::OpClass::Shape;
-    if (is_dot(&op) && !is_accumulated(op))
+    if (is_dot(op) && !is_accumulated(op))
       return Objection{&op, "its body has a dot that is not added to a carried value"};
-    if (!is_dot(&op) && !is_memory && !is_computing)
+    if (!is_dot(op) && !is_memory && !is_computing)
       return Objection{&op, fmt::format("its body has a {}", ir::facts(op.opcode).name)};
   }
   return std::nullopt;
