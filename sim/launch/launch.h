@@ -11,6 +11,7 @@
 #include "base/result.h"
 #include "sim/object/line_table.h"
 #include "sim/state/checks.h"
+#include "sim/state/fault.h"
 #include "sim/state/instruction.h"
 
 namespace nereid::sim {
