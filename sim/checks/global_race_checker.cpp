@@ -19,16 +19,15 @@ GlobalRaceChecker::GlobalRaceChecker(const Program &program)
   for (uint32_t index = 0; index < program.size(); ++index) {
     const Instruction &instruction = program[index];
     Facts &facts = facts_[index];
-    facts.counting = counting(instruction);
+    facts.counter = counter_of(instruction);
     facts.waits = instruction.category == Category::Waitcnt;
     if (!instruction.operation)
       continue;
-    const std::string &name = instruction.operation->name;
-    facts.scalar = facts.counting == Counting::Scalar;
-    if (facts.counting == Counting::Vector || facts.counting == Counting::Flat || name == "buffer_inv")
-      facts.device = program.text(instruction).find(" sc1") != std::string::npos;
-    facts.writes_back = name == "buffer_wbl2" && facts.device;
-    facts.invalidates = name == "buffer_inv" && facts.device;
+    const MemoryForm::Kind kind = instruction.operation->memory.kind;
+    facts.scalar = facts.counter == WaitCounter::Scalar;
+    facts.device = instruction.device_scope;
+    facts.writes_back = kind == MemoryForm::Kind::WriteBack && facts.device;
+    facts.invalidates = kind == MemoryForm::Kind::Invalidate && facts.device;
   }
 }
 
@@ -42,8 +41,8 @@ void GlobalRaceChecker::begin(Workgroup &group, std::span<const std::unique_ptr<
 void GlobalRaceChecker::before(Wave &wave, const Instruction &instruction) {
   const Facts &facts = facts_[wave.current];
   GlobalOrder &order = orders_[wave.index];
-  if (facts.counting != Counting::Nothing) {
-    number_ = order.issue(facts.counting);
+  if (facts.counter != WaitCounter::None) {
+    number_ = order.issue(facts.counter);
     if (facts.writes_back)
       order.write_back(number_);
   } else if (facts.waits)

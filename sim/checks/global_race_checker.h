@@ -29,7 +29,7 @@ public:
 
 private:
   struct Facts {
-    Counting counting = Counting::Nothing;
+    WaitCounter counter = WaitCounter::None;
     bool waits = false;
     bool writes_back = false;
     bool invalidates = false;

@@ -23,11 +23,8 @@ HazardChecker::HazardChecker(const Program &program)
       facts.second_rows |= uint32_t{rows[row].second(view)} << row;
     }
     facts.passes = static_cast<uint8_t>(view.wide_matrix ? view.passes : 0);
-    facts.packed_float = view.name.starts_with("v_pk_") && view.name.ends_with("_f32");
-    if (view.name == "s_nop")
-      facts.states = static_cast<uint8_t>((instruction.immediate & 15) + 1);
-    else if (view.name.starts_with("v_permlane") && view.name.ends_with("_swap_b32"))
-      facts.states = 2;
+    facts.packed_float = view.is(HazardClass::PackedF32);
+    facts.states = static_cast<uint8_t>(view.states());
   }
 }
 

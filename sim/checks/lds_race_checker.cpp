@@ -19,7 +19,7 @@ constexpr size_t remembered = 2048;
 
 LdsRaceChecker::LdsRaceChecker(const Program &program) : program_(program) {
   for (uint32_t index = 0; index < program.size(); ++index) {
-    counting_.push_back(counting(program[index]));
+    counters_.push_back(counter_of(program[index]));
     waits_.push_back(program[index].category == Category::Waitcnt);
   }
 }
@@ -37,8 +37,8 @@ void LdsRaceChecker::begin(Workgroup &group, std::span<const std::unique_ptr<Wav
 
 void LdsRaceChecker::before(Wave &wave, const Instruction &instruction) {
   State &state = states_[wave.index];
-  if (counting_[wave.current] != Counting::Nothing)
-    state.last = state.outstanding.issue(counting_[wave.current]);
+  if (counters_[wave.current] != WaitCounter::None)
+    state.last = state.outstanding.issue(counters_[wave.current]);
   else if (waits_[wave.current])
     state.outstanding.wait(WaitCounts(static_cast<uint32_t>(instruction.immediate)));
 }
@@ -114,21 +114,18 @@ uint64_t LdsRaceChecker::mark_record(const Record &record, unsigned wave) {
 
 uint64_t LdsRaceChecker::repeated_values(const Wave &wave, const Instruction &instruction,
                                          const Record &record) const {
-  const std::string &name = instruction.operation->name;
-  const bool one = name.starts_with("ds_write_b") && !name.ends_with("_hi");
-  const bool two = name.starts_with("ds_write2");
-  if (!one && !two)
+  const MemoryForm &form = instruction.operation->memory;
+  if (form.kind != MemoryForm::Kind::Store || form.addressing != Addressing::Lds || form.element.half)
     return 0;
-  // Of two elements the second is another register's, unless it stands where the first does.
-  constexpr uint32_t wide_step = 64;
-  const uint32_t step = name.find("st64") != std::string::npos ? wide_step : 1;
-  const uint32_t first_offset = uint32_t{instruction.offset0} * step * record.bytes;
+  // Of two elements the second is another register's, unless it has the address of the first.
+  const uint32_t first_offset = uint32_t{instruction.offset0} * form.offset_scale * record.bytes;
   uint64_t lanes = 0;
   for (uint64_t left = record.lanes; left; left &= left - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(left));
     std::array<uint32_t, 4> words{};
     const uint32_t begin = record.address[lane];
-    const bool second = two && begin != wave.vgpr[instruction.address_register].word[lane] + first_offset;
+    const bool second =
+        form.two_elements && begin != wave.vgpr[instruction.address_register].word[lane] + first_offset;
     const unsigned data = second ? instruction.data2 : instruction.data;
     for (unsigned k = 0; 4 * k < record.bytes; ++k)
       words[k] = wave.vgpr[data + k].word[lane];
@@ -208,11 +205,12 @@ void LdsRaceChecker::report(Wave &wave, const Record &record, unsigned lane) {
         continue;
       const Instruction &first = program_[other->instruction];
       const std::string why =
-          other->before_barrier ? fmt::format("its wave did not wait for it ({}) before the barrier",
-                                              other->ticket.counting == Counting::Lds      ? "lgkmcnt"
-                                              : other->ticket.counting == Counting::Vector ? "vmcnt"
-                                                                                           : "both counters")
-                                : "there is no barrier between them";
+          other->before_barrier
+              ? fmt::format("its wave did not wait for it ({}) before the barrier",
+                            other->ticket.counter == WaitCounter::Lds      ? "lgkmcnt"
+                            : other->ticket.counter == WaitCounter::Vector ? "vmcnt"
+                                                                           : "both counters")
+              : "there is no barrier between them";
       return wave.raise(FaultKind::RaceLds, static_cast<int>(lane),
                         fmt::format("this {} LDS byte {:#x}, which '{}' at {:#x} in wave {} {}: {}",
                                     verb(record.kind), byte, program_.text(first), first.address, index,

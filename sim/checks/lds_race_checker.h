@@ -63,8 +63,8 @@ private:
   /// The last access of another wave that touches the byte and must be in order with `record`.
   const Record *find_other(const Record &record, uint32_t byte, const State &other) const;
 
-  const Program &program_;         ///< also that of a copy of the launch
-  std::vector<Counting> counting_; ///< of each instruction
+  const Program &program_;            ///< also that of a copy of the launch
+  std::vector<WaitCounter> counters_; ///< of each instruction
   std::vector<bool> waits_;
   std::vector<State> states_;     ///< of the waves
   std::vector<uint8_t> writer_;   ///< of each byte of LDS

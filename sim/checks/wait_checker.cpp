@@ -12,7 +12,7 @@ namespace {
 
 /// True for the destination of a load into half a register: the other half only passes through.
 bool is_kept_half(const Instruction &instruction, unsigned number) {
-  return instruction.operation->name.find("_d16") != std::string::npos && number == instruction.destination &&
+  return instruction.operation->memory.element.half && number == instruction.destination &&
          number != instruction.address_register;
 }
 
@@ -26,7 +26,7 @@ WaitChecker::WaitChecker(const Program &program) : program_(program), facts_(pro
       facts.touched.add(range);
     for (const RegisterRange &range : effects.writes)
       facts.touched.add(range);
-    facts.counting = counting(program[index]);
+    facts.counter = counter_of(program[index]);
     facts.waits = program[index].category == Category::Waitcnt;
   }
 }
@@ -44,20 +44,20 @@ void WaitChecker::before(Wave &wave, const Instruction &instruction) {
     if (wave.fault)
       return;
   }
-  if (facts.counting != Counting::Nothing)
-    issue(state, wave.current, facts.counting);
+  if (facts.counter != WaitCounter::None)
+    issue(state, wave.current, facts.counter);
   else if (facts.waits) {
     state.outstanding.wait(WaitCounts(static_cast<uint32_t>(instruction.immediate)));
     retire(state);
   }
 }
 
-void WaitChecker::issue(State &state, uint32_t index, Counting counting) {
-  state.last = {state.outstanding.issue(counting), index};
+void WaitChecker::issue(State &state, uint32_t index, WaitCounter counter) {
+  state.last = {state.outstanding.issue(counter), index};
   if (program_.effects(index).writes.empty())
     return;
   // Without waits nothing else takes out the operations that the counter's limit has completed.
-  if (state.operations.size() > 2 * WaitCounts::vector_limit)
+  if (state.operations.size() > 2 * max_vmcnt)
     retire(state);
   state.operations.push_back(state.last);
   add_registers(state, static_cast<uint32_t>(state.operations.size() - 1));
@@ -84,7 +84,7 @@ void WaitChecker::retire(State &state) {
 }
 
 void WaitChecker::examine(Wave &wave, const State &state, const Instruction &instruction) {
-  const Counting own = facts_[wave.current].counting;
+  const WaitCounter own = facts_[wave.current].counter;
   auto examine_range = [&](const RegisterRange &range, bool written) {
     for (unsigned k = 0; k < range.count && !wave.fault; ++k) {
       const unsigned number = RegisterSet::number(range, k);
@@ -95,7 +95,7 @@ void WaitChecker::examine(Wave &wave, const State &state, const Instruction &ins
         continue;
       // Results that come back in the order of issue may replace each other.
       const bool in_order =
-          own == operation.ticket.counting && (own == Counting::Vector || own == Counting::Lds);
+          own == operation.ticket.counter && (own == WaitCounter::Vector || own == WaitCounter::Lds);
       if (in_order && (written || is_kept_half(instruction, number)))
         continue;
       const Instruction &other = program_[operation.instruction];
@@ -117,7 +117,7 @@ void WaitChecker::access(Wave &wave, const Instruction &, const MemoryAccess &ac
     return;
   State &state = states_[wave.index];
   if (access.to_lds) {
-    if (state.loads_to_lds.size() > 2 * WaitCounts::vector_limit)
+    if (state.loads_to_lds.size() > 2 * max_vmcnt)
       retire(state);
     state.loads_to_lds.push_back({state.last, LdsFootprint(access)});
     return;

@@ -27,7 +27,7 @@ private:
   /// What the check needs to know of an instruction.
   struct Facts {
     RegisterSet touched;
-    Counting counting = Counting::Nothing;
+    WaitCounter counter = WaitCounter::None;
     bool waits = false;
   };
   struct Pending {
@@ -48,7 +48,7 @@ private:
     Pending last;                                     ///< issued
   };
 
-  void issue(State &state, uint32_t index, Counting counting);
+  void issue(State &state, uint32_t index, WaitCounter counter);
   void add_registers(State &state, uint32_t operation);
   void retire(State &state);
   void examine(Wave &wave, const State &state, const Instruction &instruction);

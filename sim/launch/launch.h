@@ -12,6 +12,7 @@
 #include "sim/launch/instruction_counts.h"
 #include "sim/object/line_table.h"
 #include "sim/state/checks.h"
+#include "sim/state/fault.h"
 #include "sim/state/instruction.h"
 
 namespace nereid::sim {

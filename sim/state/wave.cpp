@@ -108,11 +108,4 @@ void Wave::raise_out_of_bounds(uint64_t address, size_t bytes, int lane, const c
   fault->memory = address;
 }
 
-const char *fault_kind_name(FaultKind kind) {
-  static constexpr const char *names[] = {"out_of_bounds", "undefined",  "race_lds",    "race_global",
-                                          "wait",          "misaligned", "hazard",      "barrier",
-                                          "nan_scale",     "budget",     "unsupported", "trap"};
-  return names[static_cast<unsigned>(kind)];
-}
-
 } // namespace nereid::sim

@@ -9,14 +9,13 @@
 #include <string>
 #include <vector>
 
+#include "sim/state/fault.h"
 #include "sim/state/instruction.h"
+#include "sim/state/isa_limits.h"
 #include "sim/state/memory.h"
 
 namespace nereid::sim {
 
-inline constexpr unsigned lane_count = 64;
-inline constexpr unsigned accumulation_base = 256;
-inline constexpr unsigned vector_registers = 512;
 /// Registers beyond the last, for tuples that malformed code starts near the end.
 inline constexpr unsigned register_margin = 64;
 
@@ -52,13 +51,6 @@ inline constexpr uint32_t private_aperture = 0x00020000;
 
 class Checker;
 struct MemoryAccess;
-
-struct RaisedFault {
-  FaultKind kind;
-  int lane; ///< -1: the whole wave
-  std::string text;
-  std::optional<uint64_t> memory = {}; ///< the address that cannot be accessed
-};
 
 /// A workgroup's shared state.
 struct Workgroup {
