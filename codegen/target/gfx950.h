@@ -40,9 +40,8 @@ inline constexpr unsigned lds_bank_bytes = 4; ///< (ISA 2.2.1)
 inline constexpr unsigned max_access_bytes = 16; ///< of a lane: dwordx4, b128 (ISA 9.1, 11.3)
 /// Narrower accesses may lie anywhere their own size divides; wider ones need dwords (ISA 9.1.7).
 inline constexpr unsigned access_alignment = 4;
-inline constexpr unsigned lds_copy_bytes = 16;     ///< of a lane, in the widest load to LDS (ISA 9.1.9)
-inline constexpr unsigned cache_line_bytes = 128;  ///< of vector L1 and L2 (SPEC)
-inline constexpr int64_t max_buffer_offset = 4095; ///< of the 12 bits in a buffer instruction (ISA 9.1.4)
+inline constexpr unsigned lds_copy_bytes = 16;    ///< of a lane, in the widest load to LDS (ISA 9.1.9)
+inline constexpr unsigned cache_line_bytes = 128; ///< of vector L1 and L2 (SPEC)
 /// Bytes that a buffer descriptor of ours reaches. Offsets from here on are out of range: loads give zeros,
 /// stores are dropped, loads to LDS write zeros (ISA 9.1.5). Half of what 32 bits can say, so that no sum of
 /// offsets wraps.
@@ -52,9 +51,7 @@ inline constexpr uint32_t buffer_flags = 0x00027000;
 
 // --- Counters of s_waitcnt (ISA 4.4) ---
 
-inline constexpr unsigned max_vmcnt = 63;   ///< 6 bits; as an operand it waits for nothing
-inline constexpr unsigned max_lgkmcnt = 15; ///< 4 bits, likewise
-inline constexpr unsigned max_expcnt = 7;   ///< 3 bits, likewise
+inline constexpr unsigned max_vmcnt = 63; ///< 6 bits; as an operand it waits for nothing
 
 // --- Matrix instructions (ISA 7.1, "dependency resolution": passes) ---
 
