@@ -70,7 +70,7 @@ Offsets AddressEmitter::finish(const Request &request) {
     return offsets_of_registers(request.value, layout);
   Offsets result;
   for (uint32_t source : broadcast_sources(layout, request.inputs[0].second))
-    result.push_back(request.made[0][source]);
+    result.push_back(request.results[0][source]);
   return result;
 }
 
@@ -80,9 +80,9 @@ Offsets AddressEmitter::combine(const Request &request) {
     return Offsets(request.layout.registers(), Offset::of(context_.plan.ranges[request.value].low));
   if (op.opcode == ir::Opcode::Arange)
     return offsets_of_arange(op, request.layout);
-  if (request.made.size() == 1)
-    return request.made[0];
-  const Offsets &a = request.made[0], &b = request.made[1];
+  if (request.results.size() == 1)
+    return request.results[0];
+  const Offsets &a = request.results[0], &b = request.results[1];
   OffsetMath math(builder_);
   Offsets result;
   for (uint32_t r = 0; r < request.layout.registers(); ++r)

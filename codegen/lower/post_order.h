@@ -11,11 +11,11 @@
 namespace nereid::codegen {
 
 /// A value that is wanted in a layout, and what has to be there before it can be made.
-template <class Made> struct Demand {
+template <class Result> struct Demand {
   ir::ValueId value;
   LinearLayout layout;
   std::vector<std::pair<ir::ValueId, LinearLayout>> inputs{};
-  std::vector<Made> made{}; ///< of the inputs, in order, as far as they are there
+  std::vector<Result> results{}; ///< of the inputs, in order, as far as they are there
 };
 
 /// `find(value, layout)` gives what was made before (a pointer or an optional); `open(value, layout)` the
@@ -28,10 +28,10 @@ auto make_in_post_order(ir::ValueId value, const LinearLayout &layout, const Fin
   waiting.push_back(open(value, layout));
   for (;;) {
     auto &demand = waiting.back();
-    if (demand.made.size() < demand.inputs.size()) {
-      const auto &[input, input_layout] = demand.inputs[demand.made.size()];
+    if (demand.results.size() < demand.inputs.size()) {
+      const auto &[input, input_layout] = demand.inputs[demand.results.size()];
       if (auto known = find(input, input_layout))
-        demand.made.push_back(*std::move(known));
+        demand.results.push_back(*std::move(known));
       else
         waiting.push_back(open(input, input_layout));
       continue;
@@ -40,7 +40,7 @@ auto make_in_post_order(ir::ValueId value, const LinearLayout &layout, const Fin
     waiting.pop_back();
     if (waiting.empty())
       return result;
-    waiting.back().made.push_back(std::move(result));
+    waiting.back().results.push_back(std::move(result));
   }
 }
 

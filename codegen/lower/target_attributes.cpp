@@ -1,3 +1,4 @@
+// What LLVM is told of the chip, and of how a kernel is launched.
 #include "codegen/lower/target_attributes.h"
 
 #include <fmt/format.h>

@@ -64,12 +64,12 @@ Registers ValueMap::finish(const Request &request) {
   Registers registers;
   if (request.op) {
     const unsigned result = request.op->results[0] == request.value ? 0 : 1;
-    registers = emit_pure(context_, *request.op, result, request.layout, request.made);
+    registers = emit_pure(context_, *request.op, result, request.layout, request.results);
     if (request.asking)
       context_.set_line(*request.asking);
   } else if (!request.inputs.empty()) {
     for (uint32_t source : broadcast_sources(request.layout, request.inputs[0].second))
-      registers.push_back(request.made[0][source]);
+      registers.push_back(request.results[0][source]);
   } else {
     const Tile &tile = defined_.at(request.value);
     registers = tile.layout == request.layout
