@@ -1,3 +1,4 @@
+// Loops and branches while they are traced: which Vars they carry, and how they are left.
 #include "dsl/control.h"
 
 namespace nereid::detail {

@@ -248,7 +248,8 @@ AxisInfo AxisAnalysis::transfer_binary(const ir::Op &op) const {
       }
       break;
     case ir::Opcode::Div:
-      // Truncation makes the neighbours of zero equal, so that nothing is said of signed runs.
+    case ir::Opcode::CeilDiv:
+      // Rounding makes neighbours of zero equal, so that nothing is said of signed runs.
       if (b.constant && *b.constant > 0 && (*b.constant & (*b.constant - 1)) == 0)
         result.divisibility[d] = std::max<int64_t>(a.divisibility_at(d, 1) / *b.constant, 1);
       break;

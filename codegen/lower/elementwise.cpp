@@ -11,15 +11,37 @@ llvm::Value *Lowering::narrow(llvm::Value *value, ir::Element element) {
   return element == ir::Element::F32 ? value : builder_.CreateFPTrunc(value, llvm_type(context_, element));
 }
 
+/// a * b + c with one rounding. The product is exact in f64. Where the sum there is not, its last bit is made
+/// odd by way of what the addition left out, so that rounding it to bf16 is as good as rounding the exact
+/// sum.
+static llvm::Value *bf16_fma(llvm::IRBuilder<> &builder, llvm::Value *a, llvm::Value *b, llvm::Value *c) {
+  llvm::Type *f64 = builder.getDoubleTy();
+  llvm::Value *addend = builder.CreateFPExt(c, f64);
+  llvm::Value *product = builder.CreateFMul(builder.CreateFPExt(a, f64), builder.CreateFPExt(b, f64));
+  llvm::Value *sum = builder.CreateFAdd(product, addend);
+  llvm::Value *of_addend = builder.CreateFSub(sum, product);
+  llvm::Value *rest = builder.CreateFAdd(builder.CreateFSub(product, builder.CreateFSub(sum, of_addend)),
+                                         builder.CreateFSub(addend, of_addend));
+  llvm::Value *zero = llvm::ConstantFP::get(f64, 0);
+  llvm::Value *bits = builder.CreateBitCast(sum, builder.getInt64Ty());
+  llvm::Value *is_even = builder.CreateICmpEQ(builder.CreateAnd(bits, 1), builder.getInt64(0));
+  llvm::Value *inexact = builder.CreateFCmpONE(rest, zero); // no NaN: then the sum is not finite
+  llvm::Value *outward =
+      builder.CreateICmpEQ(builder.CreateFCmpOGT(rest, zero), builder.CreateFCmpOGT(sum, zero));
+  llvm::Value *step = builder.CreateSelect(outward, builder.getInt64(1), builder.getInt64(-1));
+  llvm::Value *odd =
+      builder.CreateSelect(builder.CreateAnd(inexact, is_even), builder.CreateAdd(bits, step), bits);
+  return builder.CreateFPTrunc(builder.CreateBitCast(odd, f64), builder.getBFloatTy());
+}
+
 llvm::Value *Lowering::elementwise(const ir::Op &op, const Registers &operands) {
   ir::Element element = type(op.operands[0]).element;
   switch (op.opcode) {
   case ir::Opcode::Fma:
-    if (ir::is_float(element))
-      return narrow(builder_.CreateIntrinsic(builder_.getFloatTy(), llvm::Intrinsic::fma,
-                                             {widen(operands[0]), widen(operands[1]), widen(operands[2])}),
-                    element);
-    return builder_.CreateAdd(builder_.CreateMul(operands[0], operands[1]), operands[2]);
+    if (element == ir::Element::BF16)
+      return bf16_fma(builder_, operands[0], operands[1], operands[2]);
+    return builder_.CreateIntrinsic(llvm_type(context_, element), llvm::Intrinsic::fma,
+                                    {operands[0], operands[1], operands[2]});
   case ir::Opcode::Where:
     if (auto *known = llvm::dyn_cast<llvm::ConstantInt>(operands[0]))
       return operands[known->isOne() ? 1 : 2];
@@ -122,6 +144,26 @@ llvm::Value *divide(llvm::IRBuilder<> &builder, bool is_signed, bool remainder, 
   return builder.CreateSelect(is_minus_one, builder.CreateNeg(a), builder.CreateSDiv(a, divisor));
 }
 
+/// a / b rounded up. Where the author's promises leave room for it, a + (b - 1) by b; else the truncated
+/// quotient and one more where both signs are equal and something remains.
+llvm::Value *divide_up(llvm::IRBuilder<> &builder, ir::Element element, const Interval &a_range,
+                       const Interval &b_range, llvm::Value *a, llvm::Value *b) {
+  const bool is_signed = ir::is_signed(element);
+  const unsigned bits = ir::facts(element).bits - (is_signed ? 1 : 0);
+  const int64_t max = bits >= 63 ? INT64_MAX : (int64_t(1) << bits) - 1;
+  llvm::Type *type = a->getType();
+  if (a_range.low >= 0 && b_range.low > 0 && a_range.high <= max - (b_range.high - 1)) {
+    llvm::Value *last = builder.CreateSub(b, llvm::ConstantInt::get(type, 1));
+    return divide(builder, is_signed, false, builder.CreateAdd(a, last), b);
+  }
+  llvm::Value *quotient = divide(builder, is_signed, false, a, b);
+  llvm::Value *zero = llvm::ConstantInt::get(type, 0);
+  llvm::Value *more = builder.CreateICmpNE(divide(builder, is_signed, true, a, b), zero);
+  if (is_signed)
+    more = builder.CreateAnd(more, builder.CreateICmpSGE(builder.CreateXor(a, b), zero));
+  return builder.CreateAdd(quotient, builder.CreateZExt(more, type));
+}
+
 llvm::Value *shift(llvm::IRBuilder<> &builder, ir::Opcode opcode, bool is_signed, llvm::Value *a,
                    llvm::Value *b) {
   llvm::Type *type = a->getType();
@@ -151,6 +193,8 @@ llvm::Value *Lowering::integer_binary(const ir::Op &op, ir::Element element, llv
   case ir::Opcode::Div:
   case ir::Opcode::Rem:
     return divide(builder_, is_signed, op.opcode == ir::Opcode::Rem, a, b);
+  case ir::Opcode::CeilDiv:
+    return divide_up(builder_, element, ranges_[op.operands[0]], ranges_[op.operands[1]], a, b);
   case ir::Opcode::Min:
     return builder_.CreateBinaryIntrinsic(is_signed ? llvm::Intrinsic::smin : llvm::Intrinsic::umin, a, b);
   case ir::Opcode::Max:
