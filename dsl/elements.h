@@ -1,10 +1,10 @@
 #pragma once
 
-#include <bit>
 #include <concepts>
 #include <cstdint>
 #include <type_traits>
 
+#include "dsl/half.h"
 #include "dsl/ir/element.h"
 
 /// The element types of tiles as C++ types. f32 is float and the integers are the fixed-width ones; i1, bf16
@@ -31,71 +31,38 @@ using u64 = uint64_t;
 using f32 = float;
 
 namespace detail {
-
-/// Rounds to the nearest bfloat16, ties to even; a NaN stays a (quiet) NaN.
-constexpr uint16_t bf16_bits(float value) {
-  uint32_t bits = std::bit_cast<uint32_t>(value);
-  if ((bits & 0x7fffffff) > 0x7f800000)
-    return static_cast<uint16_t>(bits >> 16 | 0x40);
-  return static_cast<uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
-}
-
-/// Rounds to the nearest IEEE binary16, ties to even, subnormals included.
-constexpr uint16_t f16_bits(float value) {
-  uint32_t bits = std::bit_cast<uint32_t>(value);
-  uint32_t sign = bits >> 16 & 0x8000;
-  uint32_t magnitude = bits & 0x7fffffff;
-  if (magnitude > 0x7f800000)
-    return static_cast<uint16_t>(sign | 0x7e00);
-  if (magnitude >= 0x477ff000) // half way between the largest finite number and the next power of two
-    return static_cast<uint16_t>(sign | 0x7c00);
-  if (magnitude < 0x33000001) // at most half of the smallest subnormal
-    return static_cast<uint16_t>(sign);
-  uint32_t exponent = magnitude >> 23;
-  bool normal = exponent >= 113;
-  uint32_t significand = normal ? magnitude - (112u << 23) : (magnitude & 0x7fffff) | 0x800000;
-  uint32_t shift = normal ? 13 : 126 - exponent;
-  uint32_t half = (1u << (shift - 1)) - 1 + (significand >> shift & 1);
-  return static_cast<uint16_t>(sign | (significand + half) >> shift);
-}
-
-constexpr float f16_value(uint16_t bits) {
-  uint32_t sign = static_cast<uint32_t>(bits & 0x8000) << 16;
-  uint32_t exponent = bits >> 10 & 31;
-  uint32_t fraction = bits & 0x3ff;
-  if (exponent == 31)
-    return std::bit_cast<float>(sign | 0x7f800000 | fraction << 13);
-  if (exponent != 0)
-    return std::bit_cast<float>(sign | (exponent + 112) << 23 | fraction << 13);
-  float magnitude = static_cast<float>(fraction) * 0x1p-24f;
-  return sign != 0 ? -magnitude : magnitude;
-}
-
+/// A C++ number that rounds to bf16 or f16 by another way than f32's.
+template <class C>
+concept WiderNumber = std::is_arithmetic_v<C> && !std::same_as<C, float>;
 } // namespace detail
 
-/// bfloat16 storage: the upper half of an f32. Conversion from float rounds to nearest even.
+/// bfloat16 storage: the upper half of an f32. Conversion from any number rounds once, to nearest even.
 struct bf16 {
   uint16_t bits;
   bf16() = default;
   constexpr explicit bf16(float value) : bits(detail::bf16_bits(value)) {}
-  constexpr operator float() const { return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16); }
+  template <detail::WiderNumber C>
+  constexpr explicit bf16(C value) : bits(detail::bf16_bits(detail::round_to_odd(value))) {}
+  constexpr operator float() const { return detail::bf16_value(bits); }
   static constexpr bf16 from_bits(uint16_t bits) {
-    bf16 made(0.0f);
-    made.bits = bits;
-    return made;
+    bf16 result(0.0f);
+    result.bits = bits;
+    return result;
   }
 };
 
-/// IEEE binary16 storage. Conversion from float rounds to nearest even.
+/// IEEE binary16 storage. Conversion from any number rounds once, to nearest even.
 struct f16 {
   uint16_t bits;
   f16() = default;
   constexpr explicit f16(float value) : bits(detail::f16_bits(value)) {}
+  template <detail::WiderNumber C>
+  constexpr explicit f16(C value) : bits(detail::f16_bits(detail::round_to_odd(value))) {}
   constexpr operator float() const { return detail::f16_value(bits); }
   static constexpr f16 from_bits(uint16_t bits) {
-    f16 made(0.0f);
-    made.bits = bits;
-    return made;
+    f16 result(0.0f);
+    result.bits = bits;
+    return result;
   }
 };
 

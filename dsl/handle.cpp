@@ -1,3 +1,4 @@
+// Handles of values: constants, negation and the slots of Vars.
 #include "dsl/handle.h"
 
 #include <bit>
@@ -20,35 +21,32 @@ ir::ValueId Value::id() const {
 
 namespace detail {
 
+Tile<i1> negation(const Tile<i1> &a) {
+  tracer().check_deferred();
+  return make<i1>(tracer().builder().negate_ahead(a.id()));
+}
+
 ir::ValueId constant(Where where, ir::Element element, bool value) {
   return at(where).constant(ir::Type::scalar(element), value);
 }
 
-static uint64_t float_bits(ir::Element element, double value) {
-  auto rounded = static_cast<float>(value);
-  switch (element) {
-  case ir::Element::BF16:
-    return bf16_bits(rounded);
-  case ir::Element::F16:
-    return f16_bits(rounded);
-  default:
-    return std::bit_cast<uint32_t>(rounded);
-  }
+static uint64_t float_bits(ir::Element element, long double value) {
+  return bits_of(element, element == ir::Element::F32 ? static_cast<float>(value) : round_to_odd(value));
 }
 
-ir::ValueId constant(Where where, ir::Element element, double value) {
+ir::ValueId constant(Where where, ir::Element element, long double value) {
   return at(where).constant(ir::Type::scalar(element), float_bits(element, value));
 }
 
 ir::ValueId constant(Where where, ir::Element element, int64_t value) {
   if (ir::is_float(element))
-    return constant(where, element, static_cast<double>(value));
+    return constant(where, element, static_cast<long double>(value));
   return at(where).integer(element, value);
 }
 
 ir::ValueId constant(Where where, ir::Element element, uint64_t value) {
   if (ir::is_float(element))
-    return constant(where, element, static_cast<double>(value));
+    return constant(where, element, static_cast<long double>(value));
   if (element == ir::Element::U64)
     return at(where).constant(ir::Type::scalar(element), value);
   if (value > static_cast<uint64_t>(INT64_MAX))

@@ -1,6 +1,7 @@
 #pragma once
 
 // The operations of the language, by subject.
+#include "dsl/ops/cdiv.h"
 #include "dsl/ops/elementwise.h"
 #include "dsl/ops/matrix.h"
 #include "dsl/ops/memory.h"

@@ -1,3 +1,4 @@
+// Runs a kernel once under a tracer and turns what it throws into an error.
 #include "dsl/trace.h"
 
 #include <utility>
@@ -5,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "dsl/ir/canonical.h"
+#include "dsl/ir/limits.h"
 #include "dsl/ir/load_order.h"
 #include "dsl/ir/verifier.h"
 #include "dsl/tracer.h"
@@ -22,7 +24,7 @@ struct Reserved {
 } // namespace
 
 static constexpr Reserved reserved[] = {
-    {"waves", [](int64_t v) { return v >= 1 && v <= 16; }, "1 to 16",
+    {"waves", [](int64_t v) { return v >= 1 && v <= ir::max_waves; }, "1 to 16",
      [](Tracer &tracer, int v) { tracer.builder().options().waves = v; }},
     {"mfma", [](int64_t v) { return v == 16 || v == 32; }, "16 or 32",
      [](Tracer &tracer, int v) { tracer.builder().options().mfma = v; }},
@@ -30,7 +32,7 @@ static constexpr Reserved reserved[] = {
      [](Tracer &tracer, int v) { tracer.builder().options().waves_per_eu = v; }},
     {"wave_split", [](int64_t v) { return v >= 0 && v <= 3; }, "auto, n, k or mn (0 to 3)",
      [](Tracer &tracer, int v) { tracer.builder().options().wave_split = static_cast<ir::WaveSplit>(v); }},
-    {"stages", [](int64_t v) { return v >= 1 && v <= 16; }, "1 to 16",
+    {"stages", [](int64_t v) { return v >= 1 && v <= ir::max_stages; }, "1 to 16",
      [](Tracer &tracer, int v) { tracer.default_stages = v; }},
 };
 
@@ -39,7 +41,7 @@ static void check_name(const std::string &name) {
   for (char c : name)
     plain = plain && ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_');
   if (!plain)
-    throw TraceError(user_error(fmt::format("'{}' is no name for a kernel", name),
+    throw TraceError(user_error(fmt::format("'{}' is not a kernel name", name),
                                 "Use letters, digits and _, not starting with a digit"));
 }
 
@@ -95,7 +97,7 @@ static std::vector<ir::ValueId> make_arguments(ir::Builder &builder,
   }
   for (size_t i = 0; i < values.size(); ++i)
     if (i < facts.size() && facts[i].constant)
-      values[i] = builder.integer(parameters[i].type.element, *facts[i].constant);
+      values[i] = builder.argument_constant(parameters[i].type.element, *facts[i].constant);
   return values;
 }
 
@@ -115,11 +117,13 @@ Result<ir::Function> trace(std::string name, const std::vector<ParameterType> &p
                            const std::vector<ArgumentFacts> &facts, const std::vector<ConfigValue> &config,
                            const std::function<void(const std::vector<ir::ValueId> &)> &body) {
   Tracer tracer(name);
+  ir::Function function;
   try {
     check_name(name);
     apply_reserved(tracer, config);
     body(make_arguments(tracer.builder(), parameters, facts));
     tracer.check_deferred();
+    function = tracer.builder().finish();
   } catch (const TraceError &error) {
     return error.error();
   } catch (const std::exception &error) {
@@ -127,10 +131,8 @@ Result<ir::Function> trace(std::string name, const std::vector<ParameterType> &p
   } catch (...) {
     return left_by(tracer, name, "of a type unknown to Nereid");
   }
-  ir::Function function = tracer.builder().finish();
   ir::order_loads(function, tracer.load_expressions());
-  if (Status status = ir::verify(function); !status)
-    return status.error();
+  NEREID_CHECK(ir::verify(function));
   return ir::canonicalize(function);
 }
 

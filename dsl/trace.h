@@ -40,13 +40,13 @@ template <class T> struct Parameter<Ptr<T>> {
   static ParameterType type() {
     return {ir::Type::pointer_to(element_of<std::remove_const_t<T>>), std::is_const_v<T>};
   }
-  static Ptr<T> make(ir::ValueId id) { return Ptr<T>(Made{id}); }
+  static Ptr<T> make(ir::ValueId id) { return Ptr<T>(FromId{id}); }
 };
 template <class T>
   requires(std::same_as<T, i32> || std::same_as<T, i64> || std::same_as<T, f32>)
 struct Parameter<Tile<T>> {
   static ParameterType type() { return {ir::Type::scalar(element_of<T>), false}; }
-  static Tile<T> make(ir::ValueId id) { return Tile<T>(Made{id}); }
+  static Tile<T> make(ir::ValueId id) { return Tile<T>(FromId{id}); }
 };
 
 Result<ir::Function> trace(std::string name, const std::vector<ParameterType> &parameters,

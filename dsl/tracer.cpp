@@ -1,3 +1,4 @@
+// The state of one trace: live Vars, effects and loads of the current full-expression.
 #include "dsl/tracer.h"
 
 #include <algorithm>

@@ -14,8 +14,8 @@ using Where = std::source_location;
 class Effect;
 class Read;
 
-/// What one trace knows beside the function under construction: the live Vars, open effects of the current
-/// full-expression, and an error that could not be thrown where it arose. One per thread is current.
+/// What one trace knows in addition to the function under construction: the live Vars, open effects of the
+/// current full-expression, and an error that could not be thrown where it arose. One per thread is current.
 class Tracer {
 public:
   explicit Tracer(std::string name);
@@ -80,8 +80,9 @@ public:
   Effect(const Effect &) = delete;
   Effect &operator=(const Effect &) = delete;
 
-  /// To be called when the operation is made; at() for its place.
+  /// To be called for the operation; at() for its location.
   ir::Builder &emit() const;
+  Where where() const { return where_; }
 
 private:
   Where where_;
@@ -90,7 +91,7 @@ private:
 };
 
 /// The default argument of a load. It lives until the end of the caller's full-expression and so tells which
-/// loads stand in one.
+/// loads share one.
 class Read {
 public:
   explicit Read(Where where) : where_(where) {}

@@ -6,7 +6,7 @@ namespace nereid {
 
 namespace detail {
 
-/// A place in the tracer that holds a value and may be assigned: the state of a Var.
+/// A slot of the tracer that holds a value and may be assigned: the state of a Var.
 class VarState {
 public:
   explicit VarState(ir::ValueId value);
@@ -25,22 +25,6 @@ private:
   unsigned slot_;
 };
 
-/// The element type that a C++ number has in a Var.
-template <class C> struct ElementFor {
-  using type = f32;
-};
-template <std::same_as<bool> C> struct ElementFor<C> {
-  using type = i1;
-};
-template <std::signed_integral C> struct ElementFor<C> {
-  using type = std::conditional_t<sizeof(C) == 8, i64, i32>;
-};
-template <std::unsigned_integral C>
-  requires(!std::same_as<C, bool>)
-struct ElementFor<C> {
-  using type = std::conditional_t<sizeof(C) == 8, u64, u32>;
-};
-
 } // namespace detail
 
 /// The one mutable thing: holds a tile, an integer or a pointer. A Var that is assigned inside a range loop
@@ -49,7 +33,7 @@ struct ElementFor<C> {
 ///
 ///     Var acc = zeros<f32>({c.block_m, c.block_n});
 ///     for (Int k : range(0, n)) acc += ...;
-template <ElementType T> class Var<Tile<T>> {
+template <ElementType T> class Var<Tile<T>> : public detail::Operators<T> {
 public:
   Var(const Tile<T> &tile) : state_(tile.id()) {}
   template <detail::ConstantFor<T> C>
@@ -70,14 +54,9 @@ public:
     return get().template to<U>(where);
   }
 
-  template <class B>
-    requires std::same_as<B, bool>
-  explicit operator B() const {
-    return static_cast<bool>(get());
-  }
-
   using Arg = const detail::Operand<T> &;
-  // By non-const reference, so that nothing but a Var converts to it: all else is an operand with its place.
+  // By non-const reference, so that nothing but a Var converts to it: all else is an operand with its
+  // location.
   Var &operator=(Var &other) {
     state_.assign(other.state_.value());
     return *this;
@@ -118,9 +97,21 @@ template <class T> class Var<Ptr<T>> {
 public:
   Var(const Ptr<T> &pointer) : state_(pointer.id()) {}
   Var(const Var &) = default;
+  /// A pointer that may be written through also serves to read.
+  Var(const Ptr<std::remove_const_t<T>> &pointer)
+    requires std::is_const_v<T>
+      : state_(pointer.id()) {}
+  Var(const Var<Ptr<std::remove_const_t<T>>> &other)
+    requires std::is_const_v<T>
+      : state_(other.get().id()) {}
 
-  Ptr<T> get() const { return Ptr<T>(detail::Made{state_.value()}); }
+  Ptr<T> get() const { return Ptr<T>(detail::FromId{state_.value()}); }
   operator Ptr<T>() const { return get(); }
+  operator Ptr<const T>() const
+    requires(!std::is_const_v<T>)
+  {
+    return get();
+  }
   ir::Type type() const { return state_.type(); }
   Shape shape() const { return type().shape; }
   unsigned rank() const { return type().rank(); }
@@ -128,7 +119,8 @@ public:
     return detail::at(where).size(state_.value(), axis);
   }
 
-  // By non-const reference, so that nothing but a Var converts to it: all else is an operand with its place.
+  // By non-const reference, so that nothing but a Var converts to it: all else is an operand with its
+  // location.
   Var &operator=(Var &other) {
     state_.assign(other.state_.value());
     return *this;
@@ -163,8 +155,6 @@ public:
 template <ElementType T> Var(const Tile<T> &) -> Var<Tile<T>>;
 template <class T> Var(const Ptr<T> &) -> Var<Ptr<T>>;
 template <ElementType T> Var(const Var<Tile<T>> &) -> Var<Tile<T>>;
-template <class C>
-  requires std::is_arithmetic_v<C>
-Var(C) -> Var<Tile<typename detail::ElementFor<C>::type>>;
+template <detail::Number C> Var(C) -> Var<Tile<typename detail::ElementFor<C>::type>>;
 
 } // namespace nereid

@@ -221,6 +221,7 @@ AxisInfo AxisAnalysis::transfer_binary(const ir::Op &op) const {
     case ir::Opcode::Shl:
     case ir::Opcode::Shr:
     case ir::Opcode::Div:
+    case ir::Opcode::CeilDiv:
       transfer_scaling(op, d, result);
       break;
     default:
@@ -256,8 +257,8 @@ void AxisAnalysis::transfer_scaling(const ir::Op &op, unsigned d, AxisInfo &resu
   const AxisInfo &a = infos_[op.operands[0]], &b = infos_[op.operands[1]];
   if (!b.constant)
     return;
-  if (op.opcode == ir::Opcode::Div) {
-    // Truncation makes the neighbours of zero equal, so that nothing is said of signed runs.
+  if (op.opcode == ir::Opcode::Div || op.opcode == ir::Opcode::CeilDiv) {
+    // Rounding makes the neighbours of zero equal, so that nothing is said of signed runs.
     if (*b.constant > 0 && (*b.constant & (*b.constant - 1)) == 0)
       result.divisibility[d] = std::max<int64_t>(a.divisibility_at(d, 1) / *b.constant, 1);
     return;

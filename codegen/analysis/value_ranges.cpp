@@ -54,6 +54,14 @@ Interval quotient(const Interval &a, const Interval &b, const Interval &all) {
   return {std::min(a.low / b.low, a.low / b.high), std::max(a.high / b.low, a.high / b.high)};
 }
 
+/// The quotient rounded up.
+Interval quotient_up(const Interval &a, const Interval &b, const Interval &all) {
+  if (b.low <= 0)
+    return all;
+  const auto divide = [](int64_t x, int64_t y) { return x / y + (x > 0 && x % y != 0); };
+  return {divide(a.low, a.low < 0 ? b.low : b.high), divide(a.high, a.high < 0 ? b.high : b.low)};
+}
+
 Interval remainder(const Interval &a, const Interval &b, const Interval &all) {
   if (b.low <= 0)
     return all;
@@ -228,6 +236,8 @@ Interval ValueRanges::transfer(const ir::Op &op) const {
     return operand(0) * operand(1);
   case ir::Opcode::Div:
     return quotient(operand(0), operand(1), all);
+  case ir::Opcode::CeilDiv:
+    return quotient_up(operand(0), operand(1), all);
   case ir::Opcode::Rem:
     return remainder(operand(0), operand(1), all);
   case ir::Opcode::Min:

@@ -18,6 +18,8 @@ llvm::Value *narrow(llvm::IRBuilder<> &builder, llvm::Value *value, ir::Element 
                                      : builder.CreateFPTrunc(value, llvm_type(builder.getContext(), element));
 }
 
+/// Floats saturate to u32, i64 or u64, for all other types to i32 (NaN gives 0), and are then cut to the
+/// type.
 static llvm::Value *float_to_integer(llvm::IRBuilder<> &builder, llvm::Value *value, ir::Element to) {
   unsigned bits = ir::facts(to).bits;
   bool is_unsigned = to == ir::Element::U32 || to == ir::Element::U64;
@@ -26,6 +28,33 @@ static llvm::Value *float_to_integer(llvm::IRBuilder<> &builder, llvm::Value *va
       builder.CreateIntrinsic(is_unsigned ? llvm::Intrinsic::fptoui_sat : llvm::Intrinsic::fptosi_sat,
                               {saturated, value->getType()}, {value});
   return builder.CreateTrunc(integer, builder.getIntNTy(bits));
+}
+
+/// An integer of 32 or 64 bits to bf16 with one rounding: by way of an f32 of its leading 24 bits whose last
+/// bit tells whether anything is left out.
+static llvm::Value *integer_to_bf16(llvm::IRBuilder<> &builder, llvm::Value *value, bool is_signed) {
+  llvm::Type *type = value->getType();
+  const unsigned width = type->getIntegerBitWidth();
+  const auto number = [&](uint64_t n) { return llvm::ConstantInt::get(type, n); };
+  const auto sticky = [&](llvm::Value *bits, unsigned from) {
+    llvm::Value *rest = builder.CreateAnd(bits, number((uint64_t(1) << from) - 1));
+    llvm::Value *any = builder.CreateZExt(builder.CreateICmpNE(rest, number(0)), type);
+    return builder.CreateOr(builder.CreateLShr(bits, from), any);
+  };
+  llvm::Value *magnitude =
+      is_signed ? builder.CreateBinaryIntrinsic(llvm::Intrinsic::abs, value, builder.getFalse()) : value;
+  llvm::Value *zeros = builder.CreateBinaryIntrinsic(
+      llvm::Intrinsic::ctlz, builder.CreateOr(magnitude, number(1)), builder.getFalse());
+  llvm::Value *leading = sticky(builder.CreateShl(magnitude, zeros), width - 24);
+  llvm::Value *f =
+      builder.CreateUIToFP(builder.CreateTrunc(leading, builder.getInt32Ty()), builder.getFloatTy());
+  llvm::Value *exponent = builder.CreateSub(number(width - 24), zeros);
+  f = builder.CreateIntrinsic(llvm::Intrinsic::ldexp, {f->getType(), builder.getInt32Ty()},
+                              {f, builder.CreateTrunc(exponent, builder.getInt32Ty())});
+  llvm::Value *rounded = builder.CreateFPTrunc(f, builder.getBFloatTy());
+  if (!is_signed)
+    return rounded;
+  return builder.CreateSelect(builder.CreateICmpSLT(value, number(0)), builder.CreateFNeg(rounded), rounded);
 }
 
 llvm::Value *cast(llvm::IRBuilder<> &builder, llvm::Value *value, ir::Element from, ir::Element to) {
@@ -39,6 +68,8 @@ llvm::Value *cast(llvm::IRBuilder<> &builder, llvm::Value *value, ir::Element fr
       return builder.CreateFCmpUNE(wide, llvm::ConstantFP::get(wide->getType(), 0.0));
     return float_to_integer(builder, wide, to);
   }
+  if (to == ir::Element::BF16 && ir::facts(from).bits >= 32)
+    return integer_to_bf16(builder, value, ir::is_signed(from));
   if (ir::is_float(to)) {
     llvm::Type *f32 = builder.getFloatTy();
     return narrow(builder,

@@ -9,6 +9,29 @@
 
 namespace nereid::codegen {
 
+/// a * b + c with one rounding. The product is exact in f64. Where the sum there is not, its last bit is made
+/// odd by way of what the addition left out, so that rounding it to bf16 is as good as rounding the exact
+/// sum.
+static llvm::Value *bf16_fma(llvm::IRBuilder<> &builder, llvm::Value *a, llvm::Value *b, llvm::Value *c) {
+  llvm::Type *f64 = builder.getDoubleTy();
+  llvm::Value *addend = builder.CreateFPExt(c, f64);
+  llvm::Value *product = builder.CreateFMul(builder.CreateFPExt(a, f64), builder.CreateFPExt(b, f64));
+  llvm::Value *sum = builder.CreateFAdd(product, addend);
+  llvm::Value *of_addend = builder.CreateFSub(sum, product);
+  llvm::Value *rest = builder.CreateFAdd(builder.CreateFSub(product, builder.CreateFSub(sum, of_addend)),
+                                         builder.CreateFSub(addend, of_addend));
+  llvm::Value *zero = llvm::ConstantFP::get(f64, 0);
+  llvm::Value *bits = builder.CreateBitCast(sum, builder.getInt64Ty());
+  llvm::Value *is_even = builder.CreateICmpEQ(builder.CreateAnd(bits, 1), builder.getInt64(0));
+  llvm::Value *inexact = builder.CreateFCmpONE(rest, zero); // no NaN: then the sum is not finite
+  llvm::Value *outward =
+      builder.CreateICmpEQ(builder.CreateFCmpOGT(rest, zero), builder.CreateFCmpOGT(sum, zero));
+  llvm::Value *step = builder.CreateSelect(outward, builder.getInt64(1), builder.getInt64(-1));
+  llvm::Value *odd =
+      builder.CreateSelect(builder.CreateAnd(inexact, is_even), builder.CreateAdd(bits, step), bits);
+  return builder.CreateFPTrunc(builder.CreateBitCast(odd, f64), builder.getBFloatTy());
+}
+
 namespace {
 
 /// a / b or a % b, truncating, with no undefined case: INT_MIN / -1 wraps, and a zero divisor (which only
@@ -28,6 +51,26 @@ llvm::Value *divide(llvm::IRBuilder<> &builder, bool is_signed, bool remainder, 
   if (remainder)
     return builder.CreateSRem(a, divisor);
   return builder.CreateSelect(is_minus_one, builder.CreateNeg(a), builder.CreateSDiv(a, divisor));
+}
+
+/// a / b rounded up. Where the author's promises leave room for it, a + (b - 1) by b; else the truncated
+/// quotient and one more where both signs are equal and something remains.
+llvm::Value *divide_up(llvm::IRBuilder<> &builder, ir::Element element, const Interval &a_range,
+                       const Interval &b_range, llvm::Value *a, llvm::Value *b) {
+  const bool is_signed = ir::is_signed(element);
+  const unsigned bits = ir::facts(element).bits - (is_signed ? 1 : 0);
+  const int64_t max = bits >= 63 ? INT64_MAX : (int64_t(1) << bits) - 1;
+  llvm::Type *type = a->getType();
+  if (a_range.low >= 0 && b_range.low > 0 && a_range.high <= max - (b_range.high - 1)) {
+    llvm::Value *last = builder.CreateSub(b, llvm::ConstantInt::get(type, 1));
+    return divide(builder, is_signed, false, builder.CreateAdd(a, last), b);
+  }
+  llvm::Value *quotient = divide(builder, is_signed, false, a, b);
+  llvm::Value *zero = llvm::ConstantInt::get(type, 0);
+  llvm::Value *more = builder.CreateICmpNE(divide(builder, is_signed, true, a, b), zero);
+  if (is_signed)
+    more = builder.CreateAnd(more, builder.CreateICmpSGE(builder.CreateXor(a, b), zero));
+  return builder.CreateAdd(quotient, builder.CreateZExt(more, type));
 }
 
 llvm::Value *shift(llvm::IRBuilder<> &builder, ir::Opcode opcode, bool is_signed, llvm::Value *a,
@@ -143,6 +186,10 @@ llvm::Value *binary(EmitContext &context, const ir::Op &op, ir::Element element,
     llvm::Value *wide = widen(builder, b);
     return narrow(builder, float_binary(builder, op.opcode, widen(builder, a), wide), element);
   }
+  if (op.opcode == ir::Opcode::CeilDiv) {
+    const ValueRanges &ranges = context.plan.ranges;
+    return divide_up(builder, element, ranges[op.operands[0]], ranges[op.operands[1]], a, b);
+  }
   llvm::Value *result = integer_binary(builder, op.opcode, ir::is_signed(element), a, b);
   if (!result)
     fail_to_compile(context, op);
@@ -201,13 +248,10 @@ llvm::Value *elementwise(EmitContext &context, const ir::Op &op, const Registers
   ir::Element element = context.type(op.operands[0]).element;
   switch (op.opcode) {
   case ir::Opcode::Fma:
-    if (ir::is_float(element))
-      return narrow(builder,
-                    builder.CreateIntrinsic(builder.getFloatTy(), llvm::Intrinsic::fma,
-                                            {widen(builder, operands[0]), widen(builder, operands[1]),
-                                             widen(builder, operands[2])}),
-                    element);
-    return builder.CreateAdd(builder.CreateMul(operands[0], operands[1]), operands[2]);
+    if (element == ir::Element::BF16)
+      return bf16_fma(builder, operands[0], operands[1], operands[2]);
+    return builder.CreateIntrinsic(llvm_type(builder.getContext(), element), llvm::Intrinsic::fma,
+                                   {operands[0], operands[1], operands[2]});
   case ir::Opcode::Where:
     if (auto *known = llvm::dyn_cast<llvm::ConstantInt>(operands[0]))
       return operands[known->isOne() ? 1 : 2];

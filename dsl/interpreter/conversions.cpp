@@ -1,3 +1,4 @@
+// Conversions between element types, and the elementwise operations with rules of their own.
 #include <cstring>
 
 #include "dsl/interpreter/numbers.h"
@@ -9,11 +10,14 @@ namespace nereid::interpreter {
 
 using ir::Element;
 
-template <class From, class To> static To converted(From value, bool to_bool) {
-  if (to_bool)
+template <class From, class To> static To converted(From value, Element to) {
+  constexpr bool from_float = std::is_same_v<From, float>, to_float = std::is_same_v<To, float>;
+  if (to == Element::I1)
     return static_cast<To>(value != 0);
-  if constexpr (std::is_same_v<From, float> && !std::is_same_v<To, float>)
+  if constexpr (from_float && !to_float)
     return to_integer<To>(value);
+  else if constexpr (!from_float && to_float)
+    return to == Element::F32 ? static_cast<float>(value) : detail::round_to_odd(value);
   else
     return static_cast<To>(value);
 }
@@ -26,9 +30,8 @@ void run_cast(Frame &frame, const ir::Op &op) {
     with_storage(frame.out_type(op), [&](auto to_zero) {
       const auto *x = frame.in(op, 0).as<decltype(from_zero)>();
       auto *y = out.as<decltype(to_zero)>();
-      const bool to_bool = to == Element::I1;
       for (size_t i = 0; i < n; ++i)
-        y[i] = converted<decltype(from_zero), decltype(to_zero)>(x[i], to_bool);
+        y[i] = converted<decltype(from_zero), decltype(to_zero)>(x[i], to);
     });
   });
   if (ir::is_float(to))
@@ -75,9 +78,10 @@ void run_fma(Frame &frame, const ir::Op &op) {
   auto *out = frame.out(op).as<float>();
   const auto *a = frame.in(op, 0).as<float>(), *b = frame.in(op, 1).as<float>(),
              *c = frame.in(op, 2).as<float>();
+  const Element element = frame.out_type(op).element;
   for (size_t i = 0; i < n; ++i)
-    out[i] = std::fma(a[i], b[i], c[i]);
-  round_to(frame.out_type(op).element, out, n);
+    out[i] = element == Element::F32 ? std::fma(a[i], b[i], c[i]) : detail::fma_to_odd(a[i], b[i], c[i]);
+  round_to(element, out, n);
   propagate(frame, op);
 }
 
@@ -87,12 +91,12 @@ static void choose_poison(Frame &frame, const ir::Op &op) {
   if (!condition.poison && !a.poison && !b.poison)
     return;
   const auto at = [](const Tensor &tensor, size_t i) { return tensor.poison ? (*tensor.poison)[i] : 0; };
-  auto made = std::make_shared<Poison>(frame.count(op));
-  for (size_t i = 0; i < made->size(); ++i) {
+  auto poison = std::make_shared<Poison>(frame.count(op));
+  for (size_t i = 0; i < poison->size(); ++i) {
     const uint32_t chosen = at(condition.as<uint8_t>()[i] != 0 ? a : b, i);
-    (*made)[i] = std::max(chosen, at(condition, i));
+    (*poison)[i] = std::max(chosen, at(condition, i));
   }
-  frame.values[op.result()].poison = std::move(made);
+  frame.values[op.result()].poison = std::move(poison);
 }
 
 void run_where(Frame &frame, const ir::Op &op) {

@@ -1,3 +1,4 @@
+// Unary and binary operations and comparisons, with the overflows and zero divisors that they report.
 #include <cmath>
 #include <limits>
 #include <type_traits>
@@ -70,9 +71,22 @@ template <class T> static void integer_unary(Opcode opcode, const T *x, T *out, 
   }
 }
 
+/// Poisons the elements of the result for which is_bad(index) holds.
+template <class F> static void poison_elements(Frame &frame, const ir::Op &op, uint32_t poison, F is_bad) {
+  const size_t n = frame.count(op);
+  std::vector<bool> where;
+  for (size_t i = 0; i < n; ++i) {
+    if (!is_bad(i))
+      continue;
+    where.resize(n);
+    where[i] = true;
+  }
+  if (!where.empty())
+    poison_where(frame.values[op.result()], n, where, poison);
+}
+
 /// Where an i32 operation that may reach an address overflows.
 static void find_overflows(Frame &frame, const ir::Op &op) {
-  const size_t n = frame.count(op);
   const auto *a = frame.in(op, 0).as<int32_t>();
   const auto *b = op.operands.size() > 1 ? frame.in(op, 1).as<int32_t>() : nullptr;
   const auto exact = [&](size_t i) -> int64_t {
@@ -94,16 +108,10 @@ static void find_overflows(Frame &frame, const ir::Op &op) {
       return 0;
     }
   };
-  std::vector<bool> where;
-  for (size_t i = 0; i < n; ++i) {
+  poison_elements(frame, op, overflow_poison(op), [&](size_t i) {
     const int64_t value = exact(i);
-    if (value == static_cast<int32_t>(value))
-      continue;
-    where.resize(n);
-    where[i] = true;
-  }
-  if (!where.empty())
-    poison_where(frame.values[op.result()], n, where, overflow_poison(op));
+    return value != static_cast<int32_t>(value);
+  });
 }
 
 static bool looks_for_overflow(const Frame &frame, const ir::Op &op) {
@@ -161,6 +169,8 @@ template <class T> static void integer_binary(Opcode opcode, const T *a, const T
     return map(a, b, out, n, divide<T>);
   case Opcode::Rem:
     return map(a, b, out, n, remainder<T>);
+  case Opcode::CeilDiv:
+    return map(a, b, out, n, ceil_divide<T>);
   case Opcode::Min:
     return map(a, b, out, n, minimum<T>);
   case Opcode::Max:
@@ -189,18 +199,9 @@ template <class T> static void integer_binary(Opcode opcode, const T *a, const T
 }
 
 static void find_zero_divisors(Frame &frame, const ir::Op &op) {
-  const size_t n = frame.count(op);
   with_storage(frame.in_type(op, 1), [&](auto zero) {
     const auto *divisor = frame.in(op, 1).as<decltype(zero)>();
-    std::vector<bool> where;
-    for (size_t i = 0; i < n; ++i) {
-      if (divisor[i] != zero)
-        continue;
-      where.resize(n);
-      where[i] = true;
-    }
-    if (!where.empty())
-      poison_where(frame.values[op.result()], n, where, division_poison(op));
+    poison_elements(frame, op, division_poison(op), [&](size_t i) { return divisor[i] == zero; });
   });
 }
 
@@ -220,7 +221,7 @@ void run_binary(Frame &frame, const ir::Op &op) {
     }
   });
   propagate(frame, op);
-  if (ir::is_integer(type.element) && (op.opcode == Opcode::Div || op.opcode == Opcode::Rem))
+  if (ir::is_integer(type.element) && ir::is_division(op.opcode))
     find_zero_divisors(frame, op);
   if (looks_for_overflow(frame, op))
     find_overflows(frame, op);

@@ -1,3 +1,4 @@
+// Errors of a running program, with its location.
 #include "dsl/interpreter/frame.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// The address ranges that an interpreted kernel may use.
 #include "dsl/interpreter/host_memory.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Checks a launch and shares its programs among threads.
 #include "dsl/interpreter/interpreter.h"
 
 #include <algorithm>
@@ -55,7 +56,7 @@ Status check_argument(const ir::Function &function, size_t index, const Interpre
                                       : value % argument.divisibility == 0;
   if (!divisible)
     return error(
-        fmt::format("is no multiple of {}, for which the kernel was specialised", argument.divisibility),
+        fmt::format("is not a multiple of {}, for which the kernel was specialised", argument.divisibility),
         "Trace the kernel without this divisibility");
   return {};
 }
@@ -64,9 +65,7 @@ Status check_argument(const ir::Function &function, size_t index, const Interpre
 bool is_ordered(const ir::Function &function) {
   bool ordered = false;
   ir::for_each_op(function, [&](const ir::Op &op, unsigned) {
-    const bool memory = ir::facts(op.opcode).op_class == ir::OpClass::Memory;
-    const bool atomic = memory && op.opcode != ir::Opcode::Load && op.opcode != ir::Opcode::Store;
-    ordered = ordered || atomic || op.opcode == ir::Opcode::DevicePrint;
+    ordered = ordered || ir::is_atomic(op.opcode) || op.opcode == ir::Opcode::DevicePrint;
   });
   return ordered;
 }
@@ -74,10 +73,8 @@ bool is_ordered(const ir::Function &function) {
 /// Deals programs to threads in order; the error of the first program in that order wins.
 class Programs {
 public:
-  Programs(const Launch &launch, std::span<const uint64_t> arguments)
-      : launch_(launch), arguments_(arguments) {
-    count_ = uint64_t{launch.grid[0]} * launch.grid[1] * launch.grid[2];
-  }
+  Programs(const Launch &launch, std::span<const uint64_t> arguments, uint64_t count)
+      : launch_(launch), arguments_(arguments), count_(count) {}
 
   Status run(unsigned threads) {
     threads = static_cast<unsigned>(std::clamp<uint64_t>(count_, 1, threads));
@@ -111,7 +108,7 @@ private:
 
   const Launch &launch_;
   std::span<const uint64_t> arguments_;
-  uint64_t count_ = 0;
+  const uint64_t count_;
   std::atomic<uint64_t> next_{0};
   std::atomic<bool> failed_{false};
   std::mutex mutex_;
@@ -127,11 +124,15 @@ Status interpret(const ir::Function &function, const std::array<uint32_t, 3> &gr
   if (arguments.size() != function.arguments.size())
     return user_error(fmt::format("kernel {} takes {} arguments, not {}", function.name,
                                   function.arguments.size(), arguments.size()),
-                      "Pass one for each parameter behind the config");
+                      "Pass one for each parameter after the config");
+  uint64_t programs = 0;
+  if (__builtin_mul_overflow(uint64_t{grid[0]} * grid[1], grid[2], &programs))
+    return user_error(fmt::format("kernel {}: the grid of {} x {} x {} programs has more than 2^64",
+                                  function.name, grid[0], grid[1], grid[2]),
+                      "Launch a smaller grid");
   std::vector<uint64_t> bits;
   for (size_t i = 0; i < arguments.size(); ++i) {
-    if (Status status = check_argument(function, i, arguments[i]); !status)
-      return status;
+    NEREID_CHECK(check_argument(function, i, arguments[i]));
     bits.push_back(arguments[i].bits);
   }
   const auto to_stderr = [](std::string_view line) { fmt::print(stderr, "{}\n", line); };
@@ -143,7 +144,7 @@ Status interpret(const ir::Function &function, const std::array<uint32_t, 3> &gr
                       interpreter::values_that_reach_addresses(function)};
   const unsigned wanted =
       options.threads != 0 ? options.threads : std::max(1u, std::thread::hardware_concurrency());
-  return Programs(launch, bits).run(is_ordered(function) ? 1 : wanted);
+  return Programs(launch, bits, programs).run(is_ordered(function) ? 1 : wanted);
 }
 
 } // namespace nereid

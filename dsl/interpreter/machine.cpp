@@ -1,3 +1,4 @@
+// Runs the operations of one program in order.
 #include "dsl/interpreter/machine.h"
 
 #include "dsl/interpreter/operations.h"
@@ -26,9 +27,26 @@ Status Machine::run(const std::array<uint32_t, 3> &program) {
 
 Status Machine::run_block(const ir::Block &block) {
   for (const ir::Op &op : block.ops)
-    if (Status status = run_op(op); !status)
-      return status;
+    NEREID_CHECK(run_op(op));
   return {};
+}
+
+/// Elementwise operations with rules of their own that cannot fail.
+static void run_elementwise(Frame &frame, const ir::Op &op) {
+  switch (op.opcode) {
+  case Opcode::Fma:
+    return run_fma(frame, op);
+  case Opcode::Where:
+    return run_where(frame, op);
+  case Opcode::Cast:
+    return run_cast(frame, op);
+  case Opcode::Bitcast:
+    return run_bitcast(frame, op);
+  case Opcode::PtrAdd:
+    return run_pointer_add(frame, op);
+  default: // CvtScaled
+    return run_cvt_scaled(frame, op);
+  }
 }
 
 static int64_t scalar(const Frame &frame, const ir::Op &op, size_t operand) {
@@ -39,8 +57,7 @@ static int64_t scalar(const Frame &frame, const ir::Op &op, size_t operand) {
 
 Status Machine::run_for(const ir::Op &op) {
   for (size_t i = 0; i < 3; ++i)
-    if (Status status = observe(frame_, op, i, "reaches the bounds of a loop", false); !status)
-      return status;
+    NEREID_CHECK(observe(frame_, op, i, "reaches the bounds of a loop", false));
   const int64_t first = scalar(frame_, op, 0), last = scalar(frame_, op, 1), step = scalar(frame_, op, 2);
   if (step <= 0)
     return frame_.error(op, "the step of the loop is " + std::to_string(step), "Use a positive step");
@@ -65,8 +82,7 @@ Status Machine::run_for(const ir::Op &op) {
     index.poison = index_poison;
     for (size_t c = 0; c < carried.size(); ++c)
       frame_.values[body.arguments[c + 1]] = std::move(carried[c]);
-    if (Status status = run_block(body); !status)
-      return status;
+    NEREID_CHECK(run_block(body));
     for (size_t c = 0; c < carried.size(); ++c)
       carried[c] = frame_.in(yield, c);
   }
@@ -76,11 +92,9 @@ Status Machine::run_for(const ir::Op &op) {
 }
 
 Status Machine::run_if(const ir::Op &op) {
-  if (Status status = observe(frame_, op, 0, "reaches a branch", false); !status)
-    return status;
+  NEREID_CHECK(observe(frame_, op, 0, "reaches a branch", false));
   const ir::Block &block = op.blocks[*frame_.in(op, 0).as<uint8_t>() != 0 ? 0 : 1];
-  if (Status status = run_block(block); !status)
-    return status;
+  NEREID_CHECK(run_block(block));
   for (size_t i = 0; i < op.results.size(); ++i)
     frame_.values[op.results[i]] = frame_.in(block.ops.back(), i);
   return {};
@@ -112,33 +126,16 @@ Status Machine::run_op(const ir::Op &op) {
     return run_statement(frame_, op);
   case ir::OpClass::Region:
     return op.opcode == Opcode::For ? run_for(op) : op.opcode == Opcode::If ? run_if(op) : Status();
-  case ir::OpClass::Other:
-    break;
-  }
-  switch (op.opcode) {
-  case Opcode::Fma:
-    return done(run_fma);
-  case Opcode::Where:
-    return done(run_where);
-  case Opcode::Cast:
-    return done(run_cast);
-  case Opcode::Bitcast:
-    return done(run_bitcast);
-  case Opcode::PtrAdd:
-    return done(run_pointer_add);
-  case Opcode::InlineAsm:
-    return run_inline_asm(frame_, op);
-  case Opcode::CvtScaled:
-    return done(run_cvt_scaled);
-  case Opcode::CumSum:
+  case ir::OpClass::Scan:
     return done(run_cumsum);
-  case Opcode::Dot:
-    return done(run_dot);
-  case Opcode::DotScaled:
-    return done(run_dot_scaled);
-  default: // Quantize
-    return done(run_quantize);
+  case ir::OpClass::Matrix:
+    return done(op.opcode == Opcode::Dot         ? run_dot
+                : op.opcode == Opcode::DotScaled ? run_dot_scaled
+                                                 : run_quantize);
+  case ir::OpClass::Elementwise:
+    return op.opcode == Opcode::InlineAsm ? run_inline_asm(frame_, op) : done(run_elementwise);
   }
+  return {};
 }
 
 } // namespace nereid::interpreter

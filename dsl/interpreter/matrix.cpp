@@ -1,3 +1,4 @@
+// dot, dot_scaled and quantize.
 #include <algorithm>
 #include <cmath>
 
@@ -54,10 +55,10 @@ void decode_side(const Side &side, size_t rows, size_t k_count, bool is_a, size_
 
 /// The power of two of group g of row r at [r * groups + g], NaN for 255; 1 without scales.
 std::vector<double> powers(const Side &side, size_t count) {
-  std::vector<double> made(count, 1.0);
+  std::vector<double> result(count, 1.0);
   for (size_t i = 0; side.scales != nullptr && i < count; ++i)
-    made[i] = scale_value(side.scales->as<uint8_t>()[i]);
-  return made;
+    result[i] = scale_value(side.scales->as<uint8_t>()[i]);
+  return result;
 }
 
 /// The sum of each group of 32 products in T, times the two scales (exact in double), rounds to one f32 term;
@@ -144,10 +145,10 @@ void run_dot(Frame &frame, const ir::Op &op) {
 void run_dot_scaled(Frame &frame, const ir::Op &op) {
   size_t next = 0;
   const auto side = [&](const char *attribute) {
-    Side made{&frame.in(op, next++), nullptr, *ir::format_named(op.string(attribute))};
-    if (ir::facts(made.format).scaled)
-      made.scales = &frame.in(op, next++);
-    return made;
+    Side result{&frame.in(op, next++), nullptr, *ir::format_named(op.string(attribute))};
+    if (ir::facts(result.format).scaled)
+      result.scales = &frame.in(op, next++);
+    return result;
   };
   const Side a = side("format_a"), b = side("format_b");
   auto *out = frame.out(op).as<float>();

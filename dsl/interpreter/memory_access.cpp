@@ -1,3 +1,4 @@
+// Loads, stores and atomics with their checks.
 #include <algorithm>
 #include <cstring>
 
@@ -41,7 +42,7 @@ template <class F> auto with_memory(Element element, F f) {
 }
 
 /// Where an access outside of every allocation went, seen from the nearest; empty when that is far away.
-std::string beside(const HostAllocation *nearest, uint64_t address) {
+std::string distance_text(const HostAllocation *nearest, uint64_t address) {
   if (nearest == nullptr)
     return "; there is none";
   const uint64_t end = nearest->address + nearest->size;
@@ -63,7 +64,7 @@ Error out_of_bounds(const Frame &frame, const ir::Op &op, size_t index, uint64_t
   const HostAllocation *nearest = frame.launch.memory.nearest(address);
   return frame.error(op,
                      fmt::format("{}{}{} bytes at {:#x} are in no allocation{}{}", element,
-                                 element.empty() ? "" : ": ", size, address, beside(nearest, address),
+                                 element.empty() ? "" : ": ", size, address, distance_text(nearest, address),
                                  argument_near(address, frame.launch.function, frame.launch.arguments)),
                      nearest == nullptr ? "Register the buffers of the kernel"
                                         : "Check the offsets, or mask the elements that do not exist");
@@ -101,20 +102,16 @@ const uint8_t *mask_of(const Frame &frame, const ir::Op &op, size_t operand) {
 Status check_operands(const Frame &frame, const ir::Op &op, size_t mask_operand) {
   const uint8_t *mask = mask_of(frame, op, mask_operand);
   if (mask != nullptr)
-    if (Status status = observe(frame, op, mask_operand, "reaches a mask", false); !status)
-      return status;
-  if (Status status = observe(frame, op, 0, "reaches an address", true, mask); !status)
-    return status;
+    NEREID_CHECK(observe(frame, op, mask_operand, "reaches a mask", false));
+  NEREID_CHECK(observe(frame, op, 0, "reaches an address", true, mask));
   for (size_t i = 1; op.opcode != Opcode::Load && i < std::min(mask_operand, op.operands.size()); ++i)
-    if (Status status = observe(frame, op, i, "reaches memory", false, mask); !status)
-      return status;
+    NEREID_CHECK(observe(frame, op, i, "reaches memory", false, mask));
   return {};
 }
 
 /// Calls access(index, bytes) for each element that the mask leaves.
 template <class F> Status for_each_access(Frame &frame, const ir::Op &op, size_t mask_operand, F access) {
-  if (Status status = check_operands(frame, op, mask_operand); !status)
-    return status;
+  NEREID_CHECK(check_operands(frame, op, mask_operand));
   const size_t n = frame.count(op);
   const unsigned size = ir::byte_size(frame.in_type(op, 0).element);
   const uint8_t *mask = mask_of(frame, op, mask_operand);

@@ -1,3 +1,4 @@
+// The microscaling formats by their definitions: codes to values and back, scales of groups.
 #include "dsl/interpreter/numbers.h"
 
 #include <array>
@@ -7,29 +8,6 @@
 namespace nereid::interpreter {
 
 using ir::Format;
-
-uint16_t f16_bits(float value) {
-  const auto sign = static_cast<uint16_t>(std::signbit(value) ? 0x8000 : 0);
-  if (std::isnan(value))
-    return static_cast<uint16_t>(sign | 0x7e00 | (std::bit_cast<uint32_t>(value) >> 13 & 0x3ff));
-  const float magnitude = std::fabs(value);
-  if (magnitude >= 65520.0f) // half way from the largest to the next power of two
-    return sign | 0x7c00;
-  if (magnitude < 0x1p-14f) // subnormal: counts of 2^-24
-    return static_cast<uint16_t>(sign | static_cast<uint16_t>(std::nearbyint(magnitude * 0x1p24f)));
-  const auto bits = std::bit_cast<uint32_t>(magnitude) - (112u << 23);
-  return static_cast<uint16_t>(sign | (bits + 0xfff + (bits >> 13 & 1)) >> 13);
-}
-
-float f16_value(uint16_t bits) {
-  const unsigned exponent = bits >> 10 & 31, fraction = bits & 0x3ff;
-  const uint32_t sign = (bits & 0x8000u) << 16;
-  if (exponent == 31)
-    return std::bit_cast<float>(sign | 0x7f800000u | fraction << 13);
-  if (exponent == 0)
-    return std::copysign(static_cast<float>(fraction) * 0x1p-24f, sign != 0 ? -1.0f : 1.0f);
-  return std::bit_cast<float>(sign | (exponent + 112) << 23 | fraction << 13);
-}
 
 uint8_t largest_code(Format format) {
   switch (format) {
@@ -68,12 +46,12 @@ static float formula(Format format, unsigned code) {
 
 float decode(Format format, uint8_t code) {
   static const auto table = [] {
-    std::array<std::array<float, 256>, 5> made{};
-    for (unsigned f = 0; f < made.size(); ++f)
+    std::array<std::array<float, 256>, 5> result{};
+    for (unsigned f = 0; f < result.size(); ++f)
       for (unsigned c = 0; c < 256; ++c)
-        made[f][c] =
+        result[f][c] =
             formula(static_cast<Format>(f), c & ((1u << ir::facts(static_cast<Format>(f)).bits) - 1));
-    return made;
+    return result;
   }();
   return table[static_cast<size_t>(format)][code];
 }
@@ -90,14 +68,14 @@ uint8_t encode(Format format, double value, Overflow overflow) {
   if (!std::isfinite(value))
     return sign | special_code(format, std::isnan(value));
   const double magnitude = std::fabs(value);
-  const int least = 1 - facts.bias;
+  const int min_exponent = 1 - facts.bias;
   const int mantissa = static_cast<int>(facts.mantissa_bits);
-  const int exponent = magnitude == 0 ? least : std::max(std::ilogb(magnitude), least);
+  const int exponent = magnitude == 0 ? min_exponent : std::max(std::ilogb(magnitude), min_exponent);
   if (exponent > largest_exponent(format) + 1)
     return sign | (overflow == Overflow::Special ? special_code(format, false) : largest_code(format));
   // Significands run on into the next exponent, as codes do.
   const auto significand = static_cast<unsigned>(std::nearbyint(std::ldexp(magnitude, mantissa - exponent)));
-  const unsigned code = (static_cast<unsigned>(exponent - least) << mantissa) + significand;
+  const unsigned code = (static_cast<unsigned>(exponent - min_exponent) << mantissa) + significand;
   if (code <= largest_code(format))
     return sign | static_cast<uint8_t>(code);
   return sign | (overflow == Overflow::Special ? special_code(format, false) : largest_code(format));

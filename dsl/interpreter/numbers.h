@@ -3,38 +3,20 @@
 #include <bit>
 #include <cstdint>
 
-#include "dsl/ir/element.h"
+#include "dsl/half.h"
 #include "dsl/ir/format.h"
 
 namespace nereid::interpreter {
 
 /// Number formats as the interpreter knows them, written from the formats' definitions alone: OCP
-/// Microscaling Formats (MX) v1.0, IEEE 754 binary16 and bfloat16.
+/// Microscaling Formats (MX) v1.0.
 
-/// Rounds to nearest even; a NaN stays one (quiet, upper bits of its payload kept).
-inline uint16_t bf16_bits(float value) {
-  const auto bits = std::bit_cast<uint32_t>(value);
-  if (value != value)
-    return static_cast<uint16_t>(bits >> 16 | 0x40);
-  return static_cast<uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
-}
-inline float bf16_value(uint16_t bits) { return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16); }
-
-uint16_t f16_bits(float value);
-float f16_value(uint16_t bits);
-
-/// The float of an f32, bf16 or f16 from its bits, and its bits.
-inline float float_of(ir::Element element, uint64_t bits) {
-  if (element == ir::Element::F32)
-    return std::bit_cast<float>(static_cast<uint32_t>(bits));
-  return element == ir::Element::BF16 ? bf16_value(static_cast<uint16_t>(bits))
-                                      : f16_value(static_cast<uint16_t>(bits));
-}
-inline uint64_t bits_of(ir::Element element, float value) {
-  if (element == ir::Element::F32)
-    return std::bit_cast<uint32_t>(value);
-  return element == ir::Element::BF16 ? bf16_bits(value) : f16_bits(value);
-}
+using detail::bf16_bits;
+using detail::bf16_value;
+using detail::bits_of;
+using detail::f16_bits;
+using detail::f16_value;
+using detail::float_of;
 
 /// The value of a code of a microscaling format.
 float decode(ir::Format format, uint8_t code);

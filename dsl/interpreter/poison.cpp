@@ -1,3 +1,4 @@
+// Follows elements without a meaning through the program until they are observable.
 #include "dsl/interpreter/poison.h"
 
 #include <algorithm>
@@ -80,11 +81,11 @@ std::vector<bool> values_that_reach_addresses(const ir::Function &function) {
 }
 
 void poison_where(Tensor &tensor, size_t count, const std::vector<bool> &where, uint32_t poison) {
-  auto made = tensor.poison ? std::make_shared<Poison>(*tensor.poison) : std::make_shared<Poison>(count);
+  auto combined = tensor.poison ? std::make_shared<Poison>(*tensor.poison) : std::make_shared<Poison>(count);
   for (size_t i = 0; i < count; ++i)
-    if (where[i] && ((*made)[i] == 0 || (poison & division_bit) > ((*made)[i] & division_bit)))
-      (*made)[i] = poison; // else the first cause stands
-  tensor.poison = std::move(made);
+    if (where[i] && ((*combined)[i] == 0 || (poison & division_bit) > ((*combined)[i] & division_bit)))
+      (*combined)[i] = poison; // else the first cause stands
+  tensor.poison = std::move(combined);
 }
 
 namespace {
@@ -147,19 +148,19 @@ void propagate(Frame &frame, const ir::Op &op) {
     for (size_t r = 0; r < op.results.size(); ++r) {
       Tensor &result = frame.values[op.results[r]];
       const auto n = static_cast<size_t>(frame.out_type(op, r).count());
-      auto made = result.poison ? std::make_shared<Poison>(*result.poison) : std::make_shared<Poison>(n);
-      if (op.opcode == Opcode::Dot || op.opcode == Opcode::DotScaled)
-        matrix(frame, op, k, *made);
+      auto combined = result.poison ? std::make_shared<Poison>(*result.poison) : std::make_shared<Poison>(n);
+      if (ir::is_dot(op.opcode))
+        matrix(frame, op, k, *combined);
       else if (op.has("axis"))
-        along_axis(op, frame.in_type(op, k).shape, from, *made);
+        along_axis(op, frame.in_type(op, k).shape, from, *combined);
       else if (op.opcode == Opcode::Quantize)
         for (size_t i = 0; i < n; ++i) // codes and scales of a group share its poison
-          (*made)[i] = any_of(from, i * from.size() / n / 32 * 32, 32);
+          (*combined)[i] = any_of(from, i * from.size() / n / 32 * 32, 32);
       else
         for (size_t i = 0; i < n; ++i)
-          (*made)[i] = std::max((*made)[i], kept(op, from[i]));
-      const bool clean = std::all_of(made->begin(), made->end(), [](uint32_t p) { return p == 0; });
-      result.poison = clean ? nullptr : std::move(made);
+          (*combined)[i] = std::max((*combined)[i], kept(op, from[i]));
+      const bool clean = std::all_of(combined->begin(), combined->end(), [](uint32_t p) { return p == 0; });
+      result.poison = clean ? nullptr : std::move(combined);
     }
   }
 }

@@ -6,7 +6,7 @@
 
 namespace nereid::interpreter {
 
-/// Elements that are no number the author can have meant: the result of an i32 overflow, which is looked for
+/// Elements whose value the author cannot have meant: the result of an i32 overflow, which is looked for
 /// only where it may reach an address, and of a division by zero. They are reported where they become
 /// observable, not where they arise, since a mask may remove them. A poison is the operation's place + 1,
 /// with a bit for its kind.

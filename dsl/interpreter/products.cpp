@@ -1,3 +1,4 @@
+// Sums of products for blocks of a matrix, in the order that the language fixes.
 #include "dsl/interpreter/products.h"
 
 #include <cstring>

@@ -1,3 +1,4 @@
+// Reductions and running sums along an axis.
 #include <algorithm>
 #include <type_traits>
 

@@ -14,7 +14,7 @@ template <class T> constexpr uint64_t widened(T value) { return static_cast<std:
 /// The low bits of a result.
 template <class T> constexpr T wrapped(uint64_t value) { return static_cast<T>(value); }
 
-/// Truncates; 0 by 0 (a division by zero has no meaning); the least number by -1 wraps.
+/// Truncates; 0 by 0 (a division by zero has no meaning); the lowest number by -1 wraps.
 template <class T> T divide(T a, T b) {
   if (b == 0)
     return 0;
@@ -30,6 +30,12 @@ template <class T> T remainder(T a, T b) {
     if (b == -1)
       return 0;
   return static_cast<T>(a % b);
+}
+
+/// The quotient rounded up; else like divide.
+template <class T> T ceil_divide(T a, T b) {
+  const bool rounds_up = remainder(a, b) != 0 && (a < 0) == (b < 0);
+  return static_cast<T>(divide(a, b) + rounds_up);
 }
 
 /// A NaN in either operand is the result, and -0 is less than +0.

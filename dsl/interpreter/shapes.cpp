@@ -1,3 +1,4 @@
+// Sources, and operations that only move elements.
 #include <algorithm>
 #include <cstring>
 
@@ -79,15 +80,15 @@ static void move_poison(Frame &frame, const ir::Op &op) {
   for (size_t i = 0; i < op.operands.size(); ++i)
     if (in[i] == nullptr)
       in[i] = clean.data();
-  std::shared_ptr<Poison> made[2];
+  std::shared_ptr<Poison> moved[2];
   uint32_t *out[2] = {};
   for (size_t i = 0; i < op.results.size(); ++i) {
-    made[i] = std::make_shared<Poison>(static_cast<size_t>(frame.out_type(op, i).count()));
-    out[i] = made[i]->data();
+    moved[i] = std::make_shared<Poison>(static_cast<size_t>(frame.out_type(op, i).count()));
+    out[i] = moved[i]->data();
   }
   move(frame, op, in, out);
   for (size_t i = 0; i < op.results.size(); ++i)
-    frame.values[op.results[i]].poison = made[i];
+    frame.values[op.results[i]].poison = moved[i];
 }
 
 void run_shape(Frame &frame, const ir::Op &op) {

@@ -1,3 +1,4 @@
+// assume, device_assert and device_print.
 #include <fmt/format.h>
 
 #include "dsl/interpreter/operations.h"
@@ -44,8 +45,7 @@ static Status print(Frame &frame, const ir::Op &op) {
   std::string line = fmt::format("({}, {}, {}) {}", frame.program[0], frame.program[1], frame.program[2],
                                  op.string("message"));
   for (size_t i = 0; i < op.operands.size(); ++i) {
-    if (Status status = observe(frame, op, i, "reaches a print", false); !status)
-      return status;
+    NEREID_CHECK(observe(frame, op, i, "reaches a print", false));
     line += " " + tile_text(frame.in_type(op, i), frame.in(op, i));
   }
   frame.launch.print(line);
@@ -56,9 +56,7 @@ Status run_statement(Frame &frame, const ir::Op &op) {
   if (op.opcode == Opcode::DevicePrint)
     return print(frame, op);
   const bool is_assume = op.opcode == Opcode::Assume;
-  if (Status status = observe(frame, op, 0, is_assume ? "reaches an assume" : "reaches an assert", false);
-      !status)
-    return status;
+  NEREID_CHECK(observe(frame, op, 0, is_assume ? "reaches an assume" : "reaches an assert", false));
   const auto *holds = frame.in(op, 0).as<uint8_t>();
   for (size_t i = 0; i < frame.count(op); ++i) {
     if (holds[i] != 0)
@@ -70,7 +68,7 @@ Status run_statement(Frame &frame, const ir::Op &op) {
     return frame.error(
         op,
         fmt::format("assertion failed: {}{}{}", op.string("message"), element.empty() ? "" : ", ", element),
-        "The kernel's author made this assertion");
+        "The kernel's author asserts this");
   }
   return {};
 }

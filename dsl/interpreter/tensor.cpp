@@ -1,3 +1,4 @@
+// Rounds computed floats to the element type that stores them.
 #include "dsl/interpreter/tensor.h"
 
 #include "dsl/interpreter/numbers.h"

@@ -43,30 +43,19 @@ inline unsigned storage_size(const ir::Type &type) {
 template <class F> decltype(auto) with_storage(const ir::Type &type, F f) {
   if (type.pointer)
     return f(uint64_t{});
-  switch (type.element) {
-  case ir::Element::I8:
-    return f(int8_t{});
-  case ir::Element::I16:
-    return f(int16_t{});
-  case ir::Element::U16:
-    return f(uint16_t{});
-  case ir::Element::I32:
-    return f(int32_t{});
-  case ir::Element::U32:
-    return f(uint32_t{});
-  case ir::Element::I64:
-    return f(int64_t{});
-  case ir::Element::U64:
-    return f(uint64_t{});
-  case ir::Element::F16:
-  case ir::Element::BF16:
-  case ir::Element::F32:
+  if (ir::is_float(type.element))
     return f(float{});
-  case ir::Element::I1:
-  case ir::Element::U8:
-    break;
+  const bool is_signed = ir::is_signed(type.element);
+  switch (storage_size(type)) {
+  case 1:
+    return is_signed ? f(int8_t{}) : f(uint8_t{});
+  case 2:
+    return is_signed ? f(int16_t{}) : f(uint16_t{});
+  case 4:
+    return is_signed ? f(int32_t{}) : f(uint32_t{});
+  default:
+    return is_signed ? f(int64_t{}) : f(uint64_t{});
   }
-  return f(uint8_t{});
 }
 
 /// Calls f with a zero of an unsigned integer as wide as the storage, for operations that only move elements.

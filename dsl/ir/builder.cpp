@@ -1,9 +1,12 @@
+// Values, operations in order and structured regions of the function under construction.
 #include "dsl/ir/builder.h"
 
 #include <algorithm>
 #include <map>
 
 #include <fmt/format.h>
+
+#include "dsl/ir/limits.h"
 
 namespace nereid::ir {
 
@@ -23,13 +26,21 @@ Builder::Builder(std::string name) {
 }
 
 void Builder::set_place(const SourceLine &place) {
-  const SourceLine &now = function_.places[place_];
-  if (now == place)
-    return;
-  auto [found, is_new] = place_index_.try_emplace({place.file, place.line}, function_.places.size());
-  if (is_new)
-    function_.places.push_back(place);
-  place_ = found->second;
+  if (function_.places[place_] != place) {
+    auto [found, is_new] = place_index_.try_emplace({place.file, place.line}, function_.places.size());
+    if (is_new)
+      function_.places.push_back(place);
+    place_ = found->second;
+  }
+  place_negations();
+}
+
+void Builder::place_negations() {
+  const std::span<Op> waiting = std::span(regions_.back().block.ops).last(std::exchange(unplaced_, 0));
+  for (Op &op : waiting) {
+    op.place = definitions_[op.result()].place = place_;
+    use(op.operands[0]);
+  }
 }
 
 void Builder::fail(std::string message, std::string remedy) const {
@@ -38,19 +49,19 @@ void Builder::fail(std::string message, std::string remedy) const {
 
 bool Builder::visible(ValueId value) const {
   return std::any_of(regions_.begin(), regions_.end(),
-                     [&](const Region &region) { return region.serial == made_[value].region; });
+                     [&](const Region &region) { return region.serial == definitions_[value].region; });
 }
 
 void Builder::use(ValueId value) const {
   if (visible(value))
     return;
-  fail(fmt::format("a value made at {} inside a loop or branch is used at {} outside of it",
+  fail(fmt::format("a value defined at {} inside a loop or branch is used at {} outside of it",
                    place_of(value).text(), place().text()),
        "Declare a Var before the loop or branch and assign the value to it inside");
 }
 
 ValueId Builder::new_value(Type type) {
-  made_.push_back({place_, region(), {}});
+  definitions_.push_back({place_, region(), {}});
   return function_.new_value(std::move(type));
 }
 
@@ -73,12 +84,32 @@ ValueId Builder::emit_one(Opcode opcode, std::vector<ValueId> operands, Type res
   return emit(opcode, std::move(operands), {std::move(result)}, std::move(attributes)).result();
 }
 
+ValueId Builder::argument_constant(Element element, int64_t value) {
+  const ValueId constant = integer(element, value);
+  definitions_[constant].from_argument = true;
+  return constant;
+}
+
 ValueId Builder::argument(Type type, std::string name, bool read_only, int64_t divisibility,
                           std::optional<int64_t> constant) {
   ValueId value = new_value(std::move(type));
   function_.arguments.push_back({value, read_only, divisibility, constant});
   function_.argument_names.push_back(std::move(name));
   return value;
+}
+
+Op &Builder::open_region(Opcode opcode, std::vector<ValueId> operands) {
+  for (ValueId operand : operands)
+    use(operand);
+  if (regions_.size() > max_nesting)
+    fail(fmt::format("loops and branches are nested more than {} deep", max_nesting),
+         "Join conditions with & and |, and count the product of nested loops in one");
+  Region &inner = regions_.emplace_back();
+  inner.serial = next_region_++;
+  inner.op.opcode = opcode;
+  inner.op.place = place_;
+  inner.op.operands = std::move(operands);
+  return inner.op;
 }
 
 Builder::Loop Builder::begin_for(ValueId first, ValueId last, ValueId step, int stages,
@@ -96,18 +127,12 @@ Builder::Loop Builder::begin_for(ValueId first, ValueId last, ValueId step, int 
          "Convert them with .to<i32>() or .to<i64>()");
   if (std::optional<int64_t> known = constant_of(step); known && *known <= 0)
     fail(fmt::format("range: the step is {}", *known), "Use a positive step and count down inside the body");
-  if (stages < 1 || stages > 16)
-    fail(fmt::format("range: stages is {}", stages), "A pipeline has 1 to 16 stages");
-  Region inner;
-  inner.serial = next_region_++;
-  inner.op.opcode = Opcode::For;
-  inner.op.place = place_;
-  inner.op.attributes["stages"] = stages;
-  inner.op.operands = {first, last, step};
-  inner.op.operands.insert(inner.op.operands.end(), inits.begin(), inits.end());
-  for (ValueId operand : inner.op.operands)
-    use(operand);
-  regions_.push_back(std::move(inner));
+  if (stages < 1 || stages > max_stages)
+    fail(fmt::format("range: stages is {}", stages),
+         fmt::format("A pipeline has 1 to {} stages", max_stages));
+  std::vector<ValueId> operands{first, last, step};
+  operands.insert(operands.end(), inits.begin(), inits.end());
+  open_region(Opcode::For, std::move(operands)).attributes["stages"] = stages;
   Loop loop;
   loop.index = new_value(Type::scalar(element));
   for (ValueId init : inits)
@@ -144,7 +169,7 @@ std::vector<ValueId> Builder::end_for(std::span<const ValueId> yields) {
     inner.block.arguments.push_back(carried[i]);
     yield.operands.push_back(yields[i]);
     op.results.push_back(new_value(type(carried[i])));
-    made_.back().place = op.place;
+    definitions_.back().place = op.place;
     results.push_back(op.results.back());
   }
   inner.block.ops.push_back(std::move(yield));
@@ -162,13 +187,7 @@ void Builder::begin_if(ValueId condition) {
     fail(fmt::format("when: the condition is a tile of shape {}, not one truth value",
                      text(type(condition).shape)),
          "Choose per element with where(condition, a, b), or reduce the condition with any(condition, axis)");
-  use(condition);
-  Region inner;
-  inner.serial = next_region_++;
-  inner.op.opcode = Opcode::If;
-  inner.op.place = place_;
-  inner.op.operands = {condition};
-  regions_.push_back(std::move(inner));
+  open_region(Opcode::If, {condition});
 }
 
 void Builder::begin_else() {
@@ -193,7 +212,7 @@ std::vector<ValueId> Builder::end_if(std::span<const std::pair<ValueId, ValueId>
   }
   for (const auto &yield : yields) {
     op.results.push_back(new_value(type(yield.first)));
-    made_.back().place = op.place;
+    definitions_.back().place = op.place;
   }
   std::vector<ValueId> results = op.results;
   regions_.back().block.ops.push_back(std::move(op));
@@ -201,6 +220,7 @@ std::vector<ValueId> Builder::end_if(std::span<const std::pair<ValueId, ValueId>
 }
 
 Function Builder::finish() {
+  place_negations();
   function_.body = std::move(regions_.front().block);
   return std::move(function_);
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <map>
 #include <optional>
 #include <span>
@@ -14,8 +15,8 @@
 
 namespace nereid::ir {
 
-/// Makes the operations of one function: infers result types, inserts broadcasts, folds integer constants and
-/// keeps the structured regions. Every wrong use throws a TraceError (Owner::User) at the current place.
+/// Builds the operations of one function: infers result types, inserts broadcasts, folds integer constants
+/// and keeps the structured regions. Every wrong use throws a TraceError (Owner::User) at the current place.
 ///
 /// Shapes broadcast in one way: equal shapes, a rank-0 value with anything, or equal rank where one size
 /// is 1.
@@ -28,9 +29,9 @@ public:
   const SourceLine &place() const { return function_.places[place_]; }
   const Function &function() const { return function_; }
   const Type &type(ValueId value) const { return function_.type(value); }
-  /// Where a value was made; line 0 for arguments of the kernel.
-  const SourceLine &place_of(ValueId value) const { return function_.places[made_[value].place]; }
-  /// Whether the value may be used here: made in an open region.
+  /// Where a value is defined; line 0 for arguments of the kernel.
+  const SourceLine &place_of(ValueId value) const { return function_.places[definitions_[value].place]; }
+  /// Whether the value may be used here: defined in an open region.
   bool visible(ValueId value) const;
   /// The open region: 0 is the kernel's body, no two regions of a function have one number.
   unsigned region() const { return regions_.back().serial; }
@@ -46,6 +47,8 @@ public:
   ValueId constant(Type type, uint64_t bits);
   /// A splat of an integer that must be representable.
   ValueId integer(Element element, int64_t value, Shape shape = {});
+  /// The value of an argument that the launch gives while tracing.
+  ValueId argument_constant(Element element, int64_t value);
   ValueId program_id(int axis);
   ValueId num_programs(int axis);
   /// i32[last - first]
@@ -63,6 +66,8 @@ public:
   ValueId join(ValueId a, ValueId b);
 
   ValueId unary(Opcode opcode, ValueId value);
+  /// The negation of an i1 at a line that set_place has yet to tell: C++'s ! cannot know its own.
+  ValueId negate_ahead(ValueId value);
   /// Arithmetic, bit operations and comparisons.
   ValueId binary(Opcode opcode, ValueId a, ValueId b);
   ValueId fma(ValueId a, ValueId b, ValueId c);
@@ -127,13 +132,17 @@ private:
     Block block;
     Op op; ///< the for or if under construction; unused for the body
   };
-  /// Of a value: where it was made, in which region, and which constant it is.
-  struct Made {
+  /// Of a value: the line and the region that define it, and which constant it is.
+  struct Definition {
     uint32_t place = 0;
     unsigned region = 0;
     std::optional<uint64_t> bits;
+    bool from_argument = false; ///< a constant that the launch gave for an argument, or computed from one
   };
 
+  void place_negations();
+  /// Opens a region of the operation, which is returned for its attributes.
+  Op &open_region(Opcode opcode, std::vector<ValueId> operands);
   ValueId new_value(Type type);
   /// Checks that the operand may be used here.
   void use(ValueId value) const;
@@ -141,10 +150,15 @@ private:
            Attributes attributes = {});
   ValueId emit_one(Opcode opcode, std::vector<ValueId> operands, Type result, Attributes attributes = {});
   void require_value(std::string_view what, ValueId value) const;
+  /// The value may be the first operand of the operation (ops.def).
+  void require_operand(Opcode opcode, ValueId value) const;
   void require_element(std::string_view what, ValueId value, bool allowed, std::string_view wanted) const;
   size_t checked_axis(std::string_view what, ValueId value, int axis) const;
   void check_shape(std::string_view what, const Shape &shape) const;
   ValueId broadcast_operand(std::string_view what, ValueId value, const Shape &shape);
+  /// The operands of one operation in the shape that all of them broadcast to.
+  std::vector<ValueId> broadcast_together(std::string_view what, std::span<const ValueId> operands);
+  std::vector<ValueId> broadcast_together(std::string_view what, std::initializer_list<ValueId> operands);
   Shape check_pointer(std::string_view what, ValueId pointer) const;
   ValueId memory_operand(std::string_view what, ValueId pointer, ValueId value);
   ValueId memory_mask(std::string_view what, ValueId pointer, ValueId mask);
@@ -154,12 +168,15 @@ private:
   /// K of one side of dot_scaled.
   int64_t check_scaled(const ScaledOperand &side, bool is_a) const;
   std::optional<ValueId> fold(Opcode opcode, ValueId a, ValueId b);
+  /// A constant that is computed from others.
+  ValueId constant_from(std::initializer_list<ValueId> sources, Type type, uint64_t bits);
 
   Function function_;
-  std::vector<Made> made_; ///< by ValueId
+  std::vector<Definition> definitions_; ///< by ValueId
   std::vector<Region> regions_;
   std::map<std::pair<std::string, unsigned>, uint32_t> place_index_;
   uint32_t place_ = 0;
+  unsigned unplaced_ = 0; ///< negations at the end of the open region that have no line yet
   unsigned next_region_ = 1;
 };
 

@@ -1,3 +1,4 @@
+// Constants and the elementwise operations, folded where all operands are integers known while tracing.
 #include "dsl/ir/builder.h"
 
 #include <fmt/format.h>
@@ -6,60 +7,17 @@
 
 namespace nereid::ir {
 
-namespace {
-/// A set of element types that an operation is defined for.
-struct Elements {
-  bool (*contains)(Element);
-  std::string_view text;
-};
-} // namespace
-
-static constexpr Elements any_element{[](Element) { return true; }, "any"};
-static constexpr Elements numeric{[](Element e) { return e != Element::I1; }, "an integer or float"};
-static constexpr Elements floats{is_float, "f32, bf16 or f16"};
-static constexpr Elements integers{[](Element e) { return is_integer(e) && e != Element::I1; }, "an integer"};
-static constexpr Elements bits{is_integer, "an integer or i1"};
-static constexpr Elements words{[](Element e) { return e == Element::I32 || e == Element::U32; },
-                                "i32 or u32"};
-
-static const Elements &elements_of(Opcode opcode) {
-  switch (opcode) {
-  case Opcode::Eq:
-  case Opcode::Ne:
-    return any_element;
-  case Opcode::Not:
-  case Opcode::And:
-  case Opcode::Or:
-  case Opcode::Xor:
-    return bits;
-  case Opcode::Rem:
-  case Opcode::Shl:
-  case Opcode::Shr:
-    return integers;
-  case Opcode::MulHi:
-    return words;
-  case Opcode::Neg:
-  case Opcode::Abs:
-  case Opcode::Add:
-  case Opcode::Sub:
-  case Opcode::Mul:
-  case Opcode::Div:
-  case Opcode::Min:
-  case Opcode::Max:
-  case Opcode::Lt:
-  case Opcode::Le:
-  case Opcode::Gt:
-  case Opcode::Ge:
-    return numeric;
-  default:
-    return floats;
-  }
-}
-
 ValueId Builder::constant(Type type, uint64_t bits) {
   check_shape("a constant", type.shape);
   ValueId value = emit_one(Opcode::Constant, {}, std::move(type), {{"bits", static_cast<int64_t>(bits)}});
-  made_[value].bits = bits;
+  definitions_[value].bits = bits;
+  return value;
+}
+
+ValueId Builder::constant_from(std::initializer_list<ValueId> sources, Type type, uint64_t bits) {
+  ValueId value = constant(std::move(type), bits);
+  for (ValueId source : sources)
+    definitions_[value].from_argument |= definitions_[source].from_argument;
   return value;
 }
 
@@ -72,9 +30,9 @@ ValueId Builder::integer(Element element, int64_t value, Shape shape) {
 }
 
 std::optional<int64_t> Builder::constant_of(ValueId value) const {
-  if (!made_[value].bits || !is_integer(type(value).element))
+  if (!definitions_[value].bits || !is_integer(type(value).element))
     return std::nullopt;
-  return integer_value(type(value).element, *made_[value].bits);
+  return integer_value(type(value).element, *definitions_[value].bits);
 }
 
 static int64_t checked_grid_axis(const Builder &builder, std::string_view what, int axis) {
@@ -94,22 +52,30 @@ ValueId Builder::num_programs(int axis) {
 }
 
 ValueId Builder::unary(Opcode opcode, ValueId value) {
-  std::string_view what = facts(opcode).name;
-  const Elements &allowed = elements_of(opcode);
-  require_value(what, value);
-  require_element(what, value, allowed.contains(type(value).element), allowed.text);
+  require_operand(opcode, value);
   return emit_one(opcode, {value}, type(value));
+}
+
+ValueId Builder::negate_ahead(ValueId value) {
+  Op op;
+  op.opcode = Opcode::Not;
+  op.operands = {value};
+  op.results = {new_value(type(value))};
+  op.place = place_;
+  regions_.back().block.ops.push_back(std::move(op));
+  ++unplaced_;
+  return regions_.back().block.ops.back().result();
 }
 
 std::optional<ValueId> Builder::fold(Opcode opcode, ValueId a, ValueId b) {
   Element element = type(a).element;
-  const std::optional<uint64_t> &x = made_[a].bits, &y = made_[b].bits;
+  const std::optional<uint64_t> &x = definitions_[a].bits, &y = definitions_[b].bits;
   if (x && y) {
     std::optional<uint64_t> bits = fold_integers(opcode, element, *x, *y);
     if (!bits)
       return std::nullopt;
     bool compares = facts(opcode).op_class == OpClass::Compare;
-    return constant(Type::tile(compares ? Element::I1 : element, type(a).shape), *bits);
+    return constant_from({a, b}, Type::tile(compares ? Element::I1 : element, type(a).shape), *bits);
   }
   if (y && is_identity(opcode, element, *y, false))
     return a;
@@ -120,34 +86,32 @@ std::optional<ValueId> Builder::fold(Opcode opcode, ValueId a, ValueId b) {
 
 ValueId Builder::binary(Opcode opcode, ValueId a, ValueId b) {
   std::string_view what = facts(opcode).name;
-  const Elements &allowed = elements_of(opcode);
   for (ValueId operand : {a, b}) {
-    require_value(what, operand);
-    require_element(what, operand, allowed.contains(type(operand).element), allowed.text);
+    require_operand(opcode, operand);
     use(operand);
   }
   require_element(what, b, type(a).element == type(b).element, facts(type(a).element).name);
-  Shape shape = common_shape(what, type(a).shape, type(b).shape);
-  a = broadcast_operand(what, a, shape);
-  b = broadcast_operand(what, b, shape);
+  const std::vector<ValueId> operands = broadcast_together(what, {a, b});
+  a = operands[0];
+  b = operands[1];
+  // A zero that an argument's value gives may be in a branch that does not run.
+  if (is_division(opcode) && constant_of(b) == 0 && !definitions_[b].from_argument)
+    fail(fmt::format("{}: the divisor is 0", what),
+         "The divisor is known while tracing: check it with a C++ if, or with static_check");
   if (std::optional<ValueId> known = fold(opcode, a, b))
     return *known;
   bool compares = facts(opcode).op_class == OpClass::Compare;
-  return emit_one(opcode, {a, b}, Type::tile(compares ? Element::I1 : type(a).element, shape));
+  return emit_one(opcode, {a, b}, Type::tile(compares ? Element::I1 : type(a).element, type(a).shape));
 }
 
 ValueId Builder::fma(ValueId a, ValueId b, ValueId c) {
-  Shape shape;
   for (ValueId operand : {a, b, c}) {
-    require_value("fma", operand);
-    require_element("fma", operand, is_float(type(operand).element), "f32, bf16 or f16");
+    require_operand(Opcode::Fma, operand);
     require_element("fma", operand, type(operand).element == type(a).element, facts(type(a).element).name);
-    shape = common_shape("fma", shape, type(operand).shape);
   }
-  a = broadcast_operand("fma", a, shape);
-  b = broadcast_operand("fma", b, shape);
-  c = broadcast_operand("fma", c, shape);
-  return emit_one(Opcode::Fma, {a, b, c}, type(a));
+  std::vector<ValueId> operands = broadcast_together("fma", {a, b, c});
+  const Type result = type(operands[0]);
+  return emit_one(Opcode::Fma, std::move(operands), result);
 }
 
 ValueId Builder::where(ValueId condition, ValueId a, ValueId b) {
@@ -155,14 +119,10 @@ ValueId Builder::where(ValueId condition, ValueId a, ValueId b) {
     require_value("where", operand);
   require_element("where", condition, type(condition).element == Element::I1, "i1");
   require_element("where", b, type(a).element == type(b).element, facts(type(a).element).name);
-  Shape shape = common_shape("where", type(a).shape, type(b).shape);
-  shape = common_shape("where", type(condition).shape, shape);
-  condition = broadcast_operand("where", condition, shape);
-  a = broadcast_operand("where", a, shape);
-  b = broadcast_operand("where", b, shape);
+  const std::vector<ValueId> wide = broadcast_together("where", {a, b, condition});
   if (std::optional<int64_t> known = constant_of(condition))
-    return *known != 0 ? a : b;
-  return emit_one(Opcode::Where, {condition, a, b}, type(a));
+    return *known != 0 ? wide[0] : wide[1];
+  return emit_one(Opcode::Where, {wide[2], wide[0], wide[1]}, type(wide[0]));
 }
 
 ValueId Builder::cast(ValueId value, Element element) {
@@ -176,7 +136,7 @@ ValueId Builder::cast(ValueId value, Element element) {
   std::optional<int64_t> known = constant_of(value);
   to.element = element;
   if (known && is_integer(element))
-    return constant(to, integer_bits(element, *known));
+    return constant_from({value}, to, integer_bits(element, *known));
   return emit_one(Opcode::Cast, {value}, to);
 }
 
@@ -189,8 +149,8 @@ ValueId Builder::bitcast(ValueId value, Element element) {
                   fmt::format("of {} bits", facts(element).bits));
   use(value);
   to.element = element;
-  if (made_[value].bits)
-    return constant(to, *made_[value].bits);
+  if (definitions_[value].bits)
+    return constant_from({value}, to, *definitions_[value].bits);
   return emit_one(Opcode::Bitcast, {value}, to);
 }
 
@@ -199,14 +159,10 @@ ValueId Builder::inline_asm(Element result, const std::string &text, const std::
   if (text.empty() || !constraints.starts_with("="))
     fail(fmt::format("inline_asm: text \"{}\" with constraints \"{}\"", text, constraints),
          "Give an instruction and constraints that start with the result's, as in \"=v,v,v\"");
-  Shape shape;
-  for (ValueId operand : operands) {
-    require_value("inline_asm", operand);
-    shape = common_shape("inline_asm", shape, type(operand).shape);
-  }
-  std::vector<ValueId> wide;
   for (ValueId operand : operands)
-    wide.push_back(broadcast_operand("inline_asm", operand, shape));
+    require_value("inline_asm", operand);
+  std::vector<ValueId> wide = broadcast_together("inline_asm", operands);
+  const Shape shape = wide.empty() ? Shape{} : type(wide[0]).shape;
   Attributes attributes{{"asm", text}, {"constraints", constraints}};
   if (host) {
     attributes["host"] = static_cast<int64_t>(function_.host_functions.size());
@@ -217,19 +173,16 @@ ValueId Builder::inline_asm(Element result, const std::string &text, const std::
 
 ValueId Builder::cvt_scaled(Format format, ValueId even, ValueId odd, ValueId scale) {
   if (format != Format::E2M1 && format != Format::E4M3 && format != Format::E5M2)
-    fail(fmt::format("cvt_scaled: there is no conversion of two values to {}", facts(format).name),
+    fail(fmt::format("cvt_scaled: no conversion of two values to {} is available", facts(format).name),
          "Use e2m1, e4m3 or e5m2; quantize knows all formats");
-  Shape shape;
   for (ValueId operand : {even, odd, scale}) {
     require_value("cvt_scaled", operand);
     require_element("cvt_scaled", operand, type(operand).element == Element::F32, "f32");
-    shape = common_shape("cvt_scaled", shape, type(operand).shape);
   }
-  even = broadcast_operand("cvt_scaled", even, shape);
-  odd = broadcast_operand("cvt_scaled", odd, shape);
-  scale = broadcast_operand("cvt_scaled", scale, shape);
-  Element codes = format == Format::E2M1 ? Element::U8 : Element::U16;
-  return emit_one(Opcode::CvtScaled, {even, odd, scale}, Type::tile(codes, shape),
+  std::vector<ValueId> operands = broadcast_together("cvt_scaled", {even, odd, scale});
+  const Element codes = format == Format::E2M1 ? Element::U8 : Element::U16;
+  const Type result = Type::tile(codes, type(operands[0]).shape);
+  return emit_one(Opcode::CvtScaled, std::move(operands), result,
                   {{"format", std::string(facts(format).name)}});
 }
 

@@ -1,3 +1,4 @@
+// Reductions, scans, matrix products and quantisation.
 #include "dsl/ir/builder.h"
 
 #include <fmt/format.h>
@@ -39,7 +40,7 @@ ValueId Builder::dot(ValueId a, ValueId b) {
 ValueId Builder::dot(ValueId a, Format format_a, ValueId b, Format format_b) {
   for (Format format : {format_a, format_b})
     if (!facts(format).scaled || facts(format).bits != 8)
-      fail(fmt::format("dot: {} is no format of 8 bits", facts(format).name),
+      fail(fmt::format("dot: {} is not an 8-bit format", facts(format).name),
            "dot takes codes of e4m3 and e5m2; the smaller formats have scales: use dot_scaled");
   for (ValueId operand : {a, b}) {
     require_value("dot", operand);
@@ -75,7 +76,7 @@ int64_t Builder::check_scaled(const ScaledOperand &side, bool is_a) const {
     Element wanted = side.format == Format::BF16 ? Element::BF16 : Element::F16;
     require_element(name, side.codes, codes.element == wanted, format.name);
     if (along_k % scale_group != 0)
-      fail(fmt::format("{} has K = {}, no multiple of {}", name, along_k, scale_group),
+      fail(fmt::format("{} has K = {}, not a multiple of {}", name, along_k, scale_group),
            fmt::format("Pad K to a multiple of {}", scale_group));
     return along_k;
   }
@@ -124,11 +125,11 @@ std::pair<ValueId, ValueId> Builder::quantize(ValueId value, Format format, Scal
   require_element("quantize", value, is_float(type(value).element), "f32, bf16 or f16");
   const FormatFacts &target = facts(format);
   if (!target.scaled)
-    fail(fmt::format("quantize: {} is no microscaling format", target.name),
+    fail(fmt::format("quantize: {} is not a microscaling format", target.name),
          "Use cast to round to bf16 or f16");
   Shape shape = type(value).shape;
   if (shape.empty() || shape.back() % scale_group != 0)
-    fail(fmt::format("quantize: the last dimension of shape {} is no multiple of {}", text(shape),
+    fail(fmt::format("quantize: the last dimension of shape {} is not a multiple of {}", text(shape),
                      scale_group),
          fmt::format("Values share a scale in groups of {} along the last axis", scale_group));
   Shape codes = shape, scales = shape;

@@ -1,3 +1,4 @@
+// Pointers, loads, stores, atomics and the statements.
 #include "dsl/ir/builder.h"
 
 #include <fmt/format.h>
@@ -6,7 +7,7 @@ namespace nereid::ir {
 
 Shape Builder::check_pointer(std::string_view what, ValueId pointer) const {
   if (!type(pointer).pointer)
-    fail(fmt::format("{}: a value of type {} stands where a pointer is wanted", what, type(pointer).text()),
+    fail(fmt::format("{}: expected a pointer, not a value of type {}", what, type(pointer).text()),
          "Pass a Ptr, or a Ptr plus offsets");
   use(pointer);
   return type(pointer).shape;
@@ -33,12 +34,11 @@ ValueId Builder::ptr_add(ValueId pointer, ValueId offset) {
   require_element("pointer + offset", offset, element == Element::I32 || element == Element::I64,
                   "i32 or i64");
   use(offset);
-  Shape shape = common_shape("pointer + offset", type(pointer).shape, type(offset).shape);
-  pointer = broadcast_operand("pointer + offset", pointer, shape);
-  offset = broadcast_operand("pointer + offset", offset, shape);
+  std::vector<ValueId> operands = broadcast_together("pointer + offset", {pointer, offset});
   if (constant_of(offset) == 0)
-    return pointer;
-  return emit_one(Opcode::PtrAdd, {pointer, offset}, type(pointer));
+    return operands[0];
+  const Type result = type(operands[0]);
+  return emit_one(Opcode::PtrAdd, std::move(operands), result);
 }
 
 void Builder::push_mask(std::vector<ValueId> &operands, ValueId mask) const {
@@ -83,7 +83,7 @@ ValueId Builder::atomic(Opcode opcode, ValueId pointer, std::span<const ValueId>
   Shape shape = check_pointer(what, pointer);
   Element element = type(pointer).element;
   if (!atomic_takes(opcode, element))
-    fail(fmt::format("{}: there is no atomic on {}", what, facts(element).name),
+    fail(fmt::format("{}: no atomic on {} is available", what, facts(element).name),
          opcode == Opcode::AtomicCompareExchange ? "Use i32, u32, i64 or u64"
                                                  : "Use i32, u32, i64, u64 or f32");
   std::vector<ValueId> operands{pointer};

@@ -1,3 +1,4 @@
+// Operations that change a tile's shape, and the one rule by which shapes broadcast.
 #include "dsl/ir/builder.h"
 
 #include <algorithm>
@@ -7,12 +8,17 @@
 namespace nereid::ir {
 
 // Larger tiles would not fit the registers of a workgroup by far.
-static constexpr int64_t most_elements = int64_t{1} << 20;
+static constexpr int64_t max_tile_elements = int64_t{1} << 20;
 
 void Builder::require_value(std::string_view what, ValueId value) const {
   if (type(value).pointer)
-    fail(fmt::format("{}: a pointer stands where a tile of elements is wanted", what),
-         "Load from the pointer first");
+    fail(fmt::format("{}: expected a tile of elements, not a pointer", what), "Load from the pointer first");
+}
+
+void Builder::require_operand(Opcode opcode, ValueId value) const {
+  const OpFacts &wanted = facts(opcode);
+  require_value(wanted.name, value);
+  require_element(wanted.name, value, contains(wanted.first, type(value)), describe(wanted.first));
 }
 
 void Builder::require_element(std::string_view what, ValueId value, bool allowed,
@@ -43,8 +49,9 @@ void Builder::check_shape(std::string_view what, const Shape &shape) const {
     if (size < 1)
       fail(fmt::format("{}: the shape {} has a dimension of size {}", what, text(shape), size),
            "Sizes are at least 1");
-    if (size > most_elements || (count *= size) > most_elements)
-      fail(fmt::format("{}: a tile of shape {} has more than {} elements", what, text(shape), most_elements),
+    if (size > max_tile_elements || (count *= size) > max_tile_elements)
+      fail(fmt::format("{}: a tile of shape {} has more than {} elements", what, text(shape),
+                       max_tile_elements),
            "Loop over smaller tiles");
   }
 }
@@ -91,9 +98,24 @@ ValueId Builder::broadcast_operand(std::string_view what, ValueId value, const S
   Type to = from;
   to.shape = shape;
   use(value);
-  if (made_[value].bits)
-    return constant(to, *made_[value].bits);
+  if (definitions_[value].bits)
+    return constant_from({value}, to, *definitions_[value].bits);
   return emit_one(Opcode::Broadcast, {value}, to);
+}
+
+std::vector<ValueId> Builder::broadcast_together(std::string_view what, std::span<const ValueId> operands) {
+  Shape shape;
+  for (ValueId operand : operands)
+    shape = common_shape(what, shape, type(operand).shape);
+  std::vector<ValueId> wide;
+  for (ValueId operand : operands)
+    wide.push_back(broadcast_operand(what, operand, shape));
+  return wide;
+}
+
+std::vector<ValueId> Builder::broadcast_together(std::string_view what,
+                                                 std::initializer_list<ValueId> operands) {
+  return broadcast_together(what, std::span(operands.begin(), operands.size()));
 }
 
 ValueId Builder::broadcast(ValueId value, const Shape &shape) {
@@ -158,8 +180,8 @@ ValueId Builder::reshape(ValueId value, const Shape &shape) {
          "of two");
   }
   use(value);
-  if (made_[value].bits)
-    return constant(to, *made_[value].bits);
+  if (definitions_[value].bits)
+    return constant_from({value}, to, *definitions_[value].bits);
   return emit_one(Opcode::Reshape, {value}, to);
 }
 
@@ -171,8 +193,8 @@ ValueId Builder::permute(ValueId value, const std::vector<int64_t> &order) {
   for (size_t d = 0; right && d < sorted.size(); ++d)
     right = sorted[d] == static_cast<int64_t>(d);
   if (!right)
-    fail(fmt::format("permute: the order {} is no permutation of the {} dimensions of shape {}", text(order),
-                     from.rank(), text(from.shape)),
+    fail(fmt::format("permute: the order {} is not a permutation of the {} dimensions of shape {}",
+                     text(order), from.rank(), text(from.shape)),
          "Name each dimension once, counting from 0");
   Type to = from;
   for (size_t d = 0; d < order.size(); ++d)
@@ -195,13 +217,11 @@ std::pair<ValueId, ValueId> Builder::split(ValueId value) {
 ValueId Builder::join(ValueId a, ValueId b) {
   require_value("join", a);
   require_value("join", b);
-  Shape shape = common_shape("join", type(a).shape, type(b).shape);
-  a = broadcast_operand("join", a, shape);
-  b = broadcast_operand("join", b, shape);
-  Type to = type(a);
+  std::vector<ValueId> operands = broadcast_together("join", {a, b});
+  Type to = type(operands[0]);
   to.shape.push_back(2);
   check_shape("join", to.shape);
-  return emit_one(Opcode::Join, {a, b}, to);
+  return emit_one(Opcode::Join, std::move(operands), to);
 }
 
 } // namespace nereid::ir

@@ -1,3 +1,5 @@
+// The canonical form: pure operations by first use, equal ones merged, unused ones dropped, values
+// renumbered.
 #include "dsl/ir/canonical.h"
 
 #include <unordered_map>
@@ -20,7 +22,8 @@ struct Node {
 class Canonicalizer {
 public:
   explicit Canonicalizer(const Function &function)
-      : function_(function), maker_(function.value_types.size(), none), number_(function.value_types.size()) {
+      : function_(function), definition_(function.value_types.size(), none),
+        number_(function.value_types.size()) {
     for (uint32_t value = 0; value < number_.size(); ++value)
       number_[value] = value;
   }
@@ -50,7 +53,7 @@ private:
       const auto node = static_cast<uint32_t>(nodes_.size());
       nodes_.push_back({&op, index});
       for (ValueId result : op.results)
-        maker_[result] = node;
+        definition_[result] = node;
       if (is_pure(op))
         classify(node);
       for (const Block &inner : op.blocks)
@@ -72,13 +75,13 @@ private:
     bare.results = op.results;
     bare.attributes = op.attributes;
     std::string text = print(function_, bare);
-    text.erase(0, text.find('=')); // everything behind the results' own numbers
+    text.erase(0, text.find('=')); // all that follows the results' own numbers
     for (ValueId operand : op.operands)
       text += " %" + std::to_string(number_[operand]);
     return text;
   }
 
-  /// A user stands behind what it uses, so that one walk backwards finds all that is needed.
+  /// A use follows its definition, so that one walk backwards finds all that is needed.
   void mark_live() {
     std::vector<bool> needed(number_.size());
     for (size_t i = nodes_.size(); i-- > 0;) {
@@ -113,34 +116,34 @@ private:
     return best;
   }
 
-  /// The pure operation that makes a value in the result, or none for all other values.
-  uint32_t pure_maker(ValueId value) const {
-    const uint32_t node = maker_[value];
+  /// The pure operation that defines a value in the result, or none for all other values.
+  uint32_t pure_definition(ValueId value) const {
+    const uint32_t node = definition_[value];
     return node == none || nodes_[node].value_class == none ? none : representative(node);
   }
 
   ValueId canonical_value(ValueId value) const {
-    const uint32_t node = pure_maker(value);
+    const uint32_t node = pure_definition(value);
     if (node == none)
       return value;
-    const std::vector<ValueId> &from = nodes_[maker_[value]].op->results;
+    const std::vector<ValueId> &from = nodes_[definition_[value]].op->results;
     const auto index = std::find(from.begin(), from.end(), value) - from.begin();
     return nodes_[node].op->results[index];
   }
 
   /// A copy without regions that uses the values of the result.
   Op copy(const Op &op) const {
-    Op made;
-    made.opcode = op.opcode;
-    made.results = op.results;
-    made.attributes = op.attributes;
-    made.place = op.place;
+    Op result;
+    result.opcode = op.opcode;
+    result.results = op.results;
+    result.attributes = op.attributes;
+    result.place = op.place;
     for (ValueId operand : op.operands)
-      made.operands.push_back(canonical_value(operand));
-    return made;
+      result.operands.push_back(canonical_value(operand));
+    return result;
   }
 
-  /// Puts the pure operations behind a value where they belong, operands first; without recursion, since a
+  /// Emits the pure operations that a value depends on, operands first; without recursion, since a
   /// chain may be as long as the program.
   void demand(ValueId value) {
     struct Step {
@@ -149,7 +152,7 @@ private:
     };
     std::vector<Step> stack;
     const auto push = [&](ValueId wanted) {
-      const uint32_t node = pure_maker(wanted);
+      const uint32_t node = pure_definition(wanted);
       if (node != none && !emitted_[node]) {
         emitted_[node] = true;
         stack.push_back({node, 0});
@@ -178,10 +181,10 @@ private:
         continue;
       for (ValueId operand : op.operands)
         demand(operand);
-      Op made = copy(op);
+      Op output_op = copy(op);
       for (const Block &inner : op.blocks)
-        made.blocks.push_back(emit(inner));
-      output.ops.push_back(std::move(made));
+        output_op.blocks.push_back(emit(inner));
+      output.ops.push_back(std::move(output_op));
     }
     return output;
   }
@@ -231,9 +234,9 @@ private:
 
   const Function &function_;
   std::vector<Node> nodes_;
-  std::vector<uint32_t> parents_; ///< of blocks
-  std::vector<uint32_t> maker_;   ///< node by value
-  std::vector<ValueId> number_;   ///< by value; equal for equal values
+  std::vector<uint32_t> parents_;    ///< of blocks
+  std::vector<uint32_t> definition_; ///< node by value
+  std::vector<ValueId> number_;      ///< by value; equal for equal values
   std::unordered_map<std::string, uint32_t> classes_;
   std::unordered_map<uint64_t, uint32_t> members_;
   std::vector<Block *> outputs_; ///< by block

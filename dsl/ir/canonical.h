@@ -8,7 +8,7 @@ namespace nereid::ir {
 /// traced the pure operations of a kernel. `function` must verify.
 ///
 /// Every operation stays in the region that it was traced in. Loads, effects and regions keep the order of
-/// the trace; a pure operation stands before its first user, operands first and in order. Pure operations and
+/// the trace; a pure operation comes before its first use, operands first and in order. Pure operations and
 /// loads that nothing needs are gone. Equal pure operations (opcode, operands, attributes, types) are one
 /// where a region that encloses both has one. Values, and host functions, are numbered in the order of the
 /// text. Idempotent.

@@ -1,3 +1,4 @@
+// The table of element types (elements.def).
 #include "dsl/ir/element.h"
 
 #include <array>

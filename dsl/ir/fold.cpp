@@ -1,12 +1,13 @@
+// Integer arithmetic of the language on bit patterns, for operations whose operands are known while tracing.
 #include "dsl/ir/fold.h"
 
 namespace nereid::ir {
 
+static uint64_t low_bits(unsigned count) { return count >= 64 ? ~uint64_t{0} : (uint64_t{1} << count) - 1; }
+
 int64_t integer_value(Element element, uint64_t bits) {
   unsigned width = facts(element).bits;
-  if (width == 64)
-    return static_cast<int64_t>(bits);
-  uint64_t mask = (uint64_t{1} << width) - 1;
+  uint64_t mask = low_bits(width);
   bits &= mask;
   if (is_signed(element) && (bits >> (width - 1)) != 0)
     bits |= ~mask;
@@ -14,22 +15,21 @@ int64_t integer_value(Element element, uint64_t bits) {
 }
 
 uint64_t integer_bits(Element element, int64_t value) {
-  unsigned width = facts(element).bits;
-  uint64_t bits = static_cast<uint64_t>(value);
-  return width == 64 ? bits : bits & ((uint64_t{1} << width) - 1);
+  return static_cast<uint64_t>(value) & low_bits(facts(element).bits);
 }
 
 static std::optional<uint64_t> divide(Opcode opcode, Element element, uint64_t a, uint64_t b) {
   int64_t x = integer_value(element, a), y = integer_value(element, b);
   if (y == 0)
     return std::nullopt;
-  bool quotient = opcode == Opcode::Div;
+  const bool remainder = opcode == Opcode::Rem, up = opcode == Opcode::CeilDiv;
   if (element == Element::U64)
-    return quotient ? a / b : a % b;
+    return remainder ? a % b : a / b + (up && a % b != 0);
   // The one quotient that overflows wraps.
   if (y == -1)
-    return quotient ? integer_bits(element, static_cast<int64_t>(0 - static_cast<uint64_t>(x))) : 0;
-  return integer_bits(element, quotient ? x / y : x % y);
+    return remainder ? 0 : integer_bits(element, static_cast<int64_t>(0 - static_cast<uint64_t>(x)));
+  const bool rounds_up = up && x % y != 0 && (x < 0) == (y < 0);
+  return integer_bits(element, remainder ? x % y : x / y + rounds_up);
 }
 
 static std::optional<uint64_t> shift(Opcode opcode, Element element, uint64_t a, uint64_t b) {
@@ -57,6 +57,7 @@ std::optional<uint64_t> fold_integers(Opcode opcode, Element element, uint64_t a
     return wrapped(a * b);
   case Opcode::Div:
   case Opcode::Rem:
+  case Opcode::CeilDiv:
     return divide(opcode, element, a, b);
   case Opcode::Min:
     return less ? a : b;
@@ -105,6 +106,7 @@ bool is_identity(Opcode opcode, Element element, uint64_t constant, bool left) {
   case Opcode::Shr:
     return !left && constant == 0;
   case Opcode::Div:
+  case Opcode::CeilDiv:
     return !left && constant == 1;
   default:
     return false;

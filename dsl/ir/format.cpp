@@ -1,3 +1,4 @@
+// The table of number formats (formats.def).
 #include "dsl/ir/format.h"
 
 #include <array>

@@ -33,7 +33,7 @@ std::optional<Format> format_named(std::string_view name);
 /// - Even: E counts one up where the mantissa rounds up to 2 in m bits; max(E - x, 0), but 254 if E is 255
 /// then.
 /// - Floor: max(E - x, 0).
-/// - Ceil: the least byte under which no value of the group exceeds the format's largest.
+/// - Ceil: the smallest byte under which no value of the group exceeds the format's largest.
 ///
 /// A group with a NaN or an infinity has 254; these elements become the format's largest value with their
 /// sign (e4m3: NaN for both, e5m2: NaN and infinity). Finite values saturate.

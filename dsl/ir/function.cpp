@@ -1,3 +1,4 @@
+// Numbers the operations of a function, which are the lines of its text.
 #include "dsl/ir/function.h"
 
 namespace nereid::ir {

@@ -32,7 +32,7 @@ constexpr auto nereid_config_names(WaveSplit) { return wave_split_names; }
 struct CompileOptions {
   int waves = 4;        ///< waves of 64 lanes in a workgroup, 1 to 16
   int mfma = 16;        ///< preferred MFMA: 16 for 16x16, 32 for 32x32
-  int waves_per_eu = 0; ///< least occupancy the author wants; 0: no wish
+  int waves_per_eu = 0; ///< smallest occupancy that the author wants; 0: unset
   WaveSplit wave_split = WaveSplit::Auto;
 
   bool operator==(const CompileOptions &) const = default;
@@ -49,7 +49,7 @@ struct Function {
   std::vector<Type> value_types; ///< by ValueId
   Block body;
 
-  /// Beside the canonical form: source lines of operations (Op::place), argument names, meanings of
+  /// Not in the canonical form: source lines of operations (Op::place), argument names, meanings of
   /// inline_asm by the operation's "host" attribute.
   std::vector<SourceLine> places{SourceLine{}};
   std::vector<std::string> argument_names;

@@ -1,3 +1,4 @@
+// Cuts the text form of the tile IR into tokens.
 #include "dsl/ir/lexer.h"
 
 #include <charconv>

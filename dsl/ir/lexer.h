@@ -12,7 +12,7 @@ namespace nereid::ir {
 struct Token {
   enum class Kind : uint8_t { End, Name, Value, Number, String, Symbol, Bad };
   Kind kind = Kind::End;
-  std::string_view text; ///< as it stands in the source
+  std::string_view text; ///< as it is in the source
   size_t offset = 0;
   int64_t number = 0; ///< of a Number; the id of a Value
   std::string string; ///< of a String, without escapes

@@ -1,3 +1,4 @@
+// Orders the loads of one C++ expression, whose order C++ leaves open, by data flow.
 #include "dsl/ir/load_order.h"
 
 #include <algorithm>
@@ -17,20 +18,20 @@ class LoadOrder {
 public:
   LoadOrder(Function &function, const std::map<ValueId, unsigned> &expressions)
       : expressions_(expressions), rank_(function.value_types.size(), nowhere),
-        maker_(function.value_types.size(), nullptr) {
-    find_makers(function.body);
+        definition_(function.value_types.size(), nullptr) {
+    find_definitions(function.body);
     rank_demands(function.body);
     reorder(function.body);
   }
 
 private:
-  void find_makers(const Block &block) {
+  void find_definitions(const Block &block) {
     for (const Op &op : block.ops) {
       if (!is_anchor(op))
         for (ValueId result : op.results)
-          maker_[result] = &op;
+          definition_[result] = &op;
       for (const Block &inner : op.blocks)
-        find_makers(inner);
+        find_definitions(inner);
     }
   }
 
@@ -43,7 +44,7 @@ private:
         walk(
             operand, [&](ValueId value) { return rank_[value] != nowhere; },
             [&](ValueId value) {
-              for (ValueId result : maker_[value]->results)
+              for (ValueId result : definition_[value]->results)
                 rank_[result] = next_rank_++;
             });
       for (const Block &inner : op.blocks)
@@ -51,18 +52,19 @@ private:
     }
   }
 
-  /// Leaves the operations behind a value, operands first; without recursion, since a chain may be long.
+  /// Leaves the operations that a value depends on, operands first; without recursion, since a chain may be
+  /// long.
   template <class Done, class Leave> void walk(ValueId from, const Done &done, const Leave &leave) {
     std::vector<std::pair<ValueId, size_t>> path;
     auto enter = [&](ValueId value) {
-      if (maker_[value] != nullptr && !done(value))
+      if (definition_[value] != nullptr && !done(value))
         path.emplace_back(value, 0);
     };
     enter(from);
     while (!path.empty()) {
       ValueId value = path.back().first;
-      if (path.back().second < maker_[value]->operands.size()) {
-        enter(maker_[value]->operands[path.back().second++]);
+      if (path.back().second < definition_[value]->operands.size()) {
+        enter(definition_[value]->operands[path.back().second++]);
         continue;
       }
       path.pop_back();
@@ -99,12 +101,13 @@ private:
       std::stable_sort(members.begin(), members.end(),
                        [&](ValueId a, ValueId b) { return rank_[a] < rank_[b]; });
 
-    // Moves of operations within the block would invalidate maker_: the segment is taken out and put back.
+    // Moves of operations within the block would invalidate definition_: the segment is taken out and put
+    // back.
     std::vector<Op> segment(std::make_move_iterator(first), std::make_move_iterator(last));
-    std::vector<bool> pending(maker_.size(), false);
+    std::vector<bool> pending(definition_.size(), false);
     for (const Op &op : segment)
       for (ValueId result : op.results) {
-        maker_[result] = &op;
+        definition_[result] = &op;
         pending[result] = true;
       }
     std::vector<const Op *> order;
@@ -112,8 +115,8 @@ private:
       walk(
           value, [&](ValueId v) { return !pending[v]; },
           [&](ValueId v) {
-            order.push_back(maker_[v]);
-            for (ValueId result : maker_[v]->results)
+            order.push_back(definition_[v]);
+            for (ValueId result : definition_[v]->results)
               pending[result] = false;
           });
     };
@@ -127,14 +130,14 @@ private:
     for (const Op *op : order) {
       *first = *op;
       for (ValueId result : first->results)
-        maker_[result] = &*first;
+        definition_[result] = &*first;
       ++first;
     }
   }
 
   const std::map<ValueId, unsigned> &expressions_;
   std::vector<unsigned> rank_;
-  std::vector<const Op *> maker_; ///< of values that no effect or region makes
+  std::vector<const Op *> definition_; ///< of values that no effect or region defines
   unsigned next_rank_ = 0;
 };
 

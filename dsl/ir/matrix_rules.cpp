@@ -1,3 +1,4 @@
+// Type rules of dot, dot_scaled and quantize.
 #include "dsl/ir/matrix_rules.h"
 
 #include <fmt/format.h>
@@ -6,14 +7,6 @@
 
 namespace nereid::ir {
 namespace {
-
-using Complaint = std::optional<std::string>;
-
-Complaint want(const Type &found, const Type &wanted, std::string_view what) {
-  if (found == wanted)
-    return {};
-  return fmt::format("{} is {}, not {}", what, found.text(), wanted.text());
-}
 
 /// One side of dot_scaled: what its operands say about K and about the rows of the result.
 struct Side {
@@ -26,7 +19,7 @@ Complaint check_side(const Function &function, const Op &op, size_t &next, bool 
   const std::string &format_name = op.string(is_a ? "format_a" : "format_b");
   const std::optional<Format> format = format_named(format_name);
   if (!format)
-    return fmt::format("'{}' is no format", format_name);
+    return fmt::format("'{}' is not a format", format_name);
   if (next >= op.operands.size())
     return fmt::format("operand {} is missing", name);
   const FormatFacts &format_facts = facts(*format);
@@ -84,7 +77,7 @@ Complaint dot(const Function &function, const Op &op) {
       return fmt::format("{} belongs to codes, and they to it", name);
     const std::optional<Format> format = codes ? format_named(op.string(name)) : std::nullopt;
     if (codes && (!format || !facts(*format).scaled || facts(*format).bits != 8))
-      return fmt::format("'{}' is no format of 8 bits", op.string(name));
+      return fmt::format("'{}' is not an 8-bit format", op.string(name));
   }
   if (a.rank() != 2 || b.rank() != 2)
     return "dot takes matrices";
@@ -100,11 +93,11 @@ Complaint quantize(const Function &function, const Op &op) {
   const Type &x = function.type(op.operands[0]);
   const std::optional<Format> format = format_named(op.string("format"));
   if (!format || !facts(*format).scaled)
-    return fmt::format("'{}' is no format with scales", op.string("format"));
+    return fmt::format("'{}' is not a format with scales", op.string("format"));
   if (!scale_rule_named(op.string("rule")))
     return fmt::format("rule is even, floor or ceil, not '{}'", op.string("rule"));
   if (x.rank() == 0 || x.shape.back() % scale_group != 0)
-    return fmt::format("the last dimension of {} is no multiple of {}", text(x.shape), scale_group);
+    return fmt::format("the last dimension of {} is not a multiple of {}", text(x.shape), scale_group);
   Shape codes = x.shape, scales = x.shape;
   codes.back() = codes.back() * facts(*format).bits / 8;
   scales.back() /= scale_group;
@@ -115,7 +108,7 @@ Complaint quantize(const Function &function, const Op &op) {
 
 } // namespace
 
-std::optional<std::string> matrix_error(const Function &function, const Op &op) {
+Complaint matrix_error(const Function &function, const Op &op) {
   if (op.opcode == Opcode::Dot)
     return dot(function, op);
   return op.opcode == Opcode::DotScaled ? dot_scaled(function, op) : quantize(function, op);

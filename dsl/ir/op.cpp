@@ -1,13 +1,24 @@
+// The table of operations (ops.def) and the attributes of one operation.
 #include "dsl/ir/op.h"
 
 #include <array>
 
 namespace nereid::ir {
 
-static constexpr OpFacts table[] = {
-#define NEREID_OP(enumerator, name, op_class, effect) {name, OpClass::op_class, OpEffect::effect},
+namespace {
+
+constexpr Arity between(unsigned min, unsigned max) { return {min, max}; }
+constexpr Arity at_least(unsigned min) { return {min, Arity::unlimited}; }
+constexpr Arity arity(unsigned count) { return {count, count}; }
+constexpr Arity arity(Arity range) { return range; }
+
+constexpr OpFacts table[] = {
+#define NEREID_OP(enumerator, name, op_class, effect, operands, results, regions, first)                     \
+  {name, OpClass::op_class, OpEffect::effect, arity(operands), arity(results), regions, ElementSet::first},
 #include "dsl/ir/ops.def"
 };
+
+} // namespace
 
 const OpFacts &facts(Opcode opcode) { return table[static_cast<size_t>(opcode)]; }
 
@@ -23,18 +34,7 @@ bool is_elementwise(Opcode opcode) {
   case OpClass::Unary:
   case OpClass::Binary:
   case OpClass::Compare:
-    return true;
-  default:
-    break;
-  }
-  switch (opcode) {
-  case Opcode::Fma:
-  case Opcode::Where:
-  case Opcode::Cast:
-  case Opcode::Bitcast:
-  case Opcode::PtrAdd:
-  case Opcode::InlineAsm:
-  case Opcode::CvtScaled:
+  case OpClass::Elementwise:
     return true;
   default:
     return false;

@@ -8,10 +8,12 @@
 #include <variant>
 #include <vector>
 
+#include "dsl/ir/element_set.h"
+
 namespace nereid::ir {
 
 enum class Opcode : uint8_t {
-#define NEREID_OP(enumerator, name, op_class, effect) enumerator,
+#define NEREID_OP(enumerator, ...) enumerator,
 #include "dsl/ir/ops.def"
 };
 
@@ -22,21 +24,36 @@ enum class OpClass : uint8_t {
   Unary,
   Binary,
   Compare,
-  Other,
+  Elementwise, ///< with rules of their own
   Reduce,
+  Scan,
+  Matrix,
   Memory,
   Statement,
   Region
 };
 
-/// What an operation does beside making its results. Loads and effects keep the order of the trace.
+/// What an operation does in addition to its results. Loads and effects keep the order of the trace.
 enum class OpEffect : uint8_t { Pure, Load, Effect, Control };
+
+/// How many operands or results an operation has.
+struct Arity {
+  static constexpr unsigned unlimited = ~0u;
+  unsigned min;
+  unsigned max;
+
+  bool contains(size_t count) const { return count >= min && count <= max; }
+};
 
 /// One line of ops.def.
 struct OpFacts {
   std::string_view name;
   OpClass op_class;
   OpEffect effect;
+  Arity operands;
+  Arity results;
+  unsigned regions;
+  ElementSet first; ///< what the first operand may be
 };
 
 const OpFacts &facts(Opcode opcode);
@@ -44,6 +61,18 @@ std::optional<Opcode> opcode_named(std::string_view name);
 
 /// Elementwise operations take and give tiles of one shape and can run in any layout.
 bool is_elementwise(Opcode opcode);
+
+/// Of integers: what a divisor of 0 leaves without a meaning.
+inline bool is_division(Opcode opcode) {
+  return opcode == Opcode::Div || opcode == Opcode::Rem || opcode == Opcode::CeilDiv;
+}
+
+inline bool is_atomic(Opcode opcode) {
+  return facts(opcode).op_class == OpClass::Memory && opcode != Opcode::Load && opcode != Opcode::Store;
+}
+
+/// Products of matrices: dot and dot_scaled.
+inline bool is_dot(Opcode opcode) { return opcode == Opcode::Dot || opcode == Opcode::DotScaled; }
 
 /// A compile-time constant of an operation. Names used: axis, start, bits, order (permute: list; atomics:
 /// string), scope, cache, format, format_a, format_b, rule, stages, asm, constraints, host, message.

@@ -1,3 +1,4 @@
+// Reads the text form of a function by recursive descent: the inverse of printer.cpp.
 #include "dsl/ir/parser.h"
 
 #include <algorithm>
@@ -5,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "dsl/ir/lexer.h"
+#include "dsl/ir/limits.h"
 #include "dsl/ir/text.h"
 
 namespace nereid::ir {
@@ -53,7 +55,7 @@ private:
     advance();
     return true;
   }
-  /// `item` as often as there are commas behind it.
+  /// `item` once, and again after each comma.
   template <class Item> bool list(Item item) {
     do
       if (!item())
@@ -247,7 +249,7 @@ bool Parser::attribute(Attributes &attributes) {
   if (!symbol('=') || !attribute_value(attribute))
     return false;
   return attributes.emplace(name, std::move(attribute)).second ||
-         fail(offset, fmt::format("attribute {} stands here a second time", name));
+         fail(offset, fmt::format("attribute {} is repeated", name));
 }
 
 bool Parser::regions(Op &op, unsigned depth) {

@@ -1,3 +1,4 @@
+// Writes the text form of a function: the inverse of parser.cpp.
 #include "dsl/ir/printer.h"
 
 #include <fmt/format.h>

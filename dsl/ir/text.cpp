@@ -1,3 +1,4 @@
+// Keywords and strings of the text form, for the printer and the parser.
 #include "dsl/ir/text.h"
 
 #include <fmt/format.h>

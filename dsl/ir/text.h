@@ -18,8 +18,4 @@ bool is_plain_name(std::string_view name);
 /// In double quotes, with \" \\ \n and \xHH (other control bytes).
 std::string quote(std::string_view bytes);
 
-/// Largest number of a value and largest depth of nested regions that the parser accepts.
-inline constexpr ValueId max_value_id = (1u << 20) - 1;
-inline constexpr unsigned max_nesting = 64;
-
 } // namespace nereid::ir

@@ -1,3 +1,4 @@
+// Texts of types and shapes.
 #include "dsl/ir/type.h"
 
 #include <fmt/format.h>

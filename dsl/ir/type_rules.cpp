@@ -1,3 +1,4 @@
+// Type rules of all operations but the matrix ones.
 #include "dsl/ir/type_rules.h"
 
 #include <algorithm>
@@ -5,12 +6,11 @@
 #include <fmt/format.h>
 
 #include "dsl/ir/format.h"
+#include "dsl/ir/limits.h"
 #include "dsl/ir/matrix_rules.h"
 
 namespace nereid::ir {
 namespace {
-
-using Complaint = std::optional<std::string>;
 
 /// The types of one operation.
 struct Types {
@@ -21,12 +21,6 @@ struct Types {
   const Type &out(size_t i = 0) const { return function.type(op.results[i]); }
   size_t count() const { return op.operands.size(); }
 };
-
-Complaint want(const Type &found, const Type &wanted, std::string_view what) {
-  if (found == wanted)
-    return {};
-  return fmt::format("{} is {}, not {}", what, found.text(), wanted.text());
-}
 
 Complaint want_shape(const Types &t, size_t operand, const Shape &shape) {
   if (t.in(operand).shape == shape)
@@ -52,7 +46,7 @@ Complaint source(const Types &t) {
   switch (t.op.opcode) {
   case Opcode::Constant: {
     if (out.pointer)
-      return "a constant is no pointer";
+      return "a constant is not a pointer";
     const unsigned bits = facts(out.element).bits;
     if (bits < 64 && static_cast<uint64_t>(t.op.integer("bits")) >> bits != 0)
       return fmt::format("bits does not fit in {} bits", bits);
@@ -110,7 +104,7 @@ Complaint shape_op(const Types &t) {
       }
     }
     if (!good)
-      return fmt::format("order is no permutation of {} dimensions", in.rank());
+      return fmt::format("order is not a permutation of {} dimensions", in.rank());
     break;
   }
   case Opcode::Split:
@@ -132,8 +126,6 @@ Complaint uniform_op(const Types &t) {
     if (auto complaint = want(t.in(i), t.in(0), fmt::format("operand {}", i)))
       return complaint;
   const bool is_comparison = facts(t.op.opcode).op_class == OpClass::Compare;
-  if (t.op.opcode == Opcode::MulHi && facts(t.in(0).element).bits != 32)
-    return fmt::format("mulhi takes i32 or u32, not {}", t.in(0).text());
   return want(t.out(), is_comparison ? with_element(t.in(0), Element::I1) : t.in(0), "the result");
 }
 
@@ -187,7 +179,7 @@ Complaint pointer_add(const Types &t) {
   return first_of({want_shape(t, 1, t.in(0).shape), want(t.out(), t.in(0), "the result")});
 }
 
-Complaint other_op(const Types &t) {
+Complaint elementwise(const Types &t) {
   switch (t.op.opcode) {
   case Opcode::Fma:
     return uniform_op(t);
@@ -201,12 +193,8 @@ Complaint other_op(const Types &t) {
     return pointer_add(t);
   case Opcode::InlineAsm:
     return inline_asm(t);
-  case Opcode::CvtScaled:
+  default: // CvtScaled
     return cvt_scaled(t);
-  case Opcode::CumSum:
-    return reduce_op(t);
-  default:
-    return matrix_error(t.function, t.op);
   }
 }
 
@@ -257,8 +245,8 @@ Complaint region(const Types &t) {
     return fmt::format("a loop counts in i32 or i64, not {}", index.text());
   if (auto complaint = first_of({want(t.in(1), index, "operand 1"), want(t.in(2), index, "operand 2")}))
     return complaint;
-  if (t.op.has("stages") && t.op.integer("stages") < 1)
-    return "stages is at least 1";
+  if (t.op.has("stages") && (t.op.integer("stages") < 1 || t.op.integer("stages") > max_stages))
+    return fmt::format("stages is 1 to {}, not {}", max_stages, t.op.integer("stages"));
   if (t.op.results.size() != t.count() - 3)
     return fmt::format("{} values are carried, {} are results", t.count() - 3, t.op.results.size());
   for (size_t i = 0; i < t.op.results.size(); ++i)
@@ -269,7 +257,7 @@ Complaint region(const Types &t) {
 
 } // namespace
 
-std::optional<std::string> type_error(const Function &function, const Op &op) {
+Complaint type_error(const Function &function, const Op &op) {
   const Types types{function, op};
   switch (facts(op.opcode).op_class) {
   case OpClass::Source:
@@ -280,10 +268,13 @@ std::optional<std::string> type_error(const Function &function, const Op &op) {
   case OpClass::Binary:
   case OpClass::Compare:
     return uniform_op(types);
-  case OpClass::Other:
-    return other_op(types);
+  case OpClass::Elementwise:
+    return elementwise(types);
   case OpClass::Reduce:
+  case OpClass::Scan:
     return reduce_op(types);
+  case OpClass::Matrix:
+    return matrix_error(function, op);
   case OpClass::Memory:
     return memory(types);
   case OpClass::Statement:

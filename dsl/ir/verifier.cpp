@@ -1,10 +1,11 @@
+// Checks all rules of the tile IR that hold between operations, and calls those of each one.
 #include "dsl/ir/verifier.h"
 
 #include <fmt/format.h>
 
-#include "dsl/ir/op_rules.h"
+#include "dsl/ir/attribute_rules.h"
+#include "dsl/ir/limits.h"
 #include "dsl/ir/printer.h"
-#include "dsl/ir/text.h"
 #include "dsl/ir/type_rules.h"
 
 namespace nereid::ir {
@@ -20,7 +21,7 @@ public:
 
   Status run() {
     const CompileOptions &options = function_.options;
-    if (options.waves < 1 || options.waves > 16 || (options.mfma != 16 && options.mfma != 32) ||
+    if (options.waves < 1 || options.waves > max_waves || (options.mfma != 16 && options.mfma != 32) ||
         options.waves_per_eu < 0 || static_cast<size_t>(options.wave_split) >= wave_split_names.size())
       return nereid_error(fmt::format("options of @{}: waves is 1 to 16, mfma 16 or 32, waves_per_eu not "
                                       "negative, wave_split auto, n, k or mn",
@@ -34,8 +35,6 @@ public:
   }
 
 private:
-  using Complaint = std::optional<std::string>;
-
   bool fail(const Op &op, const std::string &message) {
     const SourceLine place = op.place < function_.places.size() ? function_.place(op) : SourceLine{};
     status_ = nereid_error(fmt::format("malformed tile IR, operation {} of @{}: {}: {}", line_,
@@ -82,14 +81,14 @@ private:
   }
 
   Complaint check_counts(const Op &op) const {
-    const OpRule &rule = rule_of(op.opcode);
-    if (op.operands.size() < rule.min_operands || op.operands.size() > rule.max_operands)
+    const OpFacts &wanted = facts(op.opcode);
+    if (!wanted.operands.contains(op.operands.size()))
       return fmt::format("{} operands are too {}", op.operands.size(),
-                         op.operands.size() < rule.min_operands ? "few" : "many");
-    if (rule.results != any_number && op.results.size() != rule.results)
-      return fmt::format("{} results instead of {}", op.results.size(), rule.results);
-    if (op.blocks.size() != rule.blocks)
-      return fmt::format("{} regions instead of {}", op.blocks.size(), rule.blocks);
+                         op.operands.size() < wanted.operands.min ? "few" : "many");
+    if (!wanted.results.contains(op.results.size()))
+      return fmt::format("{} results instead of {}", op.results.size(), wanted.results.min);
+    if (op.blocks.size() != wanted.regions)
+      return fmt::format("{} regions instead of {}", op.blocks.size(), wanted.regions);
     if (op.place >= function_.places.size())
       return "it has no place";
     return {};
@@ -116,7 +115,7 @@ private:
     return {};
   }
 
-  /// A pointer made from a read-only argument may not be written through.
+  /// A pointer derived from a read-only argument may not be written through.
   Complaint check_writes(const Op &op) {
     const OpClass op_class = facts(op.opcode).op_class;
     if (op_class == OpClass::Memory && op.opcode != Opcode::Load && read_only_[op.operands[0]])
@@ -135,10 +134,10 @@ private:
   }
 
   Complaint check_first(const Op &op) const {
-    const ElementSet taken = rule_of(op.opcode).first;
-    if (!op.operands.empty() && (set_of(function_.type(op.operands[0])) & taken) == 0)
-      return fmt::format("operand 0 is {}, not {}", function_.type(op.operands[0]).text(), describe(taken));
-    return {};
+    const ElementSet taken = facts(op.opcode).first;
+    if (op.operands.empty() || contains(taken, function_.type(op.operands[0])))
+      return {};
+    return fmt::format("operand 0 is {}, not {}", function_.type(op.operands[0]).text(), describe(taken));
   }
 
   bool check_op(const Op &op, const Op *parent, unsigned depth) {
@@ -149,7 +148,7 @@ private:
       complaint = check_uses(op);
     if (!complaint)
       complaint = check_first(op);
-    // Results become visible behind the regions; their types are looked at before.
+    // Results become visible after the regions; their types are checked before.
     for (size_t i = 0; !complaint && i < op.results.size(); ++i)
       if (complaint = define(op.results[i]); !complaint)
         visible_[op.results[i]] = false;
@@ -173,7 +172,7 @@ private:
 
   Complaint check_yield(const Op &yield, const Op *parent) const {
     if (parent == nullptr)
-      return "yield stands in a region";
+      return "yield is outside of a region";
     if (yield.operands.size() != parent->results.size())
       return fmt::format("{} values for {} results", yield.operands.size(), parent->results.size());
     for (size_t i = 0; i < yield.operands.size(); ++i) {
@@ -222,7 +221,7 @@ private:
   }
 
   const Function &function_;
-  std::vector<bool> visible_; ///< may be used at the place that is looked at
+  std::vector<bool> visible_; ///< may be used at the current operation
   std::vector<bool> defined_;
   std::vector<bool> read_only_; ///< a pointer that comes from a read-only argument
   Status status_;

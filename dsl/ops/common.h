@@ -65,7 +65,40 @@ template <class X> ir::ValueId id_of(const X &x) {
     return x.id();
 }
 
-/// An operand whose place is that of the call.
+/// What may stand for a tile of T: a tile, a Var or a number.
+template <class X, class T>
+concept ArgumentFor = std::convertible_to<const X &, Operand<T>>;
+
+/// The element type that two numbers have together, as C++ has it for their sum; two bools have i1.
+template <class A, class B>
+using NumberElement =
+    typename ElementFor<std::conditional_t<std::same_as<A, B>, A, std::common_type_t<A, B>>>::type;
+template <class A, class B>
+concept OneNumber = requires {
+  typename NumberElement<A, B>;
+  requires ArgumentFor<A, NumberElement<A, B>> && ArgumentFor<B, NumberElement<A, B>>;
+};
+
+/// The element type of an argument that stands alone: a tile's, or that of a number.
+template <class X> struct Argument : ElementFor<X> {};
+template <TileLike X> struct Argument<X> {
+  using type = ElementOf<X>;
+};
+template <class X> using ArgumentElement = typename Argument<X>::type;
+
+/// The id of a tile, Var, pointer or number that stands alone.
+template <class X> ir::ValueId argument_id(const X &x, Where where) {
+  if constexpr (Number<X>)
+    return constant_of(where, element_of<ArgumentElement<X>>, x);
+  else
+    return id_of(x);
+}
+
+/// An operand whose location is that of the call.
 template <ElementType T, class X> Operand<T> operand(const X &x, Where where) { return Operand<T>(x, where); }
+/// A tile of T from what may stand for one.
+template <ElementType T, class X> Tile<T> as_tile(const X &x, Where where) {
+  return make<T>(operand<T>(x, where).id());
+}
 
 } // namespace nereid::detail

@@ -46,13 +46,17 @@ NEREID_BINARY(min, NumericElement, Min)
 NEREID_BINARY(max, NumericElement, Max)
 /// The upper half of the product of 32-bit integers.
 NEREID_BINARY(mulhi, IntegerElement, MulHi)
+/// The quotient of integers rounded up, negative ones too; see dsl/ops/cdiv.h for the host's.
+NEREID_BINARY(cdiv, IntegerElement, CeilDiv)
 #undef NEREID_BINARY
 
 /// min(max(x, low), high)
-template <detail::NumericTile X, class L, class H>
-  requires detail::OneElement<X, L, H>
-Tile<detail::ElementOf<X>> clamp(const X &x, const L &low, const H &high, Where where = Where::current()) {
-  return nereid::min(nereid::max(x, low, where), high, where);
+template <class X, class L, class H>
+  requires detail::OneElement<X, L, H> && NumericElement<detail::CommonElement<X, L, H>>
+Tile<detail::CommonElement<X, L, H>> clamp(const X &x, const L &low, const H &high,
+                                           Where where = Where::current()) {
+  using T = detail::CommonElement<X, L, H>;
+  return nereid::min(nereid::max(detail::as_tile<T>(x, where), low, where), high, where);
 }
 
 /// a * b + c with one rounding.
@@ -74,8 +78,16 @@ Tile<detail::CommonElement<A, B>> where(const detail::Operand<i1> &condition, co
   return detail::make<T>(detail::at(place).where(condition.id(), x.id(), y.id()));
 }
 
-/// Conversion of values: integers wrap, floats round to nearest even; a float to an integer saturates to 32
-/// bits (NaN gives 0), then wraps to the narrower type; anything to i1 is x != 0.
+template <detail::Number A, detail::Number B>
+  requires detail::OneNumber<A, B>
+auto where(const detail::Operand<i1> &condition, A a, B b, Where place = Where::current()) {
+  using T = detail::NumberElement<A, B>;
+  return nereid::where(condition, detail::as_tile<T>(a, place), b, place);
+}
+
+/// Conversion of values. Integers to integers wrap; to floats all round once, to nearest even. A float to an
+/// integer truncates, and saturates to u32, i64 and u64; to i32 and all narrower ones it saturates to i32,
+/// then wraps. A NaN gives 0. Anything to i1 is x != 0.
 template <ElementType U, detail::TileLike X> Tile<U> cast(const X &x, Where where = Where::current()) {
   return detail::make<U>(detail::at(where).cast(detail::id_of(x), element_of<U>));
 }
@@ -88,22 +100,9 @@ Tile<U> bitcast(const X &x, Where where = Where::current()) {
   return detail::make<U>(detail::at(where).bitcast(detail::id_of(x), element_of<U>));
 }
 
-/// The least number of pieces of size b that cover a; for positive integers, on the host and the device.
-template <std::integral A, std::integral B> constexpr auto cdiv(A a, B b) { return (a + b - 1) / b; }
-template <class A, class B>
-  requires detail::OneElement<A, B> && IntegerElement<detail::CommonElement<A, B>>
-Tile<detail::CommonElement<A, B>> cdiv(const A &a, const B &b, Where where = Where::current()) {
-  using T = detail::CommonElement<A, B>;
-  detail::Operand<T> x(a, where), y(b, where), one(T(1), where);
-  ir::Builder &builder = detail::at(where);
-  ir::ValueId most = builder.binary(ir::Opcode::Sub, y.id(), one.id());
-  ir::ValueId up = builder.binary(ir::Opcode::Add, x.id(), most);
-  return detail::make<T>(builder.binary(ir::Opcode::Div, up, y.id()));
-}
-
 /// v_cvt_scalef32_pk_*: two f32 values, each divided by the power of two `scale`, to packed codes: u8 for
 /// e2m1 (even in the low nibble), u16 for e4m3 and e5m2 (even in the low byte).
-template <ir::Format F, class A, class B, class S>
+template <ir::Format F, detail::ArgumentFor<f32> A, detail::ArgumentFor<f32> B, detail::ArgumentFor<f32> S>
   requires(F == ir::Format::E2M1 || F == ir::Format::E4M3 || F == ir::Format::E5M2)
 auto cvt_scaled(const A &even, const B &odd, const S &scale, Where where = Where::current()) {
   using Codes = std::conditional_t<F == ir::Format::E2M1, u8, u16>;
@@ -142,7 +141,7 @@ ir::HostFunction host_function(F function, std::index_sequence<I...>) {
   };
 }
 
-/// The text of an inline assembly with the place of its use.
+/// The text of an inline assembly with the location of its use.
 struct AsmText {
   AsmText(const char *text, Where where = Where::current()) : text(text), where(where) {}
   AsmText(std::string text, Where where = Where::current()) : text(std::move(text)), where(where) {}
@@ -155,15 +154,16 @@ struct AsmText {
 /// One machine instruction (or more) for each element: LLVM's operand syntax, `constraints` as "=v,v,v". The
 /// function `host` is its meaning: it takes the operands' elements and returns an R; pass nullptr when there
 /// is none, and the interpreter will refuse. The assembly must be pure.
-template <ElementType R, class Host, detail::TileLike... X>
+template <ElementType R, class Host, class... X>
+  requires((detail::TileLike<X> || detail::Number<X>) && ...)
 Tile<R> inline_asm(const detail::AsmText &text, const std::string &constraints, Host host, const X &...x) {
   ir::HostFunction meaning;
   if constexpr (!std::same_as<Host, std::nullptr_t>) {
-    static_assert(std::is_invocable_v<Host, detail::ElementOf<X>...>,
+    static_assert(std::is_invocable_v<Host, detail::ArgumentElement<X>...>,
                   "the host function of inline_asm takes one element of each operand");
-    meaning = detail::host_function<R, detail::ElementOf<X>...>(host, std::index_sequence_for<X...>{});
+    meaning = detail::host_function<R, detail::ArgumentElement<X>...>(host, std::index_sequence_for<X...>{});
   }
-  ir::ValueId operands[] = {detail::id_of(x)...};
+  const std::vector<ir::ValueId> operands{detail::argument_id(x, text.where)...};
   return detail::make<R>(
       detail::at(text.where).inline_asm(element_of<R>, text.text, constraints, std::move(meaning), operands));
 }

@@ -11,7 +11,7 @@ using detail::Where;
 /// How a load or store uses the caches: Default; Stream: used once; Global: not kept in the compute unit's
 /// own cache.
 enum class Cache { Default, Stream, Global };
-/// What an atomic orders beside itself.
+/// What an atomic orders in addition to itself.
 enum class Order { Relaxed, Acquire, Release, AcqRel };
 /// Who sees that order.
 enum class Scope { Workgroup, Device };

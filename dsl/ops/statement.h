@@ -39,9 +39,9 @@ private:
 
 /// Prints the message and the values, once a program; compiled code may ignore it.
 template <class... X>
-  requires((detail::TileLike<X> || detail::PtrLike<X>) && ...)
+  requires((detail::TileLike<X> || detail::PtrLike<X> || detail::Number<X>) && ...)
 void device_print(const detail::PrintText &message, const X &...x) {
-  std::vector<ir::ValueId> values{detail::id_of(x)...};
+  const std::vector<ir::ValueId> values{detail::argument_id(x, message.where())...};
   message.emit().device_print(message.text(), values);
 }
 

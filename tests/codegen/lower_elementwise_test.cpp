@@ -4,6 +4,7 @@
 
 #include "dsl/interpreter/numbers.h"
 #include "tests/codegen/lower_harness.h"
+#include "tests/support/exact_numbers.h"
 
 namespace nereid::codegen::testing {
 namespace {
@@ -41,6 +42,9 @@ template <class T> void all_integer_operations(Element element) {
   ir::ValueId divisor = b.where(b.binary(Opcode::Eq, q, b.integer(element, 0)), b.integer(element, 3), q);
   keep(b.binary(Opcode::Div, p, divisor));
   keep(b.binary(Opcode::Rem, p, divisor));
+  keep(b.binary(Opcode::CeilDiv, p, divisor));
+  keep(b.binary(Opcode::CeilDiv, p, b.integer(element, 7)));
+  keep(b.binary(Opcode::CeilDiv, p, b.integer(element, 64)));
   keep(b.binary(Opcode::Div, p, b.integer(element, 7)));
   keep(b.binary(Opcode::Rem, p, b.integer(element, 8)));
   if (ir::facts(element).bits == 32)
@@ -112,33 +116,74 @@ TEST(LowerElementwise, FloatArithmeticIsExact) {
   }
 }
 
-TEST(LowerElementwise, EveryCast) {
-  const Element all[] = {Element::I1,  Element::I8,  Element::U8,  Element::I16, Element::U16,  Element::I32,
-                         Element::U32, Element::I64, Element::U64, Element::F16, Element::BF16, Element::F32};
-  for (Element from : all) {
+/// The offsets of this program's `count` elements.
+ir::ValueId offsets_of_program(KernelBuilder &b) {
+  return b.add(b.mul(b.program_id(0), b.number(count)), b.arange(0, count));
+}
+
+/// Bit patterns for whole programs: the last one is repeated.
+uint32_t fill_programs(std::vector<uint64_t> &bits) {
+  const auto programs = static_cast<uint32_t>((bits.size() + count - 1) / count);
+  bits.resize(programs * count, bits.back());
+  return programs;
+}
+
+TEST(LowerElementwise, EveryCastOfEveryEdge) {
+  for (Element from : test::all_elements) {
     KernelBuilder b(1);
     ir::ValueId x = b.pointer(from);
-    std::vector<Argument> arguments = {ir::is_float(from)    ? float_data(from, 2)
-                                       : from == Element::I1 ? buffer(std::vector<uint8_t>(count, 1))
-                                                             : Argument{Bytes(count * ir::byte_size(from))}};
-    if (!ir::is_float(from) && from != Element::I1) {
-      Random random(5);
-      for (std::byte &byte : std::get<Bytes>(arguments[0].value))
-        byte = static_cast<std::byte>(random.next());
-    }
+    std::vector<uint64_t> bits = test::edge_bits(from);
+    const uint32_t programs = fill_programs(bits);
+    std::vector<Argument> arguments = {buffer(test::packed(from, bits))};
     std::vector<FloatBuffer> floats;
     std::vector<ir::ValueId> outputs;
-    for (Element to : all)
+    for (Element to : test::all_elements)
       outputs.push_back(b.pointer(to));
-    ir::ValueId value = b.load_tile(x, {count});
-    for (size_t k = 0; k < std::size(all); ++k) {
-      b.store_tile(outputs[k], b.cast(value, all[k]));
-      arguments.push_back({Bytes(count * ir::byte_size(all[k]))});
-      if (ir::is_float(all[k]))
-        floats.push_back({k + 1, all[k], 0});
+    ir::ValueId i = offsets_of_program(b);
+    ir::ValueId value = b.load(b.ptr_add(x, i), {}, {}, "");
+    for (size_t k = 0; k < std::size(test::all_elements); ++k) {
+      const Element to = test::all_elements[k];
+      b.store(b.ptr_add(outputs[k], i), b.cast(value, to), {}, "");
+      arguments.push_back({Bytes(bits.size() * ir::byte_size(to))});
+      if (ir::is_float(to))
+        floats.push_back({k + 1, to, 0});
     }
-    expect_same(b.done(), {1, 1, 1}, arguments, floats);
+    expect_same(b.done(), {programs, 1, 1}, arguments, floats);
   }
+}
+
+TEST(LowerElementwise, FmaOfSmallFloatsRoundsOnce) {
+  for (Element element : {Element::F16, Element::BF16}) {
+    KernelBuilder b(1);
+    std::vector<std::vector<uint64_t>> operands = test::fma_operands(element, 1 << 15);
+    const ir::ValueId pointers[] = {b.pointer(element), b.pointer(element), b.pointer(element),
+                                    b.pointer(element)};
+    ir::ValueId i = offsets_of_program(b);
+    std::vector<ir::ValueId> values;
+    std::vector<Argument> arguments;
+    for (size_t k = 0; k < 3; ++k) {
+      values.push_back(b.load(b.ptr_add(pointers[k], i), {}, {}, ""));
+      arguments.push_back(buffer(test::packed(element, operands[k])));
+    }
+    b.store(b.ptr_add(pointers[3], i), b.fma(values[0], values[1], values[2]), {}, "");
+    arguments.push_back({Bytes(operands[0].size() * 2)});
+    expect_same(b.done(), {(1 << 15) / count, 1, 1}, arguments, {{3, element}});
+  }
+}
+
+TEST(LowerElementwise, CeilingDivisionWithPromisedRangesIsAnAddAndADivision) {
+  const auto kernel = [](int64_t highest) {
+    KernelBuilder b(1);
+    ir::ValueId z = b.pointer(Element::I32), n = b.scalar_argument(Element::I32);
+    b.assume(b.binary(Opcode::Ge, n, b.number(0)));
+    b.assume(b.binary(Opcode::Le, n, b.number(highest)));
+    b.store(z, b.binary(Opcode::CeilDiv, n, b.number(64)), {}, "");
+    return b.done();
+  };
+  for (int64_t highest : {int64_t{INT32_MAX} - 63, int64_t{INT32_MAX}})
+    for (int64_t n : {int64_t{0}, int64_t{1}, int64_t{64}, int64_t{65}, highest})
+      expect_same(kernel(highest), {1, 1, 1},
+                  {buffer(std::vector<int32_t>{-1}), i32(static_cast<int32_t>(n))});
 }
 
 TEST(LowerElementwise, BooleansAndSelections) {

@@ -226,15 +226,15 @@ RandomValue RandomKernelBuilder::elementwise() {
             true};
   }
   Opcode op =
-      one_of({Opcode::Add, Opcode::Sub, Opcode::Mul, Opcode::Div, Opcode::Rem, Opcode::Max, Opcode::Min,
-              Opcode::And, Opcode::Or, Opcode::Xor, Opcode::Shl, Opcode::Shr, Opcode::MulHi});
+      one_of({Opcode::Add, Opcode::Sub, Opcode::Mul, Opcode::Div, Opcode::Rem, Opcode::CeilDiv, Opcode::Max,
+              Opcode::Min, Opcode::And, Opcode::Or, Opcode::Xor, Opcode::Shl, Opcode::Shr, Opcode::MulHi});
   if (op == Opcode::MulHi && element != Element::I32 && element != Element::U32)
     op = Opcode::Mul;
   if (chance(10))
     b.id = integer(element, 1 + below(70), shape);
   if ((op == Opcode::Shl || op == Opcode::Shr) && chance(70))
     b.id = binary(Opcode::And, b.id, integer(element, 63));
-  if (op == Opcode::Div || op == Opcode::Rem)
+  if (ir::is_division(op))
     b.id = where(binary(Opcode::Eq, b.id, integer(element, 0)), integer(element, 3), b.id);
   return {binary(op, a.id, b.id)};
 }

@@ -81,6 +81,7 @@ TEST(ValueRanges, BitOperationsShiftsAndRemainders) {
   EXPECT_EQ(of(Opcode::Shr, 8), (Interval{min_i32 >> 8, max_i32 >> 8}));
   EXPECT_EQ(of(Opcode::Rem, 10), (Interval{-9, 9}));
   EXPECT_EQ(of(Opcode::Div, 2), (Interval{min_i32 / 2, max_i32 / 2}));
+  EXPECT_EQ(of(Opcode::CeilDiv, 2), (Interval{min_i32 / 2, max_i32 / 2 + 1}));
   EXPECT_EQ(of(Opcode::Min, 5), (Interval{min_i32, 5}));
   EXPECT_EQ(of(Opcode::Or, 1), (Interval{min_i32, max_i32}));
 }

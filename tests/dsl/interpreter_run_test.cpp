@@ -104,11 +104,11 @@ TEST(Interpreter, ArgumentsMustKeepWhatTheKernelWasSpecialisedFor) {
   };
   EXPECT_TRUE(run(-32, 3, 0x1000).ok());
   EXPECT_EQ(run(8, 3, 0x1000).error().message,
-            "kernel f: argument 'm' is no multiple of 16, for which the kernel was specialised");
+            "kernel f: argument 'm' is not a multiple of 16, for which the kernel was specialised");
   EXPECT_EQ(run(16, 4, 0x1000).error().message,
             "kernel f: argument 'k' is 4, but the kernel was specialised for 3");
   EXPECT_EQ(run(16, 3, 0x1008).error().message,
-            "kernel f: argument 'p' is no multiple of 16, for which the kernel was specialised");
+            "kernel f: argument 'p' is not a multiple of 16, for which the kernel was specialised");
 }
 
 TEST(Interpreter, ProgramsSeeTheirIdsAndTheGrid) {
@@ -130,6 +130,15 @@ TEST(Interpreter, ProgramsSeeTheirIdsAndTheGrid) {
   ASSERT_TRUE(status.ok()) << status.error().text();
   for (int32_t i = 0; i < 24; ++i)
     EXPECT_EQ(out[static_cast<size_t>(i)], i);
+}
+
+TEST(Interpreter, AGridThatCannotBeCountedIsRefused) {
+  const ir::Function function = kernel_of("kernel @f() options {waves = 1} {}");
+  const HostMemory memory;
+  const Status status = interpret(function, {1u << 31, 1u << 31, 4}, {}, memory);
+  ASSERT_FALSE(status.ok());
+  EXPECT_EQ(status.error().message,
+            "kernel f: the grid of 2147483648 x 2147483648 x 4 programs has more than 2^64");
 }
 
 TEST(Interpreter, LoopsCarryValuesAndSwapThem) {

@@ -52,7 +52,7 @@ TEST(Text, OperationNStandsOnLineNPlusOne) {
 }
 
 TEST(Text, EveryOperationHasANameThatIsReadBack) {
-#define NEREID_OP(enumerator, text, op_class, effect)                                                        \
+#define NEREID_OP(enumerator, text, ...)                                                                     \
   EXPECT_EQ(opcode_named(text), Opcode::enumerator);                                                         \
   EXPECT_EQ(facts(Opcode::enumerator).name, text);
 #include "dsl/ir/ops.def"
@@ -76,7 +76,7 @@ TEST(Text, EveryOperationGoesThroughTheTextUnchanged) {
     op.blocks[1].ops.push_back(Op{Opcode::Yield, {x}, {}, {}, {}, 0});
     function.body.ops.push_back(op);
   };
-#define NEREID_OP(enumerator, name, op_class, effect) add(Opcode::enumerator);
+#define NEREID_OP(enumerator, ...) add(Opcode::enumerator);
 #include "dsl/ir/ops.def"
   const std::string text = print(function);
   const Result<Function> back = parse(text);
@@ -107,8 +107,7 @@ TEST(Text, ErrorsNameLineAndColumn) {
       {"  %1 = add %0, %0 : i33\n}", "line 2, column 21: expected a type such as f32[16, 64], found 'i33'"},
       {"  %1 = add %0, %0\n}", "line 3, column 1: expected ':', found '}'"},
       {"  %0 = add %0, %0 : i32\n}", "line 2, column 3: %0 is defined a second time"},
-      {"  %1 = arange {start = 0, start = 1} : i32[4]\n}",
-       "line 2, column 27: attribute start stands here a second time"},
+      {"  %1 = arange {start = 0, start = 1} : i32[4]\n}", "line 2, column 27: attribute start is repeated"},
       {"  %1 = arange {start = } : i32[4]\n}",
        "line 2, column 24: expected a number, a string or a list of numbers, found '}'"},
       {"  %1 = arange {start = 99999999999999999999} : i32[4]\n}",

@@ -82,11 +82,11 @@ TEST(Verifier, RefusesEveryKindOfMalformedOperation) {
        "%30 is not defined here"},
       {"%30 = if %10 : i1 then { yield %30 } else { yield %10 }", "%30 is not defined here"},
       // Element types.
-      {"%30 = exp %12 : i32[64]", "operand 0 is i32[64], not a float"},
+      {"%30 = exp %12 : i32[64]", "operand 0 is i32[64], not f32, bf16 or f16"},
       {"%30 = and %13, %13 : f32[64]", "operand 0 is f32[64], not i1 or an integer"},
       {"%30 = add %11, %11 : i1[64]", "operand 0 is i1[64], not an integer or a float"},
       {"%30 = load %13 : f32[64]", "operand 0 is f32[64], not a pointer"},
-      {"%30 = mulhi %4, %4 : i64", "mulhi takes i32 or u32, not i64"},
+      {"%30 = mulhi %4, %4 : i64", "operand 0 is i64, not i32 or u32"},
       {"%30 = add %12, %13 : i32[64]", "operand 1 is f32[64], not i32[64]"},
       {"%30 = add %13, %3 : f32[64]", "operand 1 is f32, not f32[64]"},
       {"%30 = lt %13, %13 : f32[64]", "the result is f32[64], not i1[64]"},
@@ -105,7 +105,7 @@ TEST(Verifier, RefusesEveryKindOfMalformedOperation) {
       {"%30 = broadcast %21 : f32[8, 4]", "[8, 2] does not broadcast to [8, 4]"},
       {"%30 = expand_dims %13 {axis = 2} : f32[64, 1]", "axis is 0 to 1"},
       {"%30 = reshape %13 : f32[8, 4]", "[64] and [8, 4] have different numbers of elements"},
-      {"%30 = permute %14 {order = [0, 0]} : f32[16, 16]", "order is no permutation of 2 dimensions"},
+      {"%30 = permute %14 {order = [0, 0]} : f32[16, 16]", "order is not a permutation of 2 dimensions"},
       {"%30 = permute %14 {order = [1, 0]} : f32[16, 64]", "the result is f32[16, 64], not f32[64, 16]"},
       {"%30, %31 = split %14 : f32[16], f32[16]", "the last dimension of [16, 64] is not 2"},
       {"%30 = reduce_sum %14 {axis = 2} : f32[16]", "axis 2 is not in [16, 64]"},
@@ -125,7 +125,7 @@ TEST(Verifier, RefusesEveryKindOfMalformedOperation) {
       {"%30 = dot %15, %22 : f32[16, 32]", "b is f16[64, 32], not bf16[64, 32]"},
       {"%30 = dot %14, %14 : f32[16, 64]", "dot takes bf16, f16, i8 or codes in u8, not f32[16, 64]"},
       {"%30 = dot_scaled %17, %19, %18, %19 {format_a = \"e2m2\", format_b = \"e2m1\"} : f32[16, 16]",
-       "'e2m2' is no format"},
+       "'e2m2' is not a format"},
       {"%30 = dot_scaled %17, %19, %18, %19 {format_a = \"e4m3\", format_b = \"e2m1\"} : f32[16, 16]",
        "the scales of a are u8[16, 2], not u8[16, 1]"},
       {"%30 = dot_scaled %17, %19, %18, %19 {format_a = \"e2m3\", format_b = \"e2m1\"} : f32[16, 16]",
@@ -137,11 +137,11 @@ TEST(Verifier, RefusesEveryKindOfMalformedOperation) {
       {"%30 = dot_scaled %15, %18 {format_a = \"bf16\", format_b = \"e2m1\"} : f32[16, 16]",
        "the scales of b are missing"},
       {"%30, %31 = quantize %14 {format = \"bf16\", rule = \"even\"} : u8[16, 32], u8[16, 2]",
-       "'bf16' is no format with scales"},
+       "'bf16' is not a format with scales"},
       {"%30, %31 = quantize %14 {format = \"e2m1\", rule = \"up\"} : u8[16, 32], u8[16, 2]",
        "rule is even, floor or ceil, not 'up'"},
       {"%30, %31 = quantize %21 {format = \"e2m1\", rule = \"even\"} : u8[8, 1], u8[8, 1]",
-       "the last dimension of [8, 2] is no multiple of 32"},
+       "the last dimension of [8, 2] is not a multiple of 32"},
       {"%30, %31 = quantize %14 {format = \"e2m3\", rule = \"even\"} : u8[16, 32], u8[16, 2]",
        "result 0 is u8[16, 32], not u8[16, 48]"},
       // Memory.
@@ -167,12 +167,13 @@ TEST(Verifier, RefusesEveryKindOfMalformedOperation) {
       {"if %10 then { yield yield } else { yield }", "yield is the last operation of its region"},
       {"%30 = if %10 : i32 then { yield %1 } else { yield }", "0 values for 1 results"},
       {"%30 = if %10 : i32 then { yield %1 } else { yield %3 }", "value 0 is f32, not i32"},
-      {"yield", "yield stands in a region"},
+      {"yield", "yield is outside of a region"},
       {"for %1, %4, %1 do (%40: i32) { yield }", "operand 1 is i64, not i32"},
       {"for %3, %3, %3 do (%40: f32) { yield }", "operand 0 is f32, not an integer"},
       {"for %1, %1, %1 do (%40: i64) { yield }", "%40 is i64, not i32"},
       {"for %1, %1, %1 { yield }", "malformed"},
-      {"for %1, %1, %1 {stages = 0} do (%40: i32) { yield }", "stages is at least 1"},
+      {"for %1, %1, %1 {stages = 0} do (%40: i32) { yield }", "stages is 1 to 16, not 0"},
+      {"for %1, %1, %1 {stages = 17} do (%40: i32) { yield }", "stages is 1 to 16, not 17"},
       {"for %1, %1, %1, %13 do (%40: i32, %41: f32[64]) { yield %41 }",
        "1 values are carried, 0 are results"},
       {"%30 = for %1, %1, %1, %13 : f32[64] do (%40: i32) { yield %13 }",
@@ -196,8 +197,9 @@ TEST(Verifier, ErrorsGiveOperationTextAndPlace) {
   function->body.ops[0].place = 1;
   const Status status = verify(*function);
   ASSERT_FALSE(status.ok());
-  EXPECT_EQ(status.error().message,
-            "malformed tile IR, operation 1 of @f: %1 = exp %0 : i32: operand 0 is i32, not a float");
+  EXPECT_EQ(
+      status.error().message,
+      "malformed tile IR, operation 1 of @f: %1 = exp %0 : i32: operand 0 is i32, not f32, bf16 or f16");
   EXPECT_EQ(status.error().where.text(), "user.cpp:12");
 }
 

@@ -23,8 +23,8 @@ TEST(TraceMemoryErrors, LoadsAndStores) {
 }
 
 TEST(TraceMemoryErrors, Atomics) {
-  EXPECT_REFUSED("atomic_add: there is no atomic on bf16", "f32", atomic_add(in.h, 1.0f));
-  EXPECT_REFUSED("atomic_compare_exchange: there is no atomic on f32", "i32, u32, i64 or u64",
+  EXPECT_REFUSED("atomic_add: no atomic on bf16 is available", "f32", atomic_add(in.h, 1.0f));
+  EXPECT_REFUSED("atomic_compare_exchange: no atomic on f32 is available", "i32, u32, i64 or u64",
                  atomic_compare_exchange(in.p, 1.0f, 2.0f));
   EXPECT_REFUSED("atomic_max: the shape [4] does not broadcast to []", "scalar", atomic_max(in.q, in.i({4})));
   EXPECT_REFUSED("the mask of atomic_add: the shapes [8] and [4] do not match", "equal",

@@ -10,10 +10,20 @@ void kernel(Ptr<const f32> in, Ptr<f32> out, Int n) {
 #if defined(REFUSE_IF)
   if (i < n)
     store(out, 1.0f);
+#elif defined(REFUSE_IF_VAR)
+  Var flag = n > 3;
+  if (flag)
+    store(out, 1.0f);
+#elif defined(REFUSE_CONDITIONAL)
+  store(out, n > 3 ? 1.0f : 2.0f);
+#elif defined(REFUSE_NOT_OF_INTEGERS)
+  store(out + i, x, !i == 0);
 #elif defined(REFUSE_AND)
   store(out + i, x, i < n && i > 3);
 #elif defined(REFUSE_ASSIGNMENT)
   x = x + 1;
+#elif defined(REFUSE_POINTER_ASSIGNMENT)
+  out = out + n;
 #elif defined(REFUSE_UPDATE)
   x += 1;
 #elif defined(REFUSE_INCREMENT)
@@ -24,6 +34,17 @@ void kernel(Ptr<const f32> in, Ptr<f32> out, Int n) {
   store(in + i, x);
 #elif defined(REFUSE_MIXED_ELEMENTS)
   store(out + i, x + i);
+#elif defined(REFUSE_INT_AND_LONG)
+  store(out + (n * n.to<i64>()), 1.0f);
+#elif defined(REFUSE_FLOAT_NUMBER)
+  store(out + i * 1.5f, x);
+#elif defined(REFUSE_MIXED_WHERE)
+  store(out + i, where(i < n, x, i));
+#elif defined(REFUSE_UNSIGNED_OFFSET)
+  store(out + i.to<u32>(), x);
+#elif defined(REFUSE_CDIV_BY_ZERO)
+  constexpr int blocks = cdiv(64, 0);
+  store(out + i, x, i < blocks);
 #endif
   store(out + i, x, i < n);
 }

@@ -60,9 +60,9 @@ TEST(TraceShapeErrors, AxesAndOrders) {
   EXPECT_REFUSED("cumsum: axis 1 does not exist in shape [8]", "from -1 to 0", cumsum(in.i({8}), 1));
   EXPECT_REFUSED("expand_dims: axis 3 cannot be inserted into shape [4]", "from -2 to 1",
                  expand_dims(in.x({4}), 3));
-  EXPECT_REFUSED("permute: the order [0, 0] is no permutation of the 2 dimensions of shape [4, 8]",
+  EXPECT_REFUSED("permute: the order [0, 0] is not a permutation of the 2 dimensions of shape [4, 8]",
                  "each dimension once", permute(in.x({4, 8}), {0, 0}));
-  EXPECT_REFUSED("permute: the order [1, 0] is no permutation of the 3 dimensions", "once",
+  EXPECT_REFUSED("permute: the order [1, 0] is not a permutation of the 3 dimensions", "once",
                  trans(in.x({2, 4, 8})));
   EXPECT_REFUSED("split: the last dimension of shape [2, 4] is not 2", "Reshape", split(in.x({2, 4})));
 }
@@ -81,9 +81,9 @@ TEST(TraceShapeErrors, Matrix) {
                  dot_scaled(in.u({16, 64}), in.u({16, 2}), e4m3, in.u({64, 16}), in.u({16, 4}), e2m1));
   EXPECT_REFUSED("dot_scaled: a has 32 bytes of e2m3 along K, no whole groups of 32 values", "takes 24 bytes",
                  dot_scaled(in.u({16, 32}), in.u({16, 1}), e2m3, in.u({16, 16}), in.u({16, 1}), e2m1));
-  EXPECT_REFUSED("dot_scaled: a has K = 16, no multiple of 32", "Pad K",
+  EXPECT_REFUSED("dot_scaled: a has K = 16, not a multiple of 32", "Pad K",
                  dot_scaled(in.b({16, 16}), in.u({16, 16}), in.u({16, 1}), e2m1));
-  EXPECT_REFUSED("quantize: the last dimension of shape [4, 48] is no multiple of 32", "groups of 32",
+  EXPECT_REFUSED("quantize: the last dimension of shape [4, 48] is not a multiple of 32", "groups of 32",
                  quantize(in.x({4, 48}), e2m1));
   EXPECT_REFUSED("quantize: bf16 is no microscaling format", "cast", quantize(in.x({32}), Format::BF16));
 }

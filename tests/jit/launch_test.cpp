@@ -66,7 +66,7 @@ TEST_P(Faults, AnAddressBeforeTheBufferNamesTheArgumentToo) {
       });
   const auto x = device.upload(std::vector<float>(64, 1.0F)).value();
   const auto z = device.allocate<float>(64).value();
-  for (const auto &[first, argument] : {std::pair(-5, "; argument 0 points 20 bytes behind that address"),
+  for (const auto &[first, argument] : {std::pair(-5, "; argument 0 points 20 bytes after that address"),
                                         {2000000000, "; argument 0 points 8000000000 bytes before that"}}) {
     auto run = kernel.launch(options(), device.stream(), {1}, AddConfig{.waves = 1}, x, z, first);
     ASSERT_FALSE(run);

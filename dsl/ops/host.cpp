@@ -1,3 +1,6 @@
+// What operations do on the host alone: the IR's words for their options, checks of the config, errors of
+// cdiv.
+#include "dsl/ops/cdiv.h"
 #include "dsl/ops/memory.h"
 #include "dsl/ops/statement.h"
 
@@ -16,6 +19,16 @@ std::string name_of(Order order) {
 }
 
 std::string name_of(Scope scope) { return scope == Scope::Workgroup ? "workgroup" : "device"; }
+
+void cdiv_by_zero(std::source_location where) {
+  throw TraceError(
+      user_error("cdiv: the divisor is 0", "Check it before the division", SourceLine::from(where)));
+}
+
+void cdiv_does_not_fit(std::source_location where) {
+  throw TraceError(user_error("cdiv: the type of a / b does not hold the quotient",
+                              "Convert the operands to a signed or wider type", SourceLine::from(where)));
+}
 
 } // namespace detail
 

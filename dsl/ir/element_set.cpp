@@ -1,0 +1,46 @@
+// Which types an operation takes as its first operand, and the words for it in messages.
+#include "dsl/ir/element_set.h"
+
+namespace nereid::ir {
+
+static ElementSet set_of(const Type &type) {
+  if (type.pointer)
+    return ElementSet::Pointer;
+  switch (facts(type.element).kind) {
+  case ElementKind::Bool:
+    return ElementSet::Bool;
+  case ElementKind::Float:
+    return ElementSet::Float;
+  default:
+    return facts(type.element).bits == 32 ? ElementSet::Word : ElementSet::OtherInteger;
+  }
+}
+
+bool contains(ElementSet set, const Type &type) {
+  return (static_cast<unsigned>(set) & static_cast<unsigned>(set_of(type))) != 0;
+}
+
+std::string_view describe(ElementSet set) {
+  switch (set) {
+  case ElementSet::Bool:
+    return "i1";
+  case ElementSet::Word:
+    return "i32 or u32";
+  case ElementSet::Integer:
+    return "an integer";
+  case ElementSet::Float:
+    return "f32, bf16 or f16";
+  case ElementSet::Pointer:
+    return "a pointer";
+  case ElementSet::Number:
+    return "an integer or a float";
+  case ElementSet::Bits:
+    return "i1 or an integer";
+  case ElementSet::Value:
+    return "a tile of elements";
+  default:
+    return "anything";
+  }
+}
+
+} // namespace nereid::ir
