@@ -89,7 +89,7 @@ ProbeResult probe_waits(const Device &device, kernels::Mxfp4Linear &linear) {
   int different = 0;
   std::vector<uint16_t> first;
   for (int i = 0; i < repeats; ++i) {
-    Result<std::vector<uint16_t>> c = product(device, linear, problem, kernels::GemmPath::Staged);
+    Result<std::vector<uint16_t>> c = product(device, linear, problem, kernels::GemmPath::TwoPass);
     if (!c) {
       probe.detail = c.error().text();
       return probe;

@@ -1,3 +1,5 @@
+// The wait verifier on the library's own code, and on the same code with what compilers do wrong planted into
+// it.
 #include <algorithm>
 #include <functional>
 #include <sstream>
@@ -6,7 +8,6 @@
 
 #include "codegen/schedule/lds_pipeline_contract.h"
 #include "jit/verify/wait_verifier.h"
-#include "kernels/catalog.h"
 #include "tests/kernels/backend.h"
 #include "tests/kernels/machine_loop.h"
 #include "llvm/IR/IntrinsicInst.h"
@@ -17,9 +18,6 @@ using namespace nereid;
 using namespace nereid::kernels;
 using namespace nereid::kernels::test;
 
-/// The proof of a staged loop's waits on the library's own code, and on the same code with what compilers do
-/// wrong planted into it.
-
 namespace {
 
 struct Code {
@@ -27,9 +25,13 @@ struct Code {
   std::vector<codegen::PipelineContract> contracts;
 };
 
-Code code_of(const ConfigValues &config, const ProblemSize &size) {
-  const LibraryKernel &kernel = **kernel_named("mxfp4_gemm");
-  const auto compiled = kernel.compile(kernel.complete(config, size).value(), size, test_device());
+CompiledResult compiled_gemm(const Partial<TileConfig> &tile, const ProblemSize &size) {
+  NEREID_TRY(const GemmConfig config, gemm_kernel.complete({.tile = tile}, size));
+  return gemm_kernel.compile(config, size, test_device());
+}
+
+Code code_of(const Partial<TileConfig> &tile, const ProblemSize &size) {
+  const CompiledResult compiled = compiled_gemm(tile, size);
   EXPECT_TRUE(compiled.ok()) << compiled.error().text();
   Code code;
   code.function = jit::read_functions((*compiled)->code_object()).value().at(0);
@@ -42,7 +44,7 @@ Code code_of(const ConfigValues &config, const ProblemSize &size) {
 }
 
 const Code &small_tile() {
-  static const Code code = code_of({{"block_m", 64}, {"block_n", 128}}, {4096, 4096, 4096});
+  static const Code code = code_of({.block_m = 64, .block_n = 128}, {4096, 4096, 4096});
   return code;
 }
 
@@ -109,10 +111,7 @@ private:
 };
 
 std::shared_ptr<const CompiledKernel> small_kernel() {
-  const LibraryKernel &kernel = **kernel_named("mxfp4_gemm");
-  const ProblemSize size{4096, 4096, 4096};
-  const ConfigValues config{{"block_m", 64}, {"block_n", 128}};
-  return kernel.compile(kernel.complete(config, size).value(), size, test_device()).value();
+  return compiled_gemm({.block_m = 64, .block_n = 128}, {4096, 4096, 4096}).value();
 }
 
 /// The waits of assembler text, in its order.
@@ -127,20 +126,22 @@ std::vector<std::string> waits_in(const std::string &text) {
 
 } // namespace
 
-TEST(WaitProof, TheLibrarysKernelsAreProven) {
-  for (const ConfigValues &config :
-       {ConfigValues{{"block_m", 32}, {"block_n", 128}}, ConfigValues{{"block_m", 64}, {"block_n", 128}},
-        ConfigValues{{"block_m", 128}, {"block_n", 128}}, ConfigValues{{"block_m", 96}, {"block_n", 128}},
-        ConfigValues{{"block_m", 256}, {"block_n", 256}}})
+TEST(WaitVerifier, TheLibrarysKernelsAreProven) {
+  for (const Partial<TileConfig> &tile :
+       std::initializer_list<Partial<TileConfig>>{{.block_m = 32, .block_n = 128},
+                                                  {.block_m = 64, .block_n = 128},
+                                                  {.block_m = 128, .block_n = 128},
+                                                  {.block_m = 96, .block_n = 128},
+                                                  {.block_m = 256, .block_n = 256}})
     for (const ProblemSize &size : {ProblemSize{4096, 4096, 4096}, ProblemSize{100, 144, 1056}}) {
-      const Code code = code_of(config, size);
-      EXPECT_EQ(code.contracts.size(), size.k % 256 == 0 ? 1u : 2u) << config.text();
+      const Code code = code_of(tile, size);
+      EXPECT_EQ(code.contracts.size(), size.k % 256 == 0 ? 1u : 2u) << config_text(tile);
       for (const codegen::PipelineContract &contract : code.contracts)
-        EXPECT_EQ(jit::verify_waits(code.function, contract).value_or(""), "") << config.text();
+        EXPECT_EQ(jit::verify_waits(code.function, contract).value_or(""), "") << config_text(tile);
     }
 }
 
-TEST(WaitProof, DeletedLoadsAreFound) {
+TEST(WaitVerifier, DeletedLoadsAreFound) {
   expect_unproven(
       small_tile(),
       [](std::vector<jit::MachineInstruction> &code, size_t at) {
@@ -152,7 +153,7 @@ TEST(WaitProof, DeletedLoadsAreFound) {
       "a deleted load");
 }
 
-TEST(WaitProof, MergedLoadsAreFound) {
+TEST(WaitVerifier, MergedLoadsAreFound) {
   expect_unproven(
       small_tile(),
       [](std::vector<jit::MachineInstruction> &code, size_t at) {
@@ -172,7 +173,7 @@ TEST(WaitProof, MergedLoadsAreFound) {
       "a merged load");
 }
 
-TEST(WaitProof, ReorderedLoadsAreFound) {
+TEST(WaitVerifier, ReorderedLoadsAreFound) {
   // A copy that is the last of its stage changes places with the load after it.
   expect_unproven(
       small_tile(),
@@ -192,7 +193,7 @@ TEST(WaitProof, ReorderedLoadsAreFound) {
       "a reordered load");
 }
 
-TEST(WaitProof, WaitsForLessAndMissingBarriersAreFound) {
+TEST(WaitVerifier, WaitsForLessAndMissingBarriersAreFound) {
   const auto is_sync = [](const std::vector<jit::MachineInstruction> &code, size_t at) {
     return code[at].text.rfind("s_waitcnt", 0) == 0 && code[at + 1].text == "s_barrier";
   };
@@ -230,7 +231,7 @@ TEST(WaitProof, WaitsForLessAndMissingBarriersAreFound) {
       "a missing barrier");
 }
 
-TEST(WaitProof, AKernelThatIsNotProvenWaitsForEverything) {
+TEST(WaitVerifier, AKernelThatIsNotProvenWaitsForEverything) {
   const std::shared_ptr<const CompiledKernel> counted = small_kernel();
   JitTimes times;
   testing::internal::CaptureStderr();
@@ -256,7 +257,7 @@ TEST(WaitProof, AKernelThatIsNotProvenWaitsForEverything) {
   EXPECT_NE(kernel.llvm_ir().value(), counted->llvm_ir().value());
 }
 
-TEST(WaitProof, AKernelThatCannotBeProvenIsAnErrorOfNereid) {
+TEST(WaitVerifier, AKernelThatCannotBeProvenIsAnErrorOfNereid) {
   JitTimes times;
   testing::internal::CaptureStderr();
   const Result<jit::Binary> binary =
@@ -268,7 +269,7 @@ TEST(WaitProof, AKernelThatCannotBeProvenIsAnErrorOfNereid) {
   EXPECT_NE(binary.error().remedy.find("stages=1"), std::string::npos);
 }
 
-TEST(WaitProof, PromisesAreText) {
+TEST(WaitVerifier, ContractsAreText) {
   const std::vector<codegen::PipelineContract> contracts = {{40, 2, 2, 8, 4}, {40, 4, 2, 8, 1}};
   EXPECT_EQ(codegen::parse_contracts(codegen::text_of(contracts)), contracts);
   for (const char *text : {"1,2,3,4", "1,2,3,4,5", "1,2,3,4;", "x", "1,2,3,4,5;6"})
