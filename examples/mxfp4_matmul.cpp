@@ -25,16 +25,23 @@ struct MatmulConfig {
 // columns are [.., k / 2], the even k in the low half of a byte, its scales [.., k / 32].
 void mxfp4_matmul(const MatmulConfig &c, Ptr<const u8> a_codes, Ptr<const u8> a_scales, Ptr<const u8> b_codes,
                   Ptr<const u8> b_scales, Ptr<f32> out, Int m, Int n, Int k) {
+  // With bounds of the sizes, masks are the range check of the loads and no branches.
+  assume((m > 0) & (m <= 1 << 20));
+  assume((n > 0) & (n <= 1 << 20));
+  assume((k > 0) & (k <= 1 << 20));
+  // k is a multiple of 32, and so a row's bytes are one of 16.
+  Int row_groups = k >> 5;
+  Int row_bytes = row_groups << 4;
   Tile<i32> a_row = program_id(1) * c.block_m + rows(c.block_m);
   Tile<i32> b_row = program_id(0) * c.block_n + rows(c.block_n);
   Var sum = zeros<f32>({c.block_m, c.block_n});
   for (Int first_k : range(0, k, c.block_k)) {
-    Tile<i32> byte = first_k / 2 + cols(c.block_k / 2);
-    Tile<i32> group = first_k / 32 + cols(c.block_k / 32);
-    Tile<u8> x = load(a_codes + (a_row * (k / 2) + byte), (a_row < m) & (byte < k / 2));
-    Tile<u8> x_scale = load(a_scales + (a_row * (k / 32) + group), (a_row < m) & (group < k / 32));
-    Tile<u8> y = load(b_codes + (b_row * (k / 2) + byte), (b_row < n) & (byte < k / 2));
-    Tile<u8> y_scale = load(b_scales + (b_row * (k / 32) + group), (b_row < n) & (group < k / 32));
+    Tile<i32> byte = (first_k >> 1) + cols(c.block_k / 2);
+    Tile<i32> group = (first_k >> 5) + cols(c.block_k / 32);
+    Tile<u8> x = load(a_codes + (a_row * row_bytes + byte), (a_row < m) & (byte < row_bytes));
+    Tile<u8> x_scale = load(a_scales + (a_row * row_groups + group), (a_row < m) & (group < row_groups));
+    Tile<u8> y = load(b_codes + (b_row * row_bytes + byte), (b_row < n) & (byte < row_bytes));
+    Tile<u8> y_scale = load(b_scales + (b_row * row_groups + group), (b_row < n) & (group < row_groups));
     sum += dot_scaled(x, x_scale, e2m1, trans(y), y_scale, e2m1);
   }
   Tile<i32> column = program_id(0) * c.block_n + cols(c.block_n);
