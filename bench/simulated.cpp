@@ -10,8 +10,8 @@
 
 #include <benchmark/benchmark.h>
 
-#include "kernels/catalog.h"
 #include "kernels/host/random.h"
+#include "kernels/mxfp4_quant.h"
 #include "sim/machine.h"
 
 using namespace nereid;
@@ -51,9 +51,8 @@ struct Simulated {
 /// The quant kernel of 1024 x 3072, as the library compiles it for that shape.
 Result<std::unique_ptr<Simulated>> quant() {
   const ProblemSize size{1024, 0, 3072};
-  NEREID_TRY(const LibraryKernel *kernel, kernel_named("mxfp4_quant"));
-  NEREID_TRY(const ConfigValues config, kernel->complete({}, size));
-  NEREID_TRY(const auto compiled, kernel->compile(config, size, Device::simulator()));
+  NEREID_TRY(const QuantConfig config, quant_kernel.complete({}, size));
+  NEREID_TRY(const auto compiled, quant_kernel.compile(config, size, Device::simulator()));
   NEREID_TRY(sim::CodeObject code, sim::CodeObject::load(std::as_bytes(compiled->code_object())));
   auto result = std::make_unique<Simulated>(std::move(code));
   const std::vector<uint16_t> values = host::normal_bf16(size.m * size.k, 1);
@@ -66,10 +65,9 @@ Result<std::unique_ptr<Simulated>> quant() {
   }
   result->argument(static_cast<int32_t>(size.m));
   result->argument(static_cast<int32_t>(size.k));
-  const auto value = [&](const char *key) { return static_cast<uint32_t>(config.get_or(key, 1)); };
-  result->launch.grid = {static_cast<uint32_t>(size.k) / value("block_k"),
-                         static_cast<uint32_t>(size.m) / value("block_m"), 1};
-  result->launch.block = {64 * value("waves"), 1, 1};
+  const Grid grid = quant_kernel.grid(config, size, {});
+  result->launch.grid = {grid.x, grid.y, grid.z};
+  result->launch.block = {64U * static_cast<unsigned>(config.waves), 1, 1};
   return result;
 }
 

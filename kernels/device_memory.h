@@ -1,7 +1,7 @@
 #pragma once
 
 #include <cstdint>
-#include <initializer_list>
+#include <span>
 #include <string_view>
 
 #include "base/result.h"
@@ -34,6 +34,6 @@ inline constexpr std::string_view shuffled_scales_layout =
     "e8m0 in shuffled order, rows padded to a multiple of 256 and K/32 to one of 8";
 
 /// Error (User) naming the first operand that is null or too short.
-Status check_memory(std::string_view operation, std::initializer_list<NeededMemory> operands);
+Status check_memory(std::string_view operation, std::span<const NeededMemory> operands);
 
 } // namespace nereid::kernels

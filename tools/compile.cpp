@@ -3,7 +3,6 @@
 
 #include <llvm/Support/raw_ostream.h>
 
-#include "kernels/catalog.h"
 #include "tools/command.h"
 #include "tools/files.h"
 #include "tools/kernel_choice.h"

@@ -60,13 +60,9 @@ std::optional<uint64_t> instructions_total(const kernels::LinearReport &report) 
 
 /// The config of the launch that multiplies.
 std::string gemm_config_text(const kernels::LinearReport &report) {
-  for (const kernels::LaunchRecord &record : report.launches)
-    if (record.info.kernel().starts_with("mxfp4_gemm"))
-      return fmt::format("{}x{}x{} split {} waves {} stages {}", record.config.get_or("block_m", 0),
-                         record.config.get_or("block_n", 0), record.config.get_or("block_k", 0),
-                         record.config.get_or("split_k", 1), record.config.get_or("waves", 0),
-                         record.config.get_or("stages", 1));
-  return {};
+  const auto &[tile, split_k, reduce] = report.gemm;
+  return fmt::format("{}x{}x{} split {} waves {} stages {}", tile.block_m, tile.block_n, tile.block_k,
+                     split_k, tile.waves, tile.stages);
 }
 
 void show_progress(size_t index, size_t count, const DemoShape &shape) {

@@ -36,7 +36,7 @@ Outcome run(const KernelChoice &choice) {
                                     {"jit_ms", jit_json(compiled.times())},
                                     {"isa", isa}};
   outcome.text = fmt::format("{} {}\ncompiled by {}, {:.1f} ms, key {}\n{}\n{}", compiled.name(),
-                             chosen.config.text(), compiled.compiler(), compiled.times().total(),
+                             config_text(chosen.config), compiled.compiler(), compiled.times().total(),
                              compiled.key(), resources_text(compiled.resources()), isa);
   return outcome;
 }

@@ -9,17 +9,9 @@ using llvm::json::Array;
 using llvm::json::Object;
 using llvm::json::Value;
 
-Object config_json(const kernels::ConfigValues &config) {
-  Object object;
-  for (const kernels::ConfigKey &key : kernels::config_keys())
-    if (const std::optional<int> value = config.get(key.name)) {
-      const llvm::StringRef name(key.name);
-      if (key.words.empty())
-        object[name] = *value;
-      else
-        object[name] = llvm::StringRef(key.words.at(*value - key.least)).str();
-    }
-  return object;
+Object config_json(const std::vector<ConfigValue> &config) {
+  Value json = llvm::cantFail(llvm::json::parse(nereid::config_json(std::span<const ConfigValue>(config))));
+  return std::move(*json.getAsObject());
 }
 
 Object jit_json(const JitTimes &times) {
@@ -53,8 +45,8 @@ Array launches_json(const std::vector<kernels::LaunchRecord> &records) {
 std::string launch_text(const kernels::LaunchRecord &record) {
   const LaunchInfo &info = record.info;
   std::string text =
-      fmt::format("{} {} grid {}x{}x{} jit {:.1f} ms ({})", info.kernel(), record.config.text(), info.grid.x,
-                  info.grid.y, info.grid.z, info.jit.total(), name_of(info.cache));
+      fmt::format("{} {} grid {}x{}x{} jit {:.1f} ms ({})", info.kernel(), config_text(record.config),
+                  info.grid.x, info.grid.y, info.grid.z, info.jit.total(), name_of(info.cache));
   if (info.instructions)
     text += fmt::format(", {} instructions", info.instructions->total);
   return text;

@@ -69,7 +69,7 @@ ProbeResult probe_waits(const Device &device, kernels::Mxfp4Linear &linear) {
   int different = 0;
   std::vector<uint16_t> first;
   for (int i = 0; i < repeats; ++i) {
-    Result<Product> product = run_product(device, linear, problem, kernels::GemmPath::Staged);
+    Result<Product> product = run_product(device, linear, problem, kernels::GemmPath::TwoPass);
     if (!product)
       return failed(std::move(probe), product.error());
     if (first.empty())

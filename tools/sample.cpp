@@ -3,7 +3,7 @@
 
 #include <llvm/Support/FileSystem.h>
 
-#include "kernels/choices.h"
+#include "kernels/problem_size.h"
 #include "kernels/host/problem.h"
 #include "tools/command.h"
 #include "tools/files.h"

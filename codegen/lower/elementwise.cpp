@@ -248,6 +248,8 @@ llvm::Value *elementwise(EmitContext &context, const ir::Op &op, const Registers
   ir::Element element = context.type(op.operands[0]).element;
   switch (op.opcode) {
   case ir::Opcode::Fma:
+    if (!ir::is_float(element))
+      return builder.CreateAdd(builder.CreateMul(operands[0], operands[1]), operands[2]);
     if (element == ir::Element::BF16)
       return bf16_fma(builder, operands[0], operands[1], operands[2]);
     return builder.CreateIntrinsic(llvm_type(builder.getContext(), element), llvm::Intrinsic::fma,

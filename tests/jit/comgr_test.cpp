@@ -75,7 +75,7 @@ TEST_P(ComgrLinear, IsWithinTheTolerance) {
 
 INSTANTIATE_TEST_SUITE_P(Paths, ComgrLinear,
                          testing::Values(kernels::GemmPath::Fused, kernels::GemmPath::Atomic,
-                                         kernels::GemmPath::Workspace, kernels::GemmPath::Staged));
+                                         kernels::GemmPath::Workspace, kernels::GemmPath::TwoPass));
 
 } // namespace
 } // namespace nereid::test

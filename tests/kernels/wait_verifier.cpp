@@ -1,3 +1,5 @@
+// The wait verifier on the library's own code, and on the same code with what compilers do wrong planted into
+// it.
 #include <algorithm>
 #include <functional>
 #include <sstream>
@@ -7,7 +9,6 @@
 #include "codegen/lower/lower.h"
 #include "jit/verify/compile_and_verify.h"
 #include "jit/verify/wait_verifier.h"
-#include "kernels/catalog.h"
 #include "tests/kernels/backend.h"
 #include "tests/kernels/machine_loop.h"
 #include "llvm/IR/IntrinsicInst.h"
@@ -18,9 +19,6 @@ using namespace nereid;
 using namespace nereid::kernels;
 using namespace nereid::kernels::test;
 
-/// The wait verifier on the library's own code, and on the same code with what compilers do wrong planted
-/// into it.
-
 namespace {
 
 struct Code {
@@ -28,9 +26,13 @@ struct Code {
   std::vector<codegen::PipelineContract> contracts;
 };
 
-Code code_of(const ConfigValues &config, const ProblemSize &size) {
-  const LibraryKernel &kernel = **kernel_named("mxfp4_gemm");
-  const auto compiled = kernel.compile(kernel.complete(config, size).value(), size, test_device());
+CompiledResult compiled_gemm(const Partial<TileConfig> &tile, const ProblemSize &size) {
+  NEREID_TRY(const GemmConfig config, gemm_kernel.complete({.tile = tile}, size));
+  return gemm_kernel.compile(config, size, test_device());
+}
+
+Code code_of(const Partial<TileConfig> &tile, const ProblemSize &size) {
+  const CompiledResult compiled = compiled_gemm(tile, size);
   EXPECT_TRUE(compiled.ok()) << compiled.error().text();
   Code code;
   code.function = jit::read_functions((*compiled)->code_object()).value().at(0);
@@ -40,7 +42,7 @@ Code code_of(const ConfigValues &config, const ProblemSize &size) {
 }
 
 const Code &small_tile() {
-  static const Code code = code_of({{"block_m", 64}, {"block_n", 128}}, {4096, 4096, 4096});
+  static const Code code = code_of({.block_m = 64, .block_n = 128}, {4096, 4096, 4096});
   return code;
 }
 
@@ -115,10 +117,7 @@ private:
 };
 
 std::shared_ptr<const CompiledKernel> small_kernel() {
-  const LibraryKernel &kernel = **kernel_named("mxfp4_gemm");
-  const ProblemSize size{4096, 4096, 4096};
-  const ConfigValues config{{"block_m", 64}, {"block_n", 128}};
-  return kernel.compile(kernel.complete(config, size).value(), size, test_device()).value();
+  return compiled_gemm({.block_m = 64, .block_n = 128}, {4096, 4096, 4096}).value();
 }
 
 /// The waits of assembler text, in its order.
@@ -134,15 +133,17 @@ std::vector<std::string> waits_in(const std::string &text) {
 } // namespace
 
 TEST(WaitVerifier, TheLibrarysKernelsAreVerified) {
-  for (const ConfigValues &config :
-       {ConfigValues{{"block_m", 32}, {"block_n", 128}}, ConfigValues{{"block_m", 64}, {"block_n", 128}},
-        ConfigValues{{"block_m", 128}, {"block_n", 128}}, ConfigValues{{"block_m", 96}, {"block_n", 128}},
-        ConfigValues{{"block_m", 256}, {"block_n", 256}}})
+  for (const Partial<TileConfig> &tile :
+       std::initializer_list<Partial<TileConfig>>{{.block_m = 32, .block_n = 128},
+                                                  {.block_m = 64, .block_n = 128},
+                                                  {.block_m = 128, .block_n = 128},
+                                                  {.block_m = 96, .block_n = 128},
+                                                  {.block_m = 256, .block_n = 256}})
     for (const ProblemSize &size : {ProblemSize{4096, 4096, 4096}, ProblemSize{100, 144, 1056}}) {
-      const Code code = code_of(config, size);
-      EXPECT_EQ(code.contracts.size(), size.k % 256 == 0 ? 1u : 2u) << config.text();
+      const Code code = code_of(tile, size);
+      EXPECT_EQ(code.contracts.size(), size.k % 256 == 0 ? 1u : 2u) << config_text(tile);
       for (const codegen::PipelineContract &contract : code.contracts)
-        EXPECT_EQ(refusal(code.function, contract), "") << config.text();
+        EXPECT_EQ(refusal(code.function, contract), "") << config_text(tile);
     }
 }
 

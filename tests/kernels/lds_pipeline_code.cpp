@@ -1,14 +1,12 @@
+// What the loop of the large GEMM may cost, for the tiles of docs/codegen-quality.md.
 #include <gtest/gtest.h>
 
-#include "kernels/catalog.h"
 #include "tests/kernels/backend.h"
 #include "tests/kernels/machine_loop.h"
 
 using namespace nereid;
 using namespace nereid::kernels;
 using namespace nereid::kernels::test;
-
-/// What the loop of the large GEMM may cost, for the tiles of docs/codegen-quality.md.
 
 namespace {
 
@@ -34,34 +32,33 @@ Counts counts_of(const jit::MachineFunction &function) {
   return counts;
 }
 
-void expect_clean(const ConfigValues &config, unsigned stages, unsigned matrix) {
+void expect_clean(const Partial<TileConfig> &tile, unsigned stages, unsigned matrix) {
   const ProblemSize size{4096, 4096, 4096};
-  const LibraryKernel &kernel = **kernel_named("mxfp4_gemm");
-  const ConfigValues whole = kernel.complete(config, size).value();
-  const auto compiled = kernel.compile(whole, size, test_device());
+  const GemmConfig config = gemm_kernel.complete({.tile = tile}, size).value();
+  const auto compiled = gemm_kernel.compile(config, size, test_device());
   ASSERT_TRUE(compiled.ok()) << compiled.error().text();
   const Counts counts = counts_of(jit::read_functions((*compiled)->code_object()).value().at(0));
-  EXPECT_EQ(counts.matrix, matrix) << whole.text();
-  EXPECT_EQ(counts.vector, 0u) << whole.text();
-  EXPECT_EQ(counts.full_waits, 0u) << whole.text();
-  EXPECT_EQ(counts.barriers, stages) << whole.text();
-  EXPECT_GT(counts.copies, 0u) << whole.text();
-  EXPECT_LE(counts.scalar, 10 * stages + counts.copies) << whole.text();
-  EXPECT_LE(counts.bytes, 32u * 1024) << whole.text();
-  EXPECT_EQ((*compiled)->resources().scratch, 0u) << whole.text();
+  EXPECT_EQ(counts.matrix, matrix) << config_text(config);
+  EXPECT_EQ(counts.vector, 0u) << config_text(config);
+  EXPECT_EQ(counts.full_waits, 0u) << config_text(config);
+  EXPECT_EQ(counts.barriers, stages) << config_text(config);
+  EXPECT_GT(counts.copies, 0u) << config_text(config);
+  EXPECT_LE(counts.scalar, 10 * stages + counts.copies) << config_text(config);
+  EXPECT_LE(counts.bytes, 32u * 1024) << config_text(config);
+  EXPECT_EQ((*compiled)->resources().scratch, 0u) << config_text(config);
 }
 
-ConfigValues block(int rows, int columns) { return {{"block_m", rows}, {"block_n", columns}}; }
+Partial<TileConfig> block(int rows, int columns) { return {.block_m = rows, .block_n = columns}; }
 
 } // namespace
 
-TEST(StagedCode, SmallTilesHaveFourStagesInTheirLoop) {
+TEST(LdsPipelineCode, SmallTilesHaveFourStagesInTheirLoop) {
   expect_clean(block(32, 128), 4, 32);
   expect_clean(block(64, 128), 4, 64);
   expect_clean(block(96, 128), 4, 96);
 }
 
-TEST(StagedCode, LargeTilesHaveTwoOrThree) {
+TEST(LdsPipelineCode, LargeTilesHaveTwoOrThree) {
   expect_clean(block(128, 128), 3, 96);
   expect_clean(block(128, 256), 2, 128);
   expect_clean(block(256, 256), 2, 128);
