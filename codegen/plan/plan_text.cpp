@@ -90,7 +90,7 @@ std::string waves_of(const LinearLayout &result) {
 void Printer::dot(const ir::Op &op, const DotPlan &plan) {
   const ir::Shape &shape = function_.type(op.result()).shape;
   append("  {}: {} {} x {}, {}x{}x{}; a wave has {} x {} tiles, {} instructions along K\n", place(op),
-         ir::facts(op.opcode).name, shape[0], shape[1], plan.mfma->size, plan.mfma->size, plan.mfma->k,
+         ir::facts(op.opcode).name, shape[0], shape[1], plan.mfma->size(), plan.mfma->size(), plan.mfma->k(),
          plan.a.row_tiles(), plan.b.row_tiles(), plan.k_instructions);
   append("    {}\n", plan.mfma->intrinsic);
   if (plan_.layouts.wave_split.contains(*plan_.index.block(op)))
