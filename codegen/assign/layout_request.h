@@ -18,7 +18,11 @@ struct LayoutRequest {
 struct LayoutRequestHash {
   size_t operator()(const LayoutRequest &request) const {
     constexpr size_t prime = 1000003;
-    return request.layout.hash() * prime + request.value;
+    size_t hash = request.value;
+    for (Space space : all_spaces)
+      for (uint64_t basis : request.layout.bases(space))
+        hash = hash * prime + basis + 1;
+    return hash;
   }
 };
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include <llvm/IR/IntrinsicsAMDGPU.h>
 #include <llvm/IR/MDBuilder.h>
 
 #include "codegen/lower/buffer.h"

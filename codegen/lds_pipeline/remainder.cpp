@@ -1,6 +1,8 @@
 // The iterations of an LDS pipeline in which masks differ between elements, one at a time.
 #include "codegen/lds_pipeline/emitter.h"
 
+#include <llvm/IR/IntrinsicsAMDGPU.h>
+
 namespace nereid::codegen {
 
 void LdsPipelineEmitter::emit_remainder() {

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include <llvm/IR/IntrinsicsAMDGPU.h>
+
 namespace nereid::codegen {
 
 namespace {

@@ -174,23 +174,6 @@ TEST(Remarks, LoopsThatCannotBeSplitSayWhy) {
   const Remark other = only_remark(carries.function(), RemarkKind::NotSplitOverWaves);
   expect_at(other, 20);
   expect_words(other, {"number 1", "not only a sum of dots"});
-  // The tile from before the loop lies across the waves; each would need all of it.
-  Lines b(4);
-  ir::ValueId px = b.pointer(Element::I32), pb = b.pointer(Element::BF16), pc = b.pointer(Element::F32);
-  ir::ValueId outside = b.reshape(b.load_tile(px, {32, 16}), {16, 32});
-  const ir::ValueId start[] = {b.constant(ir::Type::tile(Element::F32, {16, 16}), 0)};
-  b.at(30);
-  ir::Builder::Loop loop = b.begin_for(b.number(0), b.scalar_argument(Element::I32), b.number(1), 1, start);
-  b.at(31);
-  ir::ValueId low = b.binary(Opcode::And, outside, b.integer(Element::I32, 7, {16, 32}));
-  b.at(32);
-  ir::ValueId right = b.load_tile(b.ptr_add(pb, b.mul(loop.index, b.number(512))), {16, 32});
-  const ir::ValueId next[] = {
-      b.add(loop.carried[0], b.dot(b.cast(low, Element::BF16), b.permute(right, {1, 0})))};
-  b.store_tile(pc, b.end_for(next)[0]);
-  const Remark exchange = only_remark(b.done(), RemarkKind::NotSplitOverWaves);
-  expect_at(exchange, 30);
-  expect_words(exchange, {"through LDS", "kernel.cpp:31"});
 }
 
 /// Adds 1 to the elements of a row-major matrix that lie below a limit; `bound` assumes something of its

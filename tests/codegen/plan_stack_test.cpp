@@ -5,6 +5,7 @@
 #include <pthread.h>
 
 #include "codegen/assign/buffer_access.h"
+#include "codegen/assign/memory_layout.h"
 #include "codegen/plan/conversions.h"
 #include "codegen/plan/kernel_plan.h"
 #include "tests/codegen/lower_harness.h"

@@ -195,6 +195,7 @@ TEST(Compile, EmitsEveryForm) {
     return result.out;
   };
   EXPECT_NE(emit("ir").find("kernel @mxfp4_gemm_fused"), std::string::npos);
+  EXPECT_NE(emit("plan").find("plan of mxfp4_gemm_fused: "), std::string::npos);
   EXPECT_NE(emit("llvm").find("define"), std::string::npos);
   const std::string isa = emit("isa");
   EXPECT_NE(isa.find("v_mfma_scale_f32_16x16x128_f8f6f4"), std::string::npos);
