@@ -67,8 +67,9 @@ std::optional<uint64_t> LoopTrace::unrolled_iterations(ir::Builder &builder) con
 
 void LoopTrace::begin_unrolled(ir::Builder &builder) {
   const int64_t step = *builder.constant_of(step_);
-  index_ = builder.integer(builder.type(first_).element,
-                           *builder.constant_of(first_) + static_cast<int64_t>(iteration_) * step);
+  // As an argument's value: a division by it stays an operation, for a branch of the kernel may guard it.
+  index_ = builder.argument_constant(builder.type(first_).element,
+                                     *builder.constant_of(first_) + static_cast<int64_t>(iteration_) * step);
 }
 
 void LoopTrace::begin_loop(ir::Builder &builder) {
