@@ -69,7 +69,8 @@ private:
   std::vector<State> states_;     ///< of the waves
   std::vector<uint8_t> writer_;   ///< of each byte of LDS
   std::vector<uint16_t> readers_; ///< bit: wave
-  std::vector<bool> used_;        ///< pages with any state
+  static_assert(max_waves <= 16);
+  std::vector<bool> used_; ///< pages with any state
 };
 
 } // namespace nereid::sim

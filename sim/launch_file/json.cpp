@@ -10,7 +10,7 @@ namespace nereid::sim {
 
 namespace {
 
-constexpr size_t deepest = 64;
+constexpr size_t max_depth = 64;
 
 /// What the text opens and has not closed, without regard to whether it is JSON otherwise.
 class Nesting {
@@ -21,14 +21,13 @@ public:
     for (size_t at = 0; at < text_.size();) {
       switch (text_[at]) {
       case '"':
-        if (Status key = string(at); !key)
-          return key;
+        NEREID_CHECK(string(at));
         continue; // behind the string already
       case '{':
       case '[':
         keys_.emplace_back();
-        if (keys_.size() > deepest)
-          return user_error(fmt::format("is nested deeper than {}", deepest));
+        if (keys_.size() > max_depth)
+          return user_error(fmt::format("is nested deeper than {}", max_depth));
         break;
       case '}':
       case ']':
@@ -67,8 +66,7 @@ private:
 } // namespace
 
 Result<llvm::json::Value> parse_json(std::string_view text) {
-  if (Status nesting = Nesting(text).check(); !nesting)
-    return nesting.error();
+  NEREID_CHECK(Nesting(text).check());
   llvm::Expected<llvm::json::Value> value = llvm::json::parse(llvm::StringRef(text.data(), text.size()));
   if (!value)
     return user_error("is not JSON: " + llvm::toString(value.takeError()));

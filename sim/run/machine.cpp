@@ -80,16 +80,14 @@ Error Fault::error() const {
 
 Result<Report> run(const CodeObject &code, Memory &memory, const Launch &launch) {
   auto start = std::chrono::steady_clock::now();
-  auto state = LaunchState::prepare(code, memory, launch);
-  if (!state)
-    return state.error();
+  NEREID_TRY(const auto state, LaunchState::prepare(code, memory, launch));
   unsigned threads = launch.threads ? launch.threads : std::max(1u, std::thread::hardware_concurrency());
   if (code.program().has_float_atomics() && !launch.any_order)
     threads = 1; // the sum's bits depend on the order
   if (launch.checks.race_global)
     threads = 1; // one checker sees all workgroups
-  Scheduler scheduler(**state);
-  scheduler.run(static_cast<unsigned>(std::min<uint64_t>(threads, (*state)->group_count)));
+  Scheduler scheduler(*state);
+  scheduler.run(static_cast<unsigned>(std::min<uint64_t>(threads, state->group_count)));
   Report report = scheduler.report();
   report.wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return report;

@@ -68,7 +68,7 @@ Report WorkgroupTotals::report() const {
 WorkgroupRunner::WorkgroupRunner(LaunchState &state, Checker *checker)
     : state_(state), program_(state.code->program()), checker_(checker) {
   // The descriptor's granules say how many registers the hardware gives a wave.
-  registers_ = ((state.kernel->rsrc1 & 63) + 1) * 8;
+  registers_ = ((state.kernel->rsrc1 & 63) + 1) * vector_register_granule;
   for (uint32_t i = 0; i < state.wave_count; ++i)
     waves_.push_back(std::make_unique<Wave>());
   group_.waves = state.wave_count;

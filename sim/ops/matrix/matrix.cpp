@@ -94,7 +94,7 @@ void pick_lanes(const Lanes *registers, unsigned count, unsigned pattern, Lanes 
 /// Both sides of a product, of all blocks.
 template <class Real> struct Operands {
   OperandValues<Real> a, b;
-  uint16_t at[most_k]; ///< where position k of the first block starts, on either side
+  uint16_t at[max_k]; ///< where position k of the first block starts, on either side
 
   Operands(const Wave &wave, const Instruction &instruction, const MatrixShape &shape) {
     const unsigned elements = shape.elements();

@@ -40,7 +40,7 @@ void run_sparse(Wave &wave, const Instruction &instruction) {
   OperandValues<double> a, b;
   read_values(&wave.vgpr[instruction.source[0].index], shape.a, 2 * pairs, a);
   read_values(&wave.vgpr[instruction.source[1].index], shape.b, 4 * pairs, b);
-  const double *row_of_b[most_k];
+  const double *row_of_b[max_k];
   for (unsigned group = 0; group < shape.groups(); ++group)
     for (unsigned e = 0; e < 4 * pairs; ++e)
       row_of_b[k_of_element(shape, group, e)] = b.value[e] + shape.n * group;

@@ -97,7 +97,7 @@ template <unsigned Words, bool Buffer> void store(Wave &wave, const Instruction 
   if (!to || !shown(wave, instruction, MemoryAccess::Kind::Store, at))
     return;
   for (unsigned k = 0; 4 * k < at.bytes; ++k)
-    std::memcpy(to + 4 * k, &wave.sgpr[(instruction.destination + k) & 127], 4);
+    std::memcpy(to + 4 * k, &wave.sgpr[(instruction.destination + k) % scalar_registers], 4);
 }
 
 /// Out of a descriptor's range it changes nothing and returns 0.
@@ -113,7 +113,8 @@ template <bool Buffer> void atomic(Wave &wave, const Instruction &instruction) {
     if (!to || !shown(wave, instruction, MemoryAccess::Kind::Atomic, at))
       return;
     auto operand = [&](unsigned first) {
-      return wide ? wave.scalar_pair(first & 127) : uint64_t{wave.sgpr[first & 127]};
+      return wide ? wave.scalar_pair(first % scalar_registers)
+                  : uint64_t{wave.sgpr[first % scalar_registers]};
     };
     const uint64_t expected = access.compares ? operand(instruction.destination + access.bytes / 4u) : 0;
     old = perform_atomic(access, to, operand(instruction.destination), expected);

@@ -75,16 +75,17 @@ NEREID_SIM_AVX2 inline __m256i load_vector(const uint32_t *words, unsigned vecto
 NEREID_SIM_AVX2 bool patterns_suffice(const PairToFp4 &p) {
   const __m256i magnitudes = _mm256_set1_epi32(0x7FFF7FFF);
   const __m256i exponents = _mm256_set1_epi32(0x7F800000);
-  __m256i largest = _mm256_setzero_si256(), most = largest, least = exponents;
+  __m256i max_magnitude = _mm256_setzero_si256(), max_scale = max_magnitude, min_scale = exponents;
   for (unsigned v = 0; v < vectors; ++v) {
     const __m256i scale = _mm256_and_si256(load_vector(p.scale, v), exponents);
-    largest = _mm256_max_epi16(largest, _mm256_and_si256(load_vector(p.a, v), magnitudes));
-    most = _mm256_max_epi32(most, scale);
-    least = _mm256_min_epi32(least, scale);
+    max_magnitude = _mm256_max_epi16(max_magnitude, _mm256_and_si256(load_vector(p.a, v), magnitudes));
+    max_scale = _mm256_max_epi32(max_scale, scale);
+    min_scale = _mm256_min_epi32(min_scale, scale);
   }
-  const __m256i bad = _mm256_or_si256(_mm256_cmpgt_epi16(largest, _mm256_set1_epi16(0x7F7F)),
-                                      _mm256_or_si256(_mm256_cmpgt_epi32(most, _mm256_set1_epi32(254 << 23)),
-                                                      _mm256_cmpgt_epi32(_mm256_set1_epi32(4 << 23), least)));
+  const __m256i bad =
+      _mm256_or_si256(_mm256_cmpgt_epi16(max_magnitude, _mm256_set1_epi16(0x7F7F)),
+                      _mm256_or_si256(_mm256_cmpgt_epi32(max_scale, _mm256_set1_epi32(254 << 23)),
+                                      _mm256_cmpgt_epi32(_mm256_set1_epi32(4 << 23), min_scale)));
   return _mm256_testz_si256(bad, bad);
 }
 
