@@ -1,3 +1,5 @@
+// `nereid sim run` and `nereid sim coverage`.
+
 #include <llvm/Support/JSON.h>
 
 #include <fmt/format.h>

@@ -1,3 +1,6 @@
+// The race detector of global memory: compares each access with the last writer and reader of its bytes and
+// asks whether atomics order the two.
+
 #include "sim/checks/global_race_checker.h"
 
 #include <bit>

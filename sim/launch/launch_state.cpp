@@ -1,3 +1,6 @@
+// Checks a launch against the limits and puts its argument block, dispatch packet, queue and image into
+// memory.
+
 #include "sim/launch/launch_state.h"
 
 #include <algorithm>
@@ -16,7 +19,7 @@ namespace {
 
 /// Scratch of the waves of one workgroup.
 constexpr uint64_t max_scratch = uint64_t{1} << 30;
-/// Private memory of kernels that grow their stack at run time, bytes a lane beyond the fixed part.
+/// Private memory of kernels that grow their stack at run time, bytes a lane in addition to the fixed part.
 constexpr uint32_t dynamic_stack = 16 * 1024;
 
 Status check(const KernelInfo &kernel, const Launch &launch) {

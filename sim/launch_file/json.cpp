@@ -1,3 +1,5 @@
+// Parses JSON with two checks that LLVM's parser lacks: duplicate keys and the depth of nesting.
+
 #include "sim/launch_file/json.h"
 
 #include <algorithm>
@@ -22,7 +24,7 @@ public:
       switch (text_[at]) {
       case '"':
         NEREID_CHECK(string(at));
-        continue; // behind the string already
+        continue; // past the string already
       case '{':
       case '[':
         keys_.emplace_back();
@@ -43,7 +45,7 @@ public:
   }
 
 private:
-  /// Moves behind the string that starts at `at`; a colon makes it a key.
+  /// Moves past the string that starts at `at`; a colon makes it a key.
   Status string(size_t &at) {
     const size_t begin = at + 1;
     for (++at; at < text_.size() && text_[at] != '"'; ++at)

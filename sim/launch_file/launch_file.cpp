@@ -1,3 +1,5 @@
+// Reads a launch file: every key is checked, and the first error names its key.
+
 #include "sim/launch_file/launch_file.h"
 
 #include <algorithm>

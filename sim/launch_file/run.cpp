@@ -1,3 +1,5 @@
+// Runs a launch file: loads the code object, allocates the buffers, places the arguments, writes the outputs.
+
 #include <algorithm>
 #include <cstring>
 #include <map>

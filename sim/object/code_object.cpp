@@ -1,3 +1,5 @@
+// Reads a linked gfx950 ELF file: image, relocations, kernel descriptors, decoded text, debug sections.
+
 #include "sim/object/code_object.h"
 
 #include <algorithm>

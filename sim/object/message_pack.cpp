@@ -1,3 +1,5 @@
+// Reads MessagePack into a tree; damaged documents are an answer, not a crash.
+
 #include "sim/object/message_pack.h"
 
 #include <llvm/BinaryFormat/MsgPackReader.h>

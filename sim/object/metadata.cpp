@@ -1,3 +1,5 @@
+// Reads the kernels and their arguments from the metadata note of a code object.
+
 #include "sim/object/metadata.h"
 
 #include <fmt/format.h>

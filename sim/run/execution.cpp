@@ -1,3 +1,5 @@
+// A launch that runs step by step on the calling thread and can be forked.
+
 #include "sim/run/execution.h"
 
 #include <limits>

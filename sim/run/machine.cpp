@@ -1,3 +1,5 @@
+// Runs the workgroups of a launch on several host threads and collects counts and the fault.
+
 #include "sim/run/machine.h"
 
 #include <algorithm>
@@ -17,7 +19,7 @@ namespace nereid::sim {
 
 namespace {
 
-/// Runs all workgroups and collects what they did. Of several faults the one of the lowest workgroup stands,
+/// Runs all workgroups and collects what they did. Of several faults the one of the lowest workgroup is kept,
 /// so that the number of host threads does not decide.
 class Scheduler {
 public:

@@ -1,3 +1,5 @@
+// Rounding to and from the small float formats, and f64 to f16 in any rounding mode.
+
 #include "sim/state/formats.h"
 
 #include <algorithm>

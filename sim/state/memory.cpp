@@ -1,3 +1,5 @@
+// The global address space: allocation with guard distances, and host access to it.
+
 #include "sim/state/memory.h"
 
 #include <algorithm>

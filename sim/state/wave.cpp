@@ -1,3 +1,6 @@
+// The parts of the state of a wave that are not trivial: the lane mask of EXEC, special operands, faults and
+// their text.
+
 #include "sim/state/wave.h"
 
 #include <fmt/format.h>

@@ -119,7 +119,7 @@ struct Wave {
   /// A scalar operand of up to 64 bits.
   uint64_t scalar_value(const Source &source, bool wide) const;
 
-  /// Ends the wave with a fault; the first one stands.
+  /// Ends the wave with a fault; the first one is kept.
   void raise(FaultKind kind, int lane, std::string text);
 
   /// Shows a memory instruction's addresses to the checker. False when it found a fault.

@@ -192,7 +192,7 @@ TEST_F(LaunchContract, OnlyTheChecksThatAreNamedAreMade) {
                    "checks": "none", "values": [{"buffer": "in"}, {"buffer": "out"}])")
                    .status(),
                "fault")
-      << "a run cannot go on behind the end of a buffer";
+      << "a run cannot go on past the end of a buffer";
 }
 
 } // namespace

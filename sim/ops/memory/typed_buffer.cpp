@@ -176,13 +176,13 @@ const Form &form_of(const Instruction &instruction) { return forms[instruction.o
 
 /// The elements of the lanes in range, checked; false after a fault.
 bool find_elements(Wave &wave, const Instruction &instruction, unsigned bytes, const char *what,
-                   MemoryAccess &access, LanePointers &places) {
+                   MemoryAccess &access, LanePointers &pointers) {
   access.bytes = static_cast<uint8_t>(bytes);
   access.to_lds = instruction.to_lds;
   if (bytes == 0) // without a format nothing is read or written
     return true;
   BufferAddressing(wave, instruction).find(wave.exec(), false, access);
-  return locate(wave, access, std::min(bytes, 4u), what, places) && shown(wave, instruction, access);
+  return locate(wave, access, std::min(bytes, 4u), what, pointers) && shown(wave, instruction, access);
 }
 
 void put_half(uint32_t &word, unsigned half, uint32_t value) {

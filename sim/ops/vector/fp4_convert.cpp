@@ -92,7 +92,7 @@ NEREID_SIM_AVX2 bool patterns_suffice(const PairToFp4 &p) {
 /// For each of 16 values v / scale in 32nds of a binade above 1/4, with a bit less where a tie goes down:
 /// code 1 begins at 0, 2 at 6, and the next ones at 9, 11, 13, 15 and 17.
 NEREID_SIM_AVX2 inline __m256i steps_above_quarter(__m256i values, __m256i scales) {
-  // Both halves of a word take the exponent of its scale to the place where bf16 has it.
+  // Both halves of a word take the exponent of its scale to the bits where bf16 has it.
   const __m256i upper_halves =
       _mm256_broadcastsi128_si256(_mm_setr_epi8(2, 3, 2, 3, 6, 7, 6, 7, 10, 11, 10, 11, 14, 15, 14, 15));
   const __m256i twice = _mm256_shuffle_epi8(scales, upper_halves);
@@ -168,11 +168,11 @@ NEREID_SIM_AVX512 bool convert_patterns_avx512(const PairToFp4 &p) {
   const __m512i part = _mm512_set1_epi32(static_cast<int>(0xFFu << p.shift));
   for (unsigned k = 0; k < parts; ++k) {
     const __m512i change = _mm512_and_si512(part, _mm512_loadu_si512(p.mask + 16 * k));
-    const __m512i placed =
+    const __m512i shifted =
         _mm512_maskz_sllv_epi32(0xFFFF, bytes[k], _mm512_set1_epi32(static_cast<int>(p.shift)));
     constexpr int select = 0xCA; // of the second and the third operand by bits of the first
-    _mm512_storeu_si512(p.to + 16 * k,
-                        _mm512_ternarylogic_epi32(change, placed, _mm512_loadu_si512(p.to + 16 * k), select));
+    _mm512_storeu_si512(
+        p.to + 16 * k, _mm512_ternarylogic_epi32(change, shifted, _mm512_loadu_si512(p.to + 16 * k), select));
   }
   return true;
 }
