@@ -252,6 +252,7 @@ std::span<const Hazard> hazards() {
       {"touches the hardware register that s_setreg writes", sets_register, nullptr,
        touches_hardware_register, nullptr, same_hardware_register},
   };
+  static_assert(std::size(rows) <= 32, "HazardChecker keeps a bit a row in a word");
   return rows;
 }
 
