@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "codegen/assign/memory_layout.h"
+#include "codegen/assign/operand_layout.h"
 #include "codegen/assign/quantize_layout.h"
 #include "codegen/assign/reduction_axis.h"
 #include "codegen/convert/convert_plan.h"

@@ -1,3 +1,6 @@
+// The happens-before order of global memory: which stores of a wave are complete and written back, and what
+// it knows of the releases of other workgroups.
+
 #include "sim/checks/global_order.h"
 
 #include <algorithm>
@@ -19,16 +22,16 @@ uint64_t GlobalOrder::issue(WaitCounter counter) {
     return 0;
   in_flight_.push_back(ticket);
   ++issued_;
-  settle();
+  retire();
   return issued_;
 }
 
 void GlobalOrder::wait(WaitCounts counts) {
   outstanding_.wait(counts);
-  settle();
+  retire();
 }
 
-void GlobalOrder::settle() {
+void GlobalOrder::retire() {
   while (!in_flight_.empty() && outstanding_.done(in_flight_.front()))
     in_flight_.pop_front();
   const uint64_t done = complete();

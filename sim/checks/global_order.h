@@ -16,7 +16,7 @@ namespace nereid::sim {
 using WaveClock = std::array<uint64_t, max_waves>;
 
 /// What a workgroup makes known with an atomic: which stores of its waves are complete, and which of those
-/// have been written back to where other dies see them.
+/// have been written back to where other XCDs see them.
 struct Published {
   WaveClock complete{};
   WaveClock written_back{};
@@ -47,7 +47,7 @@ class GlobalOrder {
 public:
   explicit GlobalOrder(unsigned wave) : wave_(wave) {}
 
-  /// Issues an operation that a counter counts; returns its number, 0 when it is none of vector memory.
+  /// Issues an operation that a counter counts; returns its number, 0 when it is not one of vector memory.
   uint64_t issue(WaitCounter counter);
   void wait(WaitCounts counts);
   /// buffer_wbl2: what is complete or issued before is written back once the operation itself is complete.
@@ -60,7 +60,7 @@ public:
   }
   /// What an atomic of the wave would publish now.
   Published published() const { return published_now(complete()); }
-  /// What orders this wave's stores and loads of device scope behind other workgroups.
+  /// What orders this wave's stores and loads of device scope after other workgroups.
   const Knowledge &observed() const { return observed_; }
   /// The same for loads that may hit in caches.
   const Knowledge &acquired() const { return acquired_; }
@@ -77,7 +77,7 @@ private:
   /// The last operation of which all up to it are complete.
   uint64_t complete() const { return issued_ - in_flight_.size(); }
   Published published_now(uint64_t own) const;
-  void settle();
+  void retire();
 
   unsigned wave_;
   Outstanding outstanding_;

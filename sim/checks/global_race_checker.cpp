@@ -1,3 +1,6 @@
+// The race detector of global memory: compares each access with the last writer and reader of its bytes and
+// asks whether atomics order the two.
+
 #include "sim/checks/global_race_checker.h"
 
 #include <bit>
@@ -10,7 +13,7 @@ namespace nereid::sim {
 
 namespace {
 
-constexpr unsigned widest_atomic = 8;
+constexpr unsigned max_atomic_bytes = 8;
 
 } // namespace
 
@@ -154,7 +157,7 @@ void GlobalRaceChecker::access(Wave &wave, const Instruction &instruction, const
             static_cast<uint8_t>(wave.index),
             facts.device,
             access.kind == Kind::Atomic,
-            facts.device && access.bytes <= widest_atomic};
+            facts.device && access.bytes <= max_atomic_bytes};
   if (now.may_be_atomic && changed_by_atomics(access))
     now.atomic = true;
   // What an atomic leaves is where all see it.

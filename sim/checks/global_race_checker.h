@@ -55,15 +55,15 @@ private:
     uint64_t position;
     std::shared_ptr<const Published> published;
   };
-  /// A place that atomics change.
+  /// A location that atomics change.
   struct Location {
     uint32_t number;
     uint64_t releases = 0;
-    Knowledge known; ///< of those who released here
+    Knowledge known; ///< of the workgroups that released here
   };
 
   Page &page(uint64_t address);
-  /// True when atomics have changed a place that a lane touches.
+  /// True when atomics have changed a location that a lane touches.
   bool changed_by_atomics(const MemoryAccess &access) const;
   void synchronise(Wave &wave, const MemoryAccess &access, bool returns);
   bool happened_before(const Stamp &stamp, bool is_load, const Knowledge &knowledge) const;

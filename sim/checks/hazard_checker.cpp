@@ -1,3 +1,6 @@
+// The hazard check: for each instruction that is the second of some rule, looks back for a first one with too
+// few wait states between.
+
 #include "sim/checks/hazard_checker.h"
 
 #include <algorithm>
@@ -103,8 +106,8 @@ void HazardChecker::examine(Wave &wave, const State &state) {
           common = registers.common(hazard.first_registers(first));
           registers.remove(common);
         }
-        const bool meet = !hazard.first_registers || !common.empty();
-        const unsigned needed = meet ? hazard.states(first, second) : 0;
+        const bool depends = !hazard.first_registers || !common.empty();
+        const unsigned needed = depends ? hazard.states(first, second) : 0;
         const unsigned passed = between < needed ? states_since(state, back, facts_[wave.current]) : needed;
         if (passed < needed)
           return wave.raise(

@@ -34,12 +34,12 @@ private:
   };
   static constexpr unsigned kept = 32;
   static constexpr uint64_t unknown = ~uint64_t{0};
-  /// Of one wave. What lies `hazard_reach` states before an instruction depends on its place alone when no
-  /// jump lies between, and on the place and the jump when one does; each is examined once.
+  /// Of one wave. What lies `hazard_reach` states before an instruction depends on its index alone when no
+  /// jump lies between, and on the index and the jump when one does; each is examined once.
   struct State {
     std::array<uint32_t, kept> recent; ///< the last instructions, a ring
     uint32_t executed = 0;
-    uint32_t next = 0;         ///< the instruction behind the last one
+    uint32_t next = 0;         ///< the instruction after the last one
     unsigned run = 0;          ///< states since the last jump, at most hazard_reach
     uint32_t jump = 0;         ///< the instruction that jumped
     bool run_was_long = false; ///< hazard_reach states before that jump there was none
@@ -50,7 +50,7 @@ private:
   const Facts &recent(const State &state, uint32_t back) const {
     return facts_[state.recent[(state.executed - back) % kept]];
   }
-  /// The wait states between the instruction `back` places before and `now`, as they pass in time.
+  /// The wait states between the instruction `back` instructions before and `now`, as they pass in time.
   unsigned states_since(const State &state, uint32_t back, const Facts &now) const;
 
   const Program &program_; ///< also that of a copy of the launch

@@ -1,3 +1,6 @@
+// The rules of software wait states: a row for each pair of instructions that the hardware does not
+// interlock. Sources: table 38 of the ISA, and the hazard recogniser of LLVM 22.
+
 #include "sim/checks/hazard_table.h"
 
 #include <algorithm>
@@ -210,7 +213,7 @@ std::span<const Hazard> hazards() {
        is_plain_or_memory, vector_writes, before_overwriting_accumulator},
       {"is a matrix operation on what a VALU operation writes", is_plain_no_dot, vector_writes, is_matrix,
        vector_reads, fixed<2>},
-      {"is an f64 operation behind a matrix operation on f64", is_double_matrix, nullptr, is_double_fma,
+      {"is an f64 operation after a matrix operation on f64", is_double_matrix, nullptr, is_double_fma,
        nullptr, fixed<2>},
       {"is a matrix operation under an EXEC that a VALU operation writes", is_plain_vector_alu, scalar_writes,
        is_matrix, the_exec, fixed<4>},
@@ -249,6 +252,7 @@ std::span<const Hazard> hazards() {
       {"touches the hardware register that s_setreg writes", sets_register, nullptr,
        touches_hardware_register, nullptr, same_hardware_register},
   };
+  static_assert(std::size(rows) <= 32, "HazardChecker keeps a bit a row in a word");
   return rows;
 }
 

@@ -34,7 +34,7 @@ struct HazardView {
 struct Hazard {
   const char *text; ///< what the second does to the first
   bool (*first)(const HazardView &);
-  /// The registers through which the two meet; null: they need none.
+  /// The registers through which the second depends on the first; null: it does in any case.
   RegisterSet (*first_registers)(const HazardView &);
   bool (*second)(const HazardView &);
   RegisterSet (*second_registers)(const HazardView &);

@@ -1,3 +1,5 @@
+// The bytes of LDS that a load to LDS is still to write, as sorted ranges.
+
 #include "sim/checks/lds_footprint.h"
 
 #include <algorithm>

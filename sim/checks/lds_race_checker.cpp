@@ -1,3 +1,6 @@
+// The race detector of LDS: each byte knows its writers and readers since the last barrier, and accesses in
+// flight outlive a barrier.
+
 #include "sim/checks/lds_race_checker.h"
 
 #include <algorithm>
@@ -53,7 +56,7 @@ bool LdsRaceChecker::Record::touches(uint32_t byte) const {
 }
 
 template <unsigned Bytes>
-bool LdsRaceChecker::mark(uint32_t address, MemoryAccess::Kind kind, unsigned wave) {
+bool LdsRaceChecker::update(uint32_t address, MemoryAccess::Kind kind, unsigned wave) {
   uint8_t *writer = writer_.data() + address;
   uint16_t *readers = readers_.data() + address;
   const auto own = static_cast<uint8_t>(wave + 1);
@@ -84,31 +87,31 @@ bool LdsRaceChecker::mark(uint32_t address, MemoryAccess::Kind kind, unsigned wa
   return conflicts != 0;
 }
 
-template <unsigned Bytes> uint64_t LdsRaceChecker::mark_lanes(const Record &record, unsigned wave) {
+template <unsigned Bytes> uint64_t LdsRaceChecker::update_lanes(const Record &record, unsigned wave) {
   uint64_t conflicts = 0;
   for (uint64_t left = record.lanes; left; left &= left - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(left));
     const uint32_t address = record.address[lane];
-    conflicts |= uint64_t{mark<Bytes>(address, record.kind, wave)} << lane;
+    conflicts |= uint64_t{update<Bytes>(address, record.kind, wave)} << lane;
     used_[address / page] = used_[(address + Bytes - 1) / page] = true;
   }
   return conflicts;
 }
 
-uint64_t LdsRaceChecker::mark_record(const Record &record, unsigned wave) {
+uint64_t LdsRaceChecker::update_bytes(const Record &record, unsigned wave) {
   switch (record.bytes) {
   case 1:
-    return mark_lanes<1>(record, wave);
+    return update_lanes<1>(record, wave);
   case 2:
-    return mark_lanes<2>(record, wave);
+    return update_lanes<2>(record, wave);
   case 4:
-    return mark_lanes<4>(record, wave);
+    return update_lanes<4>(record, wave);
   case 8:
-    return mark_lanes<8>(record, wave);
+    return update_lanes<8>(record, wave);
   case 12:
-    return mark_lanes<12>(record, wave);
+    return update_lanes<12>(record, wave);
   default:
-    return mark_lanes<16>(record, wave);
+    return update_lanes<16>(record, wave);
   }
 }
 
@@ -152,7 +155,7 @@ void LdsRaceChecker::access(Wave &wave, const Instruction &instruction, const Me
   record.before_barrier = false;
   record.lanes = access.lanes;
   std::copy(access.address.begin(), access.address.end(), record.address.begin());
-  uint64_t conflicts = mark_record(record, wave.index);
+  uint64_t conflicts = update_bytes(record, wave.index);
   if (conflicts)
     conflicts &= ~repeated_values(wave, instruction, record);
   if (conflicts)
@@ -176,7 +179,7 @@ void LdsRaceChecker::barrier(Workgroup &) {
     std::erase_if(state.records, [&](const Record &record) { return state.outstanding.done(record.ticket); });
     for (Record &record : state.records) {
       record.before_barrier = true;
-      mark_record(record, wave);
+      update_bytes(record, wave);
     }
   }
 }

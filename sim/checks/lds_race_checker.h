@@ -49,16 +49,16 @@ private:
   static constexpr uint8_t atomic = 0x80, several = 0x7F | atomic;
   static constexpr unsigned page = 1024;
 
-  template <unsigned Bytes> bool mark(uint32_t address, MemoryAccess::Kind kind, unsigned wave);
-  template <unsigned Bytes> uint64_t mark_lanes(const Record &record, unsigned wave);
+  template <unsigned Bytes> bool update(uint32_t address, MemoryAccess::Kind kind, unsigned wave);
+  template <unsigned Bytes> uint64_t update_lanes(const Record &record, unsigned wave);
   /// Enters an access into the bytes' states; returns the lanes that touch what another wave does.
-  uint64_t mark_record(const Record &record, unsigned wave);
+  uint64_t update_bytes(const Record &record, unsigned wave);
   /// Lanes of a store that write what is there already, as waves do that hold the same values: whichever wave
   /// is last, the bytes are the same. Bytes that another wave reads are not among them.
   uint64_t repeated_values(const Wave &wave, const Instruction &instruction, const Record &record) const;
   /// Resets the states of all bytes.
   void forget();
-  /// Raises the fault of a lane that `mark_record` returned.
+  /// Raises the fault of a lane that `update_bytes` returned.
   void report(Wave &wave, const Record &record, unsigned lane);
   /// The last access of another wave that touches the byte and must be in order with `record`.
   const Record *find_other(const Record &record, uint32_t byte, const State &other) const;
@@ -69,7 +69,8 @@ private:
   std::vector<State> states_;     ///< of the waves
   std::vector<uint8_t> writer_;   ///< of each byte of LDS
   std::vector<uint16_t> readers_; ///< bit: wave
-  std::vector<bool> used_;        ///< pages with any state
+  static_assert(max_waves <= 16);
+  std::vector<bool> used_; ///< pages with any state
 };
 
 } // namespace nereid::sim

@@ -1,3 +1,5 @@
+// A wave's counters of memory operations in flight: what a ticket's operation still needs to be complete.
+
 #include "sim/checks/outstanding.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,6 @@
+// The wait check, a scoreboard: registers and LDS bytes that operations in flight will write must not be
+// touched before the s_waitcnt that covers them.
+
 #include "sim/checks/wait_checker.h"
 
 #include <algorithm>
@@ -12,7 +15,8 @@ namespace {
 
 /// True for the destination of a load into half a register: the other half only passes through.
 bool is_kept_half(const Instruction &instruction, unsigned number) {
-  return instruction.operation->memory.element.half && number == instruction.destination &&
+  const MemoryForm &form = instruction.operation->memory;
+  return form.kind == MemoryForm::Kind::Load && form.element.half && number == instruction.destination &&
          number != instruction.address_register;
 }
 

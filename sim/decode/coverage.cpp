@@ -1,3 +1,6 @@
+// Finds every mnemonic that LLVM knows for gfx950 by trying all opcodes of all encodings, and says which have
+// a row.
+
 #include "sim/decode/coverage.h"
 
 #include <array>
@@ -28,8 +31,8 @@ constexpr Encoding encodings[] = {
     {"MIMG", 0xF0000000, 18, 7},  {"VINTRP", 0xD4000000, 16, 2}, {"EXP", 0xC4000000, 0, 0},
 };
 
-/// Bits beside the opcode, in the first and the second word. Zero operands are scalar registers, which many
-/// instructions refuse.
+/// Bits in addition to the opcode, in the first and the second word. Zero operands are scalar registers,
+/// which many instructions refuse.
 struct Operands {
   uint32_t first, second;
 };
@@ -54,8 +57,8 @@ constexpr Operands operand_choices[] = {
     {0x8000, 0x1C020100},
 };
 
-/// An f8f6f4 MFMA behind the two words that load its scales is one instruction with them; 0: they stand
-/// alone.
+/// An f8f6f4 MFMA after the two words that load its scales is one instruction with them; 0: nothing follows
+/// them.
 constexpr uint32_t scaled_shapes[] = {0xD3AD0800, 0xD3AE0800, 0};
 constexpr uint32_t matrix_operands = 0x04020100;
 

@@ -1,3 +1,5 @@
+// Reads the fields of each encoding from its bits and resolves operands, as the row of the operation says.
+
 #include "sim/decode/decode.h"
 
 #include <bit>
@@ -219,7 +221,7 @@ void Decoder::vop3() {
   } else {
     absolute = bits(a, 8, 3);
     out_.op_sel = static_cast<uint8_t>(bits(a, 11, 4));
-    out_.op_sel_hi = 7; // packed operations that have this encoding take each half from its own place
+    out_.op_sel_hi = 7; // packed operations that have this encoding take each half from the same half
     if (has_mask)
       out_.scalar_destination = out_.destination;
   }

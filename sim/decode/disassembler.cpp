@@ -1,3 +1,6 @@
+// Asks LLVM's disassembler for mnemonic, size, registers and text of an instruction, around the encodings on
+// which LLVM 22 fails.
+
 #include "sim/decode/disassembler.h"
 
 #include <cstring>
@@ -42,7 +45,7 @@ bool has_reserved_selection(std::span<const std::byte> code) {
   return destination || second_source || (second >> 16 & 7) == reserved;
 }
 
-/// The word at which the product of an f8f6f4 MFMA begins, behind its scales if there are any; nothing for
+/// The word at which the product of an f8f6f4 MFMA begins, after its scales if there are any; nothing for
 /// other instructions.
 std::optional<size_t> matrix_product(std::span<const std::byte> code) {
   const size_t word = word_at(code, 0) >> 16 == 0xD3AC ? 2 : 0;
@@ -223,7 +226,7 @@ std::string Disassembler::text(std::span<const std::byte> code, uint64_t address
   llvm::MCInst inst;
   uint64_t size = 0;
   if (!state_->decode(inst, size, code, address))
-    return "no gfx950 instruction";
+    return "undecodable bytes";
   std::string text;
   llvm::raw_string_ostream stream(text);
   state_->printer->printInst(&inst, address, "", *state_->subtarget, stream);

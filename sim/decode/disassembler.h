@@ -19,7 +19,7 @@ public:
   ~Disassembler();
 
   struct Decoded {
-    unsigned size = 0;         ///< bytes; 0 when the bytes are no instruction
+    unsigned size = 0;         ///< bytes; 0: undecodable
     std::string_view mnemonic; ///< without the suffix of the encoding, valid as long as the object
   };
   Decoded decode(std::span<const std::byte> code, uint64_t address);

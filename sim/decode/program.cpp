@@ -1,3 +1,5 @@
+// Decodes a text section: mnemonics become rows of the instruction tables, branch targets become indices.
+
 #include "sim/decode/program.h"
 
 #include <algorithm>
@@ -37,8 +39,8 @@ const Table &table() {
 }
 
 void run_unknown(Wave &wave, const Instruction &instruction) {
-  std::string what = instruction.size ? "the simulator does not execute this instruction"
-                                      : "the bytes are no gfx950 instruction";
+  std::string what =
+      instruction.size ? "the simulator does not execute this instruction" : "undecodable bytes";
   wave.raise(FaultKind::Unsupported, -1, what);
 }
 

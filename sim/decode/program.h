@@ -27,7 +27,7 @@ class Program {
 public:
   static constexpr uint32_t no_instruction = ~uint32_t{0};
 
-  /// Decodes `code`, which lies at `address`. Words that are no instruction become ones that fault when
+  /// Decodes `code`, which lies at `address`. Undecodable words become instructions that fault when
   /// executed.
   Program(std::span<const std::byte> code, uint64_t address);
   ~Program();

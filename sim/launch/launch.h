@@ -13,11 +13,14 @@
 #include "sim/object/line_table.h"
 #include "sim/state/checks.h"
 #include "sim/state/fault.h"
-#include "sim/state/instruction.h"
 
 namespace nereid::sim {
 
+struct Instruction;
 struct Wave;
+
+/// Bytes of the longest argument block.
+inline constexpr uint32_t max_kernarg_size = 1 << 20;
 
 /// Sees a wave before each instruction that it executes. Called on several host threads at once unless the
 /// launch has one; it may read the wave's state (sim/wave.h) and must not change it.
@@ -32,7 +35,7 @@ struct Launch {
   std::vector<std::byte> kernarg;
   /// Bytes of the argument block; what the metadata says when not given.
   std::optional<uint32_t> kernarg_size;
-  uint32_t dynamic_lds = 0; ///< bytes beyond the kernel's own
+  uint32_t dynamic_lds = 0; ///< bytes in addition to the kernel's own
   /// Wave instructions of all waves after which the run ends with a fault.
   uint64_t instruction_budget = uint64_t{1} << 40;
   unsigned threads = 0; ///< of the host; 0: all cores
@@ -53,7 +56,7 @@ struct Fault {
   unsigned wave = 0;
   int lane = -1; ///< -1: no single lane
   std::string text;
-  std::optional<uint64_t> memory; ///< the address of an access that cannot be made
+  std::optional<uint64_t> memory; ///< the address that cannot be accessed
 
   /// The fault as an error of owner Device.
   Error error() const;

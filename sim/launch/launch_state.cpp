@@ -1,3 +1,6 @@
+// Checks a launch against the limits and puts its argument block, dispatch packet, queue and image into
+// memory.
+
 #include "sim/launch/launch_state.h"
 
 #include <algorithm>
@@ -14,11 +17,9 @@ namespace nereid::sim {
 
 namespace {
 
-constexpr uint32_t largest_lds = 160 * 1024;
-constexpr uint32_t largest_block = 1024;
-constexpr uint32_t largest_kernarg = 1 << 20;
-constexpr uint64_t largest_scratch = uint64_t{1} << 30;
-/// Private memory of kernels that grow their stack at run time, bytes a lane beyond the fixed part.
+/// Scratch of the waves of one workgroup.
+constexpr uint64_t max_scratch = uint64_t{1} << 30;
+/// Private memory of kernels that grow their stack at run time, bytes a lane in addition to the fixed part.
 constexpr uint32_t dynamic_stack = 16 * 1024;
 
 Status check(const KernelInfo &kernel, const Launch &launch) {
@@ -29,39 +30,39 @@ Status check(const KernelInfo &kernel, const Launch &launch) {
                                     launch.grid[0], launch.grid[1], launch.grid[2], launch.block[0],
                                     launch.block[1], launch.block[2]),
                         "every extent must be at least 1");
-    if (launch.block[axis] > largest_block)
-      items = largest_block + 1;
-    items = std::min<uint64_t>(items * launch.block[axis], largest_block + 1);
+    if (launch.block[axis] > max_work_items)
+      items = max_work_items + 1;
+    items = std::min<uint64_t>(items * launch.block[axis], max_work_items + 1);
     if (groups > std::numeric_limits<uint64_t>::max() / launch.grid[axis])
       return user_error(fmt::format("launch of '{}': the grid has more than 2^64 workgroups", kernel.name));
     groups *= launch.grid[axis];
   }
-  if (items > largest_block || items > kernel.max_workgroup_size)
+  if (items > max_work_items || items > kernel.max_workgroup_size)
     return user_error(fmt::format("launch of '{}': a block of {}x{}x{} work-items is larger than {}",
                                   kernel.name, launch.block[0], launch.block[1], launch.block[2],
-                                  std::min(largest_block, kernel.max_workgroup_size)));
+                                  std::min(max_work_items, kernel.max_workgroup_size)));
   if (kernel.required_block && *kernel.required_block != launch.block)
     return user_error(
-        fmt::format("launch of '{}': a block of {}x{}x{} work-items, the kernel is made for {}x{}x{}",
+        fmt::format("launch of '{}': a block of {}x{}x{} work-items, the kernel is compiled for {}x{}x{}",
                     kernel.name, launch.block[0], launch.block[1], launch.block[2],
                     (*kernel.required_block)[0], (*kernel.required_block)[1], (*kernel.required_block)[2]));
-  if (uint64_t{kernel.lds_size} + launch.dynamic_lds > largest_lds)
+  if (uint64_t{kernel.lds_size} + launch.dynamic_lds > max_lds)
     return user_error(fmt::format("launch of '{}': {} bytes of LDS and {} dynamic ones are more than {}",
-                                  kernel.name, kernel.lds_size, launch.dynamic_lds, largest_lds));
+                                  kernel.name, kernel.lds_size, launch.dynamic_lds, max_lds));
   const uint32_t kernarg_size = launch.kernarg_size.value_or(kernel.kernarg_size);
   if (launch.kernarg.size() > kernarg_size)
     return user_error(fmt::format("launch of '{}': {} bytes of arguments, the kernel takes {}", kernel.name,
                                   launch.kernarg.size(), kernarg_size));
-  if (kernarg_size > largest_kernarg)
+  if (kernarg_size > max_kernarg_size)
     return user_error(fmt::format("launch of '{}': an argument block of {} bytes is larger than {}",
-                                  kernel.name, kernarg_size, largest_kernarg));
+                                  kernel.name, kernarg_size, max_kernarg_size));
   for (const KernelArgument &argument : kernel.arguments)
     if (argument.hidden() && uint64_t{argument.offset} + argument.size > kernarg_size)
       return user_error(
           fmt::format("launch of '{}': an argument block of {} bytes does not hold the argument "
                       "{} at {}",
                       kernel.name, kernarg_size, argument.value_kind, argument.offset));
-  if (uint64_t{kernel.scratch_size} * largest_block > largest_scratch)
+  if (uint64_t{kernel.scratch_size} * max_work_items > max_scratch)
     return user_error(fmt::format("launch of '{}': {} bytes of scratch a lane are too many", kernel.name,
                                   kernel.scratch_size));
   return {};
@@ -94,28 +95,21 @@ public:
 
   /// A zeroed buffer that starts with `content`.
   Result<uint64_t> add(std::span<const std::byte> content, size_t size, size_t align = 256) {
-    auto address = memory_.allocate(size, align);
-    if (!address)
-      return address;
-    addresses_.push_back(*address);
-    if (Status zeroed = memory_.fill(*address, std::byte{0}, size); !zeroed)
-      return zeroed.error();
-    if (Status written = memory_.write(*address, content.data(), content.size()); !written)
-      return written.error();
+    NEREID_TRY(const uint64_t address, memory_.allocate(size, align));
+    addresses_.push_back(address);
+    NEREID_CHECK(memory_.fill(address, std::byte{0}, size));
+    NEREID_CHECK(memory_.write(address, content.data(), content.size()));
     return address;
   }
   /// The image of a code object, with the addresses that depend on where it is.
   Result<uint64_t> add_image(const CodeObject &code) {
     std::vector<std::byte> image(code.image().begin(), code.image().end());
-    auto address = add({}, image.size(), 4096);
-    if (!address)
-      return address;
+    NEREID_TRY(const uint64_t address, add({}, image.size(), 4096));
     for (const Relocation &relocation : code.relocations()) {
-      const uint64_t value = *address + relocation.value;
+      const uint64_t value = address + relocation.value;
       std::memcpy(image.data() + relocation.offset, &value, sizeof value);
     }
-    if (Status written = memory_.write(*address, image.data(), image.size()); !written)
-      return written.error();
+    NEREID_CHECK(memory_.write(address, image.data(), image.size()));
     return address;
   }
 
@@ -143,34 +137,22 @@ Status fill_memory(LaunchState &state) {
   LaunchBuffers buffers(*state.device, state.buffers);
   const Launch &launch = *state.launch;
   const KernelInfo &kernel = *state.kernel;
-  auto queue = buffers.add({}, 4096);
-  if (!queue)
-    return queue.error();
-  state.queue_address = *queue;
+  NEREID_TRY(state.queue_address, buffers.add({}, 4096));
   state.kernarg = launch.kernarg;
   state.kernarg.resize(launch.kernarg_size.value_or(kernel.kernarg_size));
   for (const KernelArgument &argument : kernel.arguments) {
     if (!argument.hidden())
       continue;
-    uint64_t value = hidden_value(argument.value_kind, launch, *queue);
+    uint64_t value = hidden_value(argument.value_kind, launch, state.queue_address);
     std::memcpy(state.kernarg.data() + argument.offset, &value,
                 std::min<size_t>(argument.size, sizeof value));
   }
   // The segment is aligned to 16 bytes, and so is its end: wide loads may take what is left of that.
-  auto kernarg = buffers.add(state.kernarg, (state.kernarg.size() + 15) / 16 * 16);
-  if (!kernarg)
-    return kernarg.error();
-  state.kernarg_address = *kernarg;
-  auto packet = dispatch_packet(launch, kernel, *kernarg);
-  auto dispatch = buffers.add(packet, packet.size());
-  if (!dispatch)
-    return dispatch.error();
-  state.dispatch_address = *dispatch;
+  NEREID_TRY(state.kernarg_address, buffers.add(state.kernarg, (state.kernarg.size() + 15) / 16 * 16));
+  const auto packet = dispatch_packet(launch, kernel, state.kernarg_address);
+  NEREID_TRY(state.dispatch_address, buffers.add(packet, packet.size()));
   if (state.code->program().reads_pc()) {
-    auto image = buffers.add_image(*state.code);
-    if (!image)
-      return image.error();
-    state.image_base = *image;
+    NEREID_TRY(state.image_base, buffers.add_image(*state.code));
   }
   return {};
 }
@@ -184,25 +166,21 @@ LaunchState::~LaunchState() {
 
 Result<std::unique_ptr<LaunchState>> LaunchState::prepare(const CodeObject &code, Memory &memory,
                                                           const Launch &launch) {
-  auto kernel = code.kernel(launch.kernel);
-  if (!kernel)
-    return kernel.error();
-  if (Status checked = check(**kernel, launch); !checked)
-    return checked.error();
+  NEREID_TRY(const KernelInfo *kernel, code.kernel(launch.kernel));
+  NEREID_CHECK(check(*kernel, launch));
   auto state = std::make_unique<LaunchState>();
   state->code = &code;
-  state->kernel = *kernel;
+  state->kernel = kernel;
   state->launch = &launch;
   state->device = &memory;
-  state->lds_size = (*kernel)->lds_size + launch.dynamic_lds;
-  state->scratch_size = (*kernel)->scratch_size + ((*kernel)->dynamic_stack ? dynamic_stack : 0);
+  state->lds_size = kernel->lds_size + launch.dynamic_lds;
+  state->scratch_size = kernel->scratch_size + (kernel->dynamic_stack ? dynamic_stack : 0);
   state->wave_count = (launch.block[0] * launch.block[1] * launch.block[2] + lane_count - 1) / lane_count;
   state->group_count = uint64_t{launch.grid[0]} * launch.grid[1] * launch.grid[2];
   state->budget_left = launch.instruction_budget;
-  if (Status filled = fill_memory(*state); !filled)
-    return filled.error();
+  NEREID_CHECK(fill_memory(*state));
   if (!launch.checks.undefined)
-    memory.define_all(); // nobody follows what this launch writes
+    memory.define_all(); // what this launch writes is not tracked
   state->memory = memory.view();
   return state;
 }

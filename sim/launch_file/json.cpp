@@ -1,3 +1,5 @@
+// Parses JSON with two checks that LLVM's parser lacks: duplicate keys and the depth of nesting.
+
 #include "sim/launch_file/json.h"
 
 #include <algorithm>
@@ -10,7 +12,7 @@ namespace nereid::sim {
 
 namespace {
 
-constexpr size_t deepest = 64;
+constexpr size_t max_depth = 64;
 
 /// What the text opens and has not closed, without regard to whether it is JSON otherwise.
 class Nesting {
@@ -21,14 +23,13 @@ public:
     for (size_t at = 0; at < text_.size();) {
       switch (text_[at]) {
       case '"':
-        if (Status key = string(at); !key)
-          return key;
-        continue; // behind the string already
+        NEREID_CHECK(string(at));
+        continue; // past the string already
       case '{':
       case '[':
         keys_.emplace_back();
-        if (keys_.size() > deepest)
-          return user_error(fmt::format("is nested deeper than {}", deepest));
+        if (keys_.size() > max_depth)
+          return user_error(fmt::format("is nested deeper than {}", max_depth));
         break;
       case '}':
       case ']':
@@ -44,7 +45,7 @@ public:
   }
 
 private:
-  /// Moves behind the string that starts at `at`; a colon makes it a key.
+  /// Moves past the string that starts at `at`; a colon makes it a key.
   Status string(size_t &at) {
     const size_t begin = at + 1;
     for (++at; at < text_.size() && text_[at] != '"'; ++at)
@@ -67,8 +68,7 @@ private:
 } // namespace
 
 Result<llvm::json::Value> parse_json(std::string_view text) {
-  if (Status nesting = Nesting(text).check(); !nesting)
-    return nesting.error();
+  NEREID_CHECK(Nesting(text).check());
   llvm::Expected<llvm::json::Value> value = llvm::json::parse(llvm::StringRef(text.data(), text.size()));
   if (!value)
     return user_error("is not JSON: " + llvm::toString(value.takeError()));

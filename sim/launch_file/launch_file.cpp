@@ -1,3 +1,5 @@
+// Reads a launch file: every key is checked, and the first error names its key.
+
 #include "sim/launch_file/launch_file.h"
 
 #include <algorithm>
@@ -20,9 +22,9 @@ using llvm::json::Array;
 using llvm::json::Object;
 using llvm::json::Value;
 
-constexpr uint32_t largest_block = 1024;
-constexpr uint32_t largest_lds = 160 * 1024;
-constexpr uint64_t largest_word = std::numeric_limits<uint32_t>::max();
+/// Bytes of a buffer.
+constexpr uint64_t max_buffer = uint64_t{1} << 40;
+constexpr uint64_t max_word = std::numeric_limits<uint32_t>::max();
 
 /// Reads values and keeps the first error; after one, what is read no longer matters.
 class Reader {
@@ -59,9 +61,9 @@ public:
     file.block = extents(*object->get("block"), "block");
     limits();
     if (const Value *size = object->get("dynamic_lds"))
-      file.dynamic_lds = static_cast<uint32_t>(number(*size, "dynamic_lds", largest_lds));
+      file.dynamic_lds = static_cast<uint32_t>(number(*size, "dynamic_lds", max_lds));
     if (const Value *size = object->get("kernarg_size"))
-      file.kernarg_size = static_cast<uint32_t>(number(*size, "kernarg_size", 1 << 20));
+      file.kernarg_size = static_cast<uint32_t>(number(*size, "kernarg_size", max_kernarg_size));
     buffers(object->get("buffers"));
     arguments(object->get("args"), object->get("values"));
     outputs(object->get("outputs"));
@@ -110,10 +112,10 @@ private:
     return result.str().str();
   }
 
-  uint64_t number(const Value &value, const std::string &key, uint64_t largest) {
+  uint64_t number(const Value &value, const std::string &key, uint64_t max) {
     const auto found = value.getAsUINT64();
-    if (!found || *found > largest) {
-      fail(key, fmt::format("is not an integer from 0 to {}", largest));
+    if (!found || *found > max) {
+      fail(key, fmt::format("is not an integer from 0 to {}", max));
       return 0;
     }
     return *found;
@@ -127,10 +129,10 @@ private:
       return result;
     }
     for (size_t axis = 0; axis < 3; ++axis) {
-      const std::string place = fmt::format("{}[{}]", key, axis);
-      result[axis] = static_cast<uint32_t>(number((*array)[axis], place, largest_word));
+      const std::string element = fmt::format("{}[{}]", key, axis);
+      result[axis] = static_cast<uint32_t>(number((*array)[axis], element, max_word));
       if (result[axis] == 0)
-        fail(place, "is 0; every extent is at least 1");
+        fail(element, "is 0; every extent is at least 1");
     }
     return result;
   }
@@ -140,11 +142,11 @@ private:
       return;
     uint64_t items = 1, groups = 1;
     for (size_t axis = 0; axis < 3; ++axis) {
-      items = std::min<uint64_t>(items * file.block[axis], largest_word);
-      if (items > largest_block)
+      items = std::min<uint64_t>(items * file.block[axis], max_word);
+      if (items > max_work_items)
         return fail("block", fmt::format("{}x{}x{} work-items are more than {}", file.block[0], file.block[1],
-                                         file.block[2], largest_block));
-      if (uint64_t{file.grid[axis]} * file.block[axis] > largest_word ||
+                                         file.block[2], max_work_items));
+      if (uint64_t{file.grid[axis]} * file.block[axis] > max_word ||
           groups > std::numeric_limits<uint64_t>::max() / file.grid[axis])
         return fail("grid", "more than 2^32 - 1 work-items along one axis, or 2^64 workgroups");
       groups *= file.grid[axis];
@@ -182,7 +184,7 @@ private:
     if (from)
       result.file = path(*from, key + ".file");
     if (size)
-      result.size = number(*size, key + ".size", uint64_t{1} << 40);
+      result.size = number(*size, key + ".size", max_buffer);
     if (fill)
       result.fill = static_cast<std::byte>(number(*fill, key + ".fill", 255));
     return result;
@@ -221,7 +223,7 @@ private:
     if (error)
       return result;
     if (placed)
-      result.offset = static_cast<uint32_t>(number(*object->get("offset"), key + ".offset", largest_word));
+      result.offset = static_cast<uint32_t>(number(*object->get("offset"), key + ".offset", max_word));
     if (const Value *buffer = object->get("buffer"))
       pointer(result, *buffer, object->get("at"));
     for (const char *type : {"i32", "u32", "i64", "u64", "f32", "f64"})
@@ -237,7 +239,7 @@ private:
     if (!file.buffer(argument.buffer))
       return fail(argument.key + ".buffer", fmt::format("there is no buffer '{}'", argument.buffer));
     if (at)
-      argument.at = number(*at, argument.key + ".at", uint64_t{1} << 40);
+      argument.at = number(*at, argument.key + ".at", max_buffer);
   }
 
   void scalar(ArgumentEntry &argument, const Value &value, const std::string &type) {
@@ -246,7 +248,7 @@ private:
     argument.integer = type[0] != 'f';
     auto put = [&](auto number) { std::memcpy(argument.bytes.data(), &number, sizeof number); };
     if (type[0] == 'u')
-      return put(number(value, key, argument.size == 4 ? largest_word : ~uint64_t{0}));
+      return put(number(value, key, argument.size == 4 ? max_word : ~uint64_t{0}));
     if (type[0] == 'i') {
       const auto found = value.getAsInteger();
       if (!found || (argument.size == 4 && *found != static_cast<int32_t>(*found)))

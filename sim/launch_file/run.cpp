@@ -1,3 +1,5 @@
+// Runs a launch file: loads the code object, allocates the buffers, places the arguments, writes the outputs.
+
 #include <algorithm>
 #include <cstring>
 #include <map>
@@ -33,10 +35,8 @@ Result<FileContent> content(const std::string &path, const std::string &key) {
 }
 
 Result<CodeObject> load(const std::string &path) {
-  auto file = content(path, "code_object");
-  if (!file)
-    return file.error();
-  auto code = CodeObject::load(std::as_bytes(std::span((*file)->getBufferStart(), (*file)->getBufferSize())));
+  NEREID_TRY(const FileContent file, content(path, "code_object"));
+  auto code = CodeObject::load(std::as_bytes(std::span(file->getBufferStart(), file->getBufferSize())));
   if (!code)
     return keyed(fmt::format("code_object: {}", path), code.error());
   return code;
@@ -48,10 +48,9 @@ Status check(const LaunchFile &file, const KernelInfo &kernel) {
   if (items > kernel.max_workgroup_size)
     return user_error(fmt::format("block: {} work-items, kernel '{}' takes at most {}", items, kernel.name,
                                   kernel.max_workgroup_size));
-  constexpr uint32_t largest_lds = 160 * 1024;
-  if (uint64_t{kernel.lds_size} + file.dynamic_lds > largest_lds)
+  if (uint64_t{kernel.lds_size} + file.dynamic_lds > max_lds)
     return user_error(fmt::format("dynamic_lds: {} bytes and the {} of kernel '{}' are more than {}",
-                                  file.dynamic_lds, kernel.lds_size, kernel.name, largest_lds));
+                                  file.dynamic_lds, kernel.lds_size, kernel.name, max_lds));
   return {};
 }
 
@@ -61,7 +60,7 @@ struct Span {
 };
 
 /// Gives the entries of "values" the offsets of the metadata. Integers may fill arguments of 1 and 2 bytes.
-Status place_by_metadata(std::vector<ArgumentEntry> &entries, const KernelInfo &kernel) {
+Status assign_offsets(std::vector<ArgumentEntry> &entries, const KernelInfo &kernel) {
   std::vector<const KernelArgument *> targets;
   for (const KernelArgument &argument : kernel.arguments)
     if (!argument.hidden())
@@ -92,7 +91,7 @@ Status place_by_metadata(std::vector<ArgumentEntry> &entries, const KernelInfo &
 }
 
 /// Every entry inside the argument block, none over another or over a hidden argument.
-Status check_places(const std::vector<ArgumentEntry> &entries, const KernelInfo &kernel, uint32_t size) {
+Status check_offsets(const std::vector<ArgumentEntry> &entries, const KernelInfo &kernel, uint32_t size) {
   std::vector<Span> spans;
   for (const KernelArgument &argument : kernel.arguments)
     if (argument.hidden()) {
@@ -125,11 +124,9 @@ public:
       buffer.size = entry.size;
       if (entry.file.empty())
         continue;
-      auto loaded = content(entry.file, key(entry) + ".file");
-      if (!loaded)
-        return loaded.error();
-      buffer.size = (*loaded)->getBufferSize();
-      contents[entry.name] = std::move(*loaded);
+      NEREID_TRY(FileContent loaded, content(entry.file, key(entry) + ".file"));
+      buffer.size = loaded->getBufferSize();
+      contents[entry.name] = std::move(loaded);
     }
     for (const ArgumentEntry &entry : file.arguments)
       if (!entry.buffer.empty() && entry.at > buffers_[entry.buffer].size)
@@ -158,14 +155,14 @@ public:
   /// none is near.
   std::string near(uint64_t address) const {
     const std::string *nearest = nullptr;
-    uint64_t least = uint64_t{1} << 34; // half of what lies between two buffers
+    uint64_t shortest = uint64_t{1} << 34; // half of what lies between two buffers
     for (const auto &[name, buffer] : buffers_) {
       const uint64_t end = buffer.address + buffer.size;
       const uint64_t distance = address < buffer.address ? buffer.address - address
                                 : address > end          ? address - end
                                                          : 0;
-      if (distance < least) {
-        least = distance;
+      if (distance < shortest) {
+        shortest = distance;
         nearest = &name;
       }
     }
@@ -202,22 +199,16 @@ private:
 };
 
 Result<Report> launch(const LaunchFile &file, Buffers &buffers, uint64_t instruction_budget) {
-  auto code = load(file.code_object);
-  if (!code)
-    return code.error();
-  auto kernel = code->kernel(file.kernel);
+  NEREID_TRY(const CodeObject code, load(file.code_object));
+  const auto kernel = code.kernel(file.kernel);
   if (!kernel)
     return keyed("kernel", kernel.error());
-  if (Status checked = check(file, **kernel); !checked)
-    return checked.error();
+  NEREID_CHECK(check(file, **kernel));
   std::vector<ArgumentEntry> arguments = file.arguments;
   const uint32_t kernarg_size = file.kernarg_size.value_or((*kernel)->kernarg_size);
-  if (Status placed = place_by_metadata(arguments, **kernel); !placed)
-    return placed.error();
-  if (Status checked = check_places(arguments, **kernel, kernarg_size); !checked)
-    return checked.error();
-  if (Status allocated = buffers.allocate(file); !allocated)
-    return allocated.error();
+  NEREID_CHECK(assign_offsets(arguments, **kernel));
+  NEREID_CHECK(check_offsets(arguments, **kernel, kernarg_size));
+  NEREID_CHECK(buffers.allocate(file));
 
   Launch launch;
   launch.kernel = file.kernel;
@@ -238,7 +229,7 @@ Result<Report> launch(const LaunchFile &file, Buffers &buffers, uint64_t instruc
     const void *from = entry.buffer.empty() ? static_cast<const void *>(entry.bytes.data()) : &address;
     std::memcpy(launch.kernarg.data() + *entry.offset, from, entry.size);
   }
-  return run(*code, buffers.memory, launch);
+  return run(code, buffers.memory, launch);
 }
 
 } // namespace

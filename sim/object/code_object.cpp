@@ -1,3 +1,5 @@
+// Reads a linked gfx950 ELF file: image, relocations, kernel descriptors, decoded text, debug sections.
+
 #include "sim/object/code_object.h"
 
 #include <algorithm>
@@ -20,11 +22,16 @@ using llvm::object::ELF64LE;
 using ElfFile = llvm::object::ELFFile<ELF64LE>;
 
 constexpr unsigned descriptor_size = 64;
-constexpr uint64_t largest_image = uint64_t{256} << 20;
+constexpr uint64_t max_image = uint64_t{256} << 20;
 
 Error bad(std::string message) { return user_error("code object: " + std::move(message)); }
 
-template <class T> Error bad(llvm::Expected<T> &failed) { return bad(llvm::toString(failed.takeError())); }
+/// What LLVM's reader of ELF files found, or why the file is bad.
+template <class T> Result<T> parsed(llvm::Expected<T> value) {
+  if (!value)
+    return bad(llvm::toString(value.takeError()));
+  return std::move(*value);
+}
 
 Status check_header(const ElfFile &elf) {
   const auto &header = elf.getHeader();
@@ -42,16 +49,14 @@ Status check_header(const ElfFile &elf) {
 
 /// The loadable segments at their addresses.
 Result<std::vector<std::byte>> load_image(const ElfFile &elf) {
-  auto segments = elf.program_headers();
-  if (!segments)
-    return bad(segments);
+  NEREID_TRY(const auto segments, parsed(elf.program_headers()));
   std::vector<std::byte> image;
-  for (const auto &segment : *segments) {
+  for (const auto &segment : segments) {
     if (segment.p_type != llvm::ELF::PT_LOAD)
       continue;
     uint64_t start = segment.p_vaddr, size = segment.p_memsz, in_file = segment.p_filesz,
              offset = segment.p_offset;
-    if (start > largest_image || size > largest_image || in_file > size || offset > elf.getBufSize() ||
+    if (start > max_image || size > max_image || in_file > size || offset > elf.getBufSize() ||
         in_file > elf.getBufSize() - offset)
       return bad("a loadable segment lies outside the file (truncated?)");
     image.resize(std::max<size_t>(image.size(), start + size));
@@ -63,10 +68,8 @@ Result<std::vector<std::byte>> load_image(const ElfFile &elf) {
 }
 
 Result<std::vector<KernelMetadata>> find_metadata(const ElfFile &elf) {
-  auto segments = elf.program_headers();
-  if (!segments)
-    return bad(segments);
-  for (const auto &segment : *segments) {
+  NEREID_TRY(const auto segments, parsed(elf.program_headers()));
+  for (const auto &segment : segments) {
     if (segment.p_type != llvm::ELF::PT_NOTE)
       continue;
     if (segment.p_align != 0 && segment.p_align != 1 && segment.p_align != 4 && segment.p_align != 8)
@@ -130,10 +133,8 @@ Status read_descriptor(KernelMetadata &kernel, std::span<const std::byte> image,
     return bad(fmt::format("the descriptor of kernel '{}' lies outside the image", info.name));
   info.lds_size = word_at(image, at);
   info.scratch_size = word_at(image, at + 4);
-  if (Status agreed = check_agreement(kernel); !agreed)
-    return agreed;
-  if (Status found = find_kernarg_size(info, word_at(image, at + 8)); !found)
-    return found;
+  NEREID_CHECK(check_agreement(kernel));
+  NEREID_CHECK(find_kernarg_size(info, word_at(image, at + 8)));
   info.entry = at + (word_at(image, at + 16) | uint64_t{word_at(image, at + 20)} << 32);
   info.rsrc3 = word_at(image, at + 44);
   info.rsrc1 = word_at(image, at + 48);
@@ -145,54 +146,39 @@ Status read_descriptor(KernelMetadata &kernel, std::span<const std::byte> image,
 
 /// Addresses of the symbols that metadata may name.
 Result<std::vector<std::pair<std::string, uint64_t>>> symbols(const ElfFile &elf) {
-  auto sections = elf.sections();
-  if (!sections)
-    return bad(sections);
+  NEREID_TRY(const auto sections, parsed(elf.sections()));
   std::vector<std::pair<std::string, uint64_t>> result;
-  for (const auto &section : *sections) {
+  for (const auto &section : sections) {
     if (section.sh_type != llvm::ELF::SHT_DYNSYM)
       continue;
-    auto names = elf.getStringTableForSymtab(section);
-    auto entries = elf.symbols(&section);
-    if (!names)
-      return bad(names);
-    if (!entries)
-      return bad(entries);
-    for (const auto &symbol : *entries)
-      if (auto name = symbol.getName(*names))
-        result.emplace_back(name->str(), symbol.st_value);
-      else
-        return bad(name);
+    NEREID_TRY(const auto names, parsed(elf.getStringTableForSymtab(section)));
+    NEREID_TRY(const auto entries, parsed(elf.symbols(&section)));
+    for (const auto &symbol : entries) {
+      NEREID_TRY(const auto name, parsed(symbol.getName(names)));
+      result.emplace_back(name.str(), symbol.st_value);
+    }
   }
   return result;
 }
 
 /// The addresses that a loader has to write into the image.
 Result<std::vector<Relocation>> find_relocations(const ElfFile &elf, size_t image_size) {
-  auto sections = elf.sections();
-  if (!sections)
-    return bad(sections);
+  NEREID_TRY(const auto sections, parsed(elf.sections()));
   std::vector<Relocation> result;
-  for (const auto &section : *sections) {
+  for (const auto &section : sections) {
     if (section.sh_type != llvm::ELF::SHT_RELA || !(section.sh_flags & llvm::ELF::SHF_ALLOC))
       continue;
-    auto table = elf.getSection(section.sh_link);
-    auto entries = elf.relas(section);
-    if (!table)
-      return bad(table);
-    if (!entries)
-      return bad(entries);
-    for (const auto &entry : *entries) {
+    NEREID_TRY(const auto *table, parsed(elf.getSection(section.sh_link)));
+    NEREID_TRY(const auto entries, parsed(elf.relas(section)));
+    for (const auto &entry : entries) {
       uint64_t value = static_cast<uint64_t>(int64_t{entry.r_addend});
       const uint32_t type = entry.getType(false);
       if (type == llvm::ELF::R_AMDGPU_ABS64) {
-        auto symbol = elf.getRelocationSymbol(entry, *table);
-        if (!symbol)
-          return bad(symbol);
-        if (!*symbol || (*symbol)->st_shndx == llvm::ELF::SHN_UNDEF)
+        NEREID_TRY(const auto *symbol, parsed(elf.getRelocationSymbol(entry, table)));
+        if (!symbol || symbol->st_shndx == llvm::ELF::SHN_UNDEF)
           return bad(fmt::format("the address at {:#x} is that of a symbol which it does not define",
                                  uint64_t{entry.r_offset}));
-        value += (*symbol)->st_value;
+        value += symbol->st_value;
       } else if (type != llvm::ELF::R_AMDGPU_RELATIVE64) {
         return bad(fmt::format("a relocation of type {} is not supported", type));
       }
@@ -227,6 +213,11 @@ struct CodeObject::Content {
   std::vector<KernelInfo> kernels;
   std::unique_ptr<Program> program;
   LineSections lines; ///< parts of `file`
+
+  /// The kernels of the metadata, with what their descriptors in the image say.
+  Status add_kernels(const ElfFile &elf);
+  /// The text section, decoded, and where lines are found; kernels start in the text.
+  Status add_sections(const ElfFile &elf);
 };
 
 uint32_t KernelInfo::explicit_size() const {
@@ -242,6 +233,45 @@ uint64_t KernelInfo::first_instruction() const {
   return kernarg_preload & 0x7F ? entry + prologue : entry;
 }
 
+Status CodeObject::Content::add_kernels(const ElfFile &elf) {
+  NEREID_TRY(auto metadata, find_metadata(elf));
+  NEREID_TRY(const auto names, symbols(elf));
+  for (KernelMetadata &kernel : metadata) {
+    const auto symbol =
+        std::find_if(names.begin(), names.end(), [&](auto &s) { return s.first == kernel.symbol; });
+    if (symbol == names.end())
+      return bad(fmt::format("there is no symbol '{}' for kernel '{}'", kernel.symbol, kernel.info.name));
+    NEREID_CHECK(read_descriptor(kernel, image, symbol->second));
+    kernels.push_back(std::move(kernel.info));
+  }
+  return {};
+}
+
+Status CodeObject::Content::add_sections(const ElfFile &elf) {
+  NEREID_TRY(const auto sections, parsed(elf.sections()));
+  for (const auto &section : sections) {
+    auto name = elf.getSectionName(section);
+    if (!name) {
+      llvm::consumeError(name.takeError());
+      continue;
+    }
+    if (name->starts_with(".debug_"))
+      add_lines(lines, elf, section, *name);
+    if (*name != ".text" || program)
+      continue;
+    const uint64_t start = section.sh_addr, size = section.sh_size;
+    if (start > image.size() || size > image.size() - start)
+      return bad("the text section lies outside the image");
+    program = std::make_unique<Program>(std::span(image).subspan(start, size), start);
+  }
+  if (!program)
+    return bad("it has no text section");
+  for (const KernelInfo &kernel : kernels)
+    if (program->index_at(kernel.first_instruction()) == Program::no_instruction)
+      return bad(fmt::format("the entry of kernel '{}' is no instruction of the text section", kernel.name));
+  return {};
+}
+
 Result<CodeObject> CodeObject::load(std::span<const std::byte> file) {
   auto content = std::make_shared<Content>();
   content->file.assign(file.begin(), file.end());
@@ -251,58 +281,12 @@ Result<CodeObject> CodeObject::load(std::span<const std::byte> file) {
     return bad("it is not an ELF file");
   if (bytes.size() < 64 || bytes[4] != 2 || bytes[5] != 1)
     return bad("it is not a 64-bit little-endian ELF file, or it is truncated");
-  auto elf = ElfFile::create(bytes);
-  if (!elf)
-    return bad(elf);
-  if (Status header = check_header(*elf); !header)
-    return header.error();
-  auto image = load_image(*elf);
-  if (!image)
-    return image.error();
-  content->image = std::move(*image);
-  auto relocations = find_relocations(*elf, content->image.size());
-  if (!relocations)
-    return relocations.error();
-  content->relocations = std::move(*relocations);
-  auto metadata = find_metadata(*elf);
-  if (!metadata)
-    return metadata.error();
-  auto names = symbols(*elf);
-  if (!names)
-    return names.error();
-  for (KernelMetadata &kernel : *metadata) {
-    auto symbol =
-        std::find_if(names->begin(), names->end(), [&](auto &s) { return s.first == kernel.symbol; });
-    if (symbol == names->end())
-      return bad(fmt::format("there is no symbol '{}' for kernel '{}'", kernel.symbol, kernel.info.name));
-    if (Status read = read_descriptor(kernel, content->image, symbol->second); !read)
-      return read.error();
-    content->kernels.push_back(std::move(kernel.info));
-  }
-
-  auto sections = elf->sections();
-  if (!sections)
-    return bad(sections);
-  for (const auto &section : *sections) {
-    auto name = elf->getSectionName(section);
-    if (!name) {
-      llvm::consumeError(name.takeError());
-      continue;
-    }
-    if (name->starts_with(".debug_"))
-      add_lines(content->lines, *elf, section, *name);
-    if (*name != ".text" || content->program)
-      continue;
-    uint64_t start = section.sh_addr, size = section.sh_size;
-    if (start > content->image.size() || size > content->image.size() - start)
-      return bad("the text section lies outside the image");
-    content->program = std::make_unique<Program>(std::span(content->image).subspan(start, size), start);
-  }
-  if (!content->program)
-    return bad("it has no text section");
-  for (const KernelInfo &kernel : content->kernels)
-    if (content->program->index_at(kernel.first_instruction()) == Program::no_instruction)
-      return bad(fmt::format("the entry of kernel '{}' is no instruction of the text section", kernel.name));
+  NEREID_TRY(const auto elf, parsed(ElfFile::create(bytes)));
+  NEREID_CHECK(check_header(elf));
+  NEREID_TRY(content->image, load_image(elf));
+  NEREID_TRY(content->relocations, find_relocations(elf, content->image.size()));
+  NEREID_CHECK(content->add_kernels(elf));
+  NEREID_CHECK(content->add_sections(elf));
   CodeObject result;
   result.content_ = std::move(content);
   return result;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "sim/state/isa_limits.h"
 
 namespace nereid::sim {
 
@@ -37,7 +38,7 @@ struct KernelInfo {
   uint32_t agpr_count = 0;
   uint32_t sgpr_spills = 0;
   uint32_t vgpr_spills = 0;
-  uint32_t max_workgroup_size = 1024;
+  uint32_t max_workgroup_size = max_work_items;
   std::optional<std::array<uint32_t, 3>> required_block; ///< .reqd_workgroup_size
 
   uint64_t entry = 0; ///< address in the code object

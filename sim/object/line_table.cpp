@@ -1,3 +1,5 @@
+// Finds the source line of an address in the line number programs of DWARF 2 to 5.
+
 #include "sim/object/line_table.h"
 
 #include <cstring>

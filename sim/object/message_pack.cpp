@@ -1,3 +1,5 @@
+// Reads MessagePack into a tree; damaged documents are an answer, not a crash.
+
 #include "sim/object/message_pack.h"
 
 #include <llvm/BinaryFormat/MsgPackReader.h>
@@ -11,7 +13,7 @@ using Kind = PackedValue::Kind;
 using llvm::msgpack::Type;
 
 /// Documents of code objects have five levels.
-constexpr unsigned deepest = 16;
+constexpr unsigned max_depth = 16;
 
 /// LLVM's reader gives one token after the other; its document class stops the process on damaged ones.
 class TreeReader {
@@ -25,7 +27,7 @@ public:
       llvm::consumeError(more.takeError());
       return false;
     }
-    if (!*more || depth > deepest)
+    if (!*more || depth > max_depth)
       return false;
     switch (token.Kind) {
     case Type::Boolean:

@@ -1,3 +1,5 @@
+// Reads the kernels and their arguments from the metadata note of a code object.
+
 #include "sim/object/metadata.h"
 
 #include <fmt/format.h>
@@ -36,7 +38,7 @@ KernelMetadata kernel(const PackedValue &map) {
   info.agpr_count = number(map, ".agpr_count");
   info.sgpr_spills = number(map, ".sgpr_spill_count");
   info.vgpr_spills = number(map, ".vgpr_spill_count");
-  info.max_workgroup_size = number(map, ".max_flat_workgroup_size", 1024);
+  info.max_workgroup_size = number(map, ".max_flat_workgroup_size", max_work_items);
   if (const PackedValue *required = map.find(".reqd_workgroup_size");
       required && required->elements.size() == 3) {
     info.required_block.emplace();
@@ -69,9 +71,9 @@ Result<std::vector<KernelMetadata>> read_metadata(std::string_view note) {
     KernelMetadata metadata = kernel(entry);
     if (metadata.info.name.empty() || metadata.symbol.empty())
       return user_error("a kernel in the code object's metadata has no name or symbol");
-    if (const uint32_t lanes = number(entry, ".wavefront_size", 64); lanes != 64)
-      return user_error(fmt::format("kernel '{}' is made for waves of {} lanes; those of gfx950 have 64",
-                                    metadata.info.name, lanes));
+    if (const uint32_t lanes = number(entry, ".wavefront_size", lane_count); lanes != lane_count)
+      return user_error(fmt::format("kernel '{}' is compiled for waves of {} lanes; those of gfx950 have {}",
+                                    metadata.info.name, lanes, lane_count));
     result.push_back(std::move(metadata));
   }
   return result;

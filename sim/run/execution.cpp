@@ -1,3 +1,5 @@
+// A launch that runs step by step on the calling thread and can be forked.
+
 #include "sim/run/execution.h"
 
 #include <limits>
@@ -48,10 +50,7 @@ Execution::~Execution() = default;
 Result<Execution> Execution::start(const CodeObject &code, Memory &memory, const Launch &launch) {
   auto content = std::make_unique<Content>(code, launch);
   content->memory = &memory;
-  auto state = LaunchState::prepare(content->code, memory, content->launch);
-  if (!state)
-    return state.error();
-  content->state = std::move(*state);
+  NEREID_TRY(content->state, LaunchState::prepare(content->code, memory, content->launch));
   content->checker = make_checkers(*content->state);
   content->runner = std::make_unique<WorkgroupRunner>(*content->state, content->checker.get());
   content->runner->begin(0);
@@ -101,11 +100,8 @@ std::string Execution::text() const { return content_->code.program().text(instr
 SourceLine Execution::line() const { return content_->code.line(instruction().address); }
 
 Result<Execution> Execution::fork() const {
-  auto memory = content_->memory->fork();
-  if (!memory)
-    return memory.error();
   auto copy = std::make_unique<Content>(content_->code, content_->launch);
-  copy->own_memory = std::move(*memory);
+  NEREID_TRY(copy->own_memory, content_->memory->fork());
   copy->memory = copy->own_memory.get();
   copy->state = content_->state->on_copy(copy->code, *copy->memory, copy->launch);
   if (content_->checker)

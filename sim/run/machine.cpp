@@ -1,3 +1,5 @@
+// Runs the workgroups of a launch on several host threads and collects counts and the fault.
+
 #include "sim/run/machine.h"
 
 #include <algorithm>
@@ -17,7 +19,7 @@ namespace nereid::sim {
 
 namespace {
 
-/// Runs all workgroups and collects what they did. Of several faults the one of the lowest workgroup stands,
+/// Runs all workgroups and collects what they did. Of several faults the one of the lowest workgroup is kept,
 /// so that the number of host threads does not decide.
 class Scheduler {
 public:
@@ -80,16 +82,14 @@ Error Fault::error() const {
 
 Result<Report> run(const CodeObject &code, Memory &memory, const Launch &launch) {
   auto start = std::chrono::steady_clock::now();
-  auto state = LaunchState::prepare(code, memory, launch);
-  if (!state)
-    return state.error();
+  NEREID_TRY(const auto state, LaunchState::prepare(code, memory, launch));
   unsigned threads = launch.threads ? launch.threads : std::max(1u, std::thread::hardware_concurrency());
   if (code.program().has_float_atomics() && !launch.any_order)
     threads = 1; // the sum's bits depend on the order
   if (launch.checks.race_global)
     threads = 1; // one checker sees all workgroups
-  Scheduler scheduler(**state);
-  scheduler.run(static_cast<unsigned>(std::min<uint64_t>(threads, (*state)->group_count)));
+  Scheduler scheduler(*state);
+  scheduler.run(static_cast<unsigned>(std::min<uint64_t>(threads, state->group_count)));
   Report report = scheduler.report();
   report.wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return report;

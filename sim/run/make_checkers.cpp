@@ -1,3 +1,5 @@
+// Builds the checkers that a launch asks for.
+
 #include "sim/run/make_checkers.h"
 
 #include "sim/checks/checker_list.h"

@@ -1,3 +1,5 @@
+// Runs a workgroup: sets up its waves, gives them time slices in turn, joins them at barriers, ends it.
+
 #include "sim/run/workgroup.h"
 
 #include <algorithm>
@@ -68,7 +70,7 @@ Report WorkgroupTotals::report() const {
 WorkgroupRunner::WorkgroupRunner(LaunchState &state, Checker *checker)
     : state_(state), program_(state.code->program()), checker_(checker) {
   // The descriptor's granules say how many registers the hardware gives a wave.
-  registers_ = ((state.kernel->rsrc1 & 63) + 1) * 8;
+  registers_ = ((state.kernel->rsrc1 & 63) + 1) * vector_register_granule;
   for (uint32_t i = 0; i < state.wave_count; ++i)
     waves_.push_back(std::make_unique<Wave>());
   group_.waves = state.wave_count;
@@ -98,7 +100,7 @@ void WorkgroupRunner::prepare(uint64_t linear_id) {
   group_.id[0] = static_cast<uint32_t>(linear_id % grid[0]);
   group_.id[1] = static_cast<uint32_t>(linear_id / grid[0] % grid[1]);
   group_.id[2] = static_cast<uint32_t>(linear_id / grid[0] / grid[1]);
-  // The hardware gives LDS in larger pieces: up to three bytes at an odd end start as they are.
+  // The hardware allocates LDS in larger granules: up to three bytes at an odd end start as they are.
   for (size_t at = 0; at + 4 <= group_.lds.size(); at += 4)
     std::memcpy(group_.lds.data() + at, &undefined_word, 4);
   for (uint32_t i = 0; i < state_.wave_count; ++i) {

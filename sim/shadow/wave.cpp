@@ -1,3 +1,6 @@
+// The shadow bits of a wave's registers: set up, cleared where results are defined, and the index of tainted
+// lanes kept.
+
 #include "sim/shadow/wave.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// The names of the checks.
+
 #include "sim/state/checks.h"
 
 #include <algorithm>

@@ -8,8 +8,8 @@
 
 namespace nereid::sim {
 
-/// Which kinds of fault a run looks for beyond those that it cannot go on after (out_of_bounds, misaligned,
-/// barrier, budget, unsupported).
+/// Which kinds of fault a run looks for in addition to those that it cannot go on after (out_of_bounds,
+/// misaligned, barrier, budget, unsupported).
 struct Checks {
   bool undefined = false; ///< a value never written reaches an address, a branch, EXEC, or as a result memory
   bool race_lds = false;  ///< waves of a workgroup touch the same LDS byte without a barrier between them

@@ -1,3 +1,5 @@
+// Undefined bits of a block of memory, in pages that are mapped when they are touched.
+
 #include "sim/state/definedness.h"
 
 #include <cstdint>

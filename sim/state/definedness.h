@@ -28,8 +28,8 @@ public:
   /// Becomes, for a block that is new, what another one of the same size is. False when the host has no
   /// memory for it. Not while the other changes.
   bool copy(const Definedness &other, const TouchedPages &pages);
-  /// The block's undefined bits, set where undefined. Who sets some calls `expect_undefined` first. Null when
-  /// the host has no memory for them: then all counts as defined.
+  /// The block's undefined bits, set where undefined. Before some are set, `expect_undefined` is called. Null
+  /// when the host has no memory for them: then all counts as defined.
   std::byte *bits();
   void expect_undefined() { state_.store(State::Mixed, std::memory_order_release); }
 

@@ -1,3 +1,5 @@
+// Maps pages full of one byte from a file of that byte, without touching them.
+
 #include "sim/state/filled_pages.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Rounding to and from the small float formats, and f64 to f16 in any rounding mode.
+
 #include "sim/state/formats.h"
 
 #include <algorithm>
@@ -30,7 +32,7 @@ Scaled in_last_places(double magnitude, int smallest_normal, unsigned mantissa_b
 /// The whole part of a number of units: at most twice the codes of an exponent.
 uint32_t whole_part(double units) { return static_cast<uint32_t>(units); }
 
-uint32_t largest_code(const SmallFormat &format) {
+uint32_t max_code(const SmallFormat &format) {
   uint32_t all = (1u << (format.exponent_bits + format.mantissa_bits)) - 1;
   if (format.has_infinity)
     return all - (1u << format.mantissa_bits);
@@ -49,18 +51,18 @@ uint32_t finite_code(const SmallFormat &format, uint32_t whole, int exponent) {
 template <class Round>
 uint32_t to_small(const SmallFormat &format, double value, bool saturate, Round round) {
   uint32_t sign = std::signbit(value) ? 1u << (format.bits() - 1) : 0;
-  uint32_t largest = largest_code(format);
+  const uint32_t max = max_code(format);
   uint32_t all = (1u << (format.exponent_bits + format.mantissa_bits)) - 1;
   if (std::isnan(value))
-    return sign | (format.has_nan ? all : largest);
-  uint32_t overflow = saturate || !format.has_nan ? largest
+    return sign | (format.has_nan ? all : max);
+  uint32_t overflow = saturate || !format.has_nan ? max
                       : format.has_infinity       ? all - (1u << format.mantissa_bits) + 1
                                                   : all;
   if (std::isinf(value))
     return sign | overflow;
   Scaled scaled = in_last_places(std::fabs(value), 1 - format.bias, format.mantissa_bits);
   const uint32_t code = finite_code(format, round(scaled.units), scaled.exponent);
-  return sign | (code > largest ? overflow : code);
+  return sign | (code > max ? overflow : code);
 }
 
 } // namespace

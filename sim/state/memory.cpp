@@ -1,3 +1,5 @@
+// The global address space: allocation with guard distances, and host access to it.
+
 #include "sim/state/memory.h"
 
 #include <algorithm>
@@ -17,8 +19,8 @@ namespace {
 constexpr uint64_t first_address = uint64_t{1} << 44;
 constexpr uint64_t last_address = uint64_t{1} << 47;
 /// Between two blocks: twice what an i32 offset in elements of 8 bytes reaches, in either direction.
-constexpr uint64_t widest_guard = uint64_t{1} << 35;
-constexpr uint64_t narrowest_guard = uint64_t{1} << 12;
+constexpr uint64_t max_guard = uint64_t{1} << 35;
+constexpr uint64_t min_guard = uint64_t{1} << 12;
 
 uint64_t align_up(uint64_t value, uint64_t align) { return (value + align - 1) & ~(align - 1); }
 
@@ -42,8 +44,8 @@ uint64_t first_fit(const Memory::Blocks &blocks, size_t size, size_t align, uint
 }
 
 /// A gap with the widest guard that there is room for. 0 when there is none at all.
-uint64_t widest_fit(const Memory::Blocks &blocks, size_t size, size_t align) {
-  for (uint64_t guard = widest_guard; guard >= narrowest_guard; guard /= 8)
+uint64_t fit_with_max_guard(const Memory::Blocks &blocks, size_t size, size_t align) {
+  for (uint64_t guard = max_guard; guard >= min_guard; guard /= 8)
     if (uint64_t address = first_fit(blocks, size, align, guard))
       return address;
   return 0;
@@ -105,8 +107,8 @@ Result<uint64_t> Memory::allocate(size_t size, size_t align) {
                                   used_, capacity_),
                       "free buffers or use smaller ones");
   uint64_t address = align_up(next_, align);
-  if (!fits(address, size, widest_guard))
-    address = widest_fit(*blocks_, size, align);
+  if (!fits(address, size, max_guard))
+    address = fit_with_max_guard(*blocks_, size, align);
   if (!address)
     return user_error("the simulated address space is full", "free buffers");
   std::shared_ptr<const Block> block = Block::map(address, size);
@@ -116,7 +118,7 @@ Result<uint64_t> Memory::allocate(size_t size, size_t align) {
   changed->emplace(address, std::move(block));
   blocks_ = std::move(changed);
   used_ += size;
-  next_ = std::max(next_, address + size + widest_guard);
+  next_ = std::max(next_, address + size + max_guard);
   return address;
 }
 
@@ -140,8 +142,8 @@ Memory::View Memory::view() const {
 }
 
 void Memory::define_all() {
-  const View picture = view();
-  for (const auto &[address, block] : *picture.blocks_)
+  const View snapshot = view();
+  for (const auto &[address, block] : *snapshot.blocks_)
     block->definedness().define_all();
 }
 
@@ -156,8 +158,8 @@ Memory::View Memory::View::undefined_bits() const {
 }
 
 Result<const Block *> Memory::find(uint64_t address, size_t bytes, const char *what) const {
-  View picture = view();
-  const Block *block = picture.find(address, bytes);
+  const View snapshot = view();
+  const Block *block = snapshot.find(address, bytes);
   if (!block)
     return user_error(
         fmt::format("{} of {} bytes at {:#x} is not inside one simulator buffer", what, bytes, address));
@@ -165,37 +167,31 @@ Result<const Block *> Memory::find(uint64_t address, size_t bytes, const char *w
 }
 
 Status Memory::read(uint64_t address, void *to, size_t bytes) const {
-  auto block = find(address, bytes, "read");
-  if (!block)
-    return block.error();
+  NEREID_TRY(const Block *block, find(address, bytes, "read"));
   if (bytes > 0) // nothing may come from or go to a null pointer
-    std::memcpy(to, (*block)->data() + (address - (*block)->address()), bytes);
+    std::memcpy(to, block->data() + (address - block->address()), bytes);
   return {};
 }
 
 Status Memory::write(uint64_t address, const void *from, size_t bytes) {
-  auto block = find(address, bytes, "write");
-  if (!block)
-    return block.error();
-  const size_t offset = address - (*block)->address();
+  NEREID_TRY(const Block *block, find(address, bytes, "write"));
+  const size_t offset = address - block->address();
   if (bytes > 0)
-    std::memcpy((*block)->data() + offset, from, bytes);
-  (*block)->definedness().define(offset, bytes);
+    std::memcpy(block->data() + offset, from, bytes);
+  block->definedness().define(offset, bytes);
   return {};
 }
 
 Status Memory::fill(uint64_t address, std::byte value, size_t bytes) {
-  auto block = find(address, bytes, "fill");
-  if (!block)
-    return block.error();
-  const size_t offset = address - (*block)->address();
-  Definedness &definedness = (*block)->definedness();
+  NEREID_TRY(const Block *block, find(address, bytes, "fill"));
+  const size_t offset = address - block->address();
+  Definedness &definedness = block->definedness();
   // New pages are zero: a fill with 0 need not touch them, nor need one of a whole large block.
   constexpr size_t large = size_t{1} << 20;
   const bool filled = (value == std::byte{0} && definedness.untouched()) ||
-                      (bytes == (*block)->size() && bytes >= large && (*block)->fill(value));
+                      (bytes == block->size() && bytes >= large && block->fill(value));
   if (!filled)
-    std::memset((*block)->data() + offset, static_cast<int>(value), bytes);
+    std::memset(block->data() + offset, static_cast<int>(value), bytes);
   definedness.define(offset, bytes);
   return {};
 }

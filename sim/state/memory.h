@@ -27,7 +27,7 @@ public:
   size_t size() const { return size_; }
   std::byte *data() const { return data_; }
   Definedness &definedness() const { return definedness_; }
-  /// What all bytes were made before anything touched them.
+  /// The value of all bytes that nothing has written.
   std::byte background() const { return background_; }
   /// Makes all bytes have that value without touching them; false when the host refuses.
   bool fill(std::byte value) const;
@@ -52,13 +52,13 @@ class Memory {
 public:
   using Blocks = std::map<uint64_t, std::shared_ptr<const Block>>;
 
-  /// What was allocated at one moment. A launch works on such a picture: looking up needs no lock, and a
-  /// block freed meanwhile stays mapped until the picture is gone.
+  /// What was allocated at one moment. A launch works on such a snapshot: looking up needs no lock, and a
+  /// block freed meanwhile stays mapped until the snapshot is gone.
   class View {
   public:
     /// The block that holds all of [address, address + bytes), or null.
     const Block *find(uint64_t address, size_t bytes) const;
-    /// The same blocks with their undefined bits as content; this picture has to live longer.
+    /// The same blocks with their undefined bits as content; this snapshot has to live longer.
     View undefined_bits() const;
     /// The nearest block that starts at or before `address`, or null.
     const Block *before(uint64_t address) const;

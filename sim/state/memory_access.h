@@ -8,15 +8,15 @@
 namespace nereid::sim {
 
 /// What one memory instruction touches, lane by lane. Handlers find all addresses first, hand them to the
-/// run's checker, and then move the data. An instruction that touches two places a lane (ds_read2) or several
-/// spaces (FLAT, loads to LDS) gives several of these. A scalar load is an access of lane 0.
+/// run's checkers, and then move the data. An instruction that touches two locations a lane (ds_read2) or
+/// several spaces (FLAT, loads to LDS) gives several of these. A scalar load is an access of lane 0.
 struct MemoryAccess {
   enum class Space : uint8_t { Global, Lds, Scratch };
   enum class Kind : uint8_t { Load, Store, Atomic };
 
   Space space = Space::Global;
   Kind kind = Kind::Load;
-  uint8_t bytes = 0;    ///< at the place of each lane: 1 to 16, of scalar loads up to 64
+  uint8_t bytes = 0;    ///< at the address of each lane: 1 to 16, of scalar loads up to 64
   bool to_lds = false;  ///< one half of a load to LDS: the global load, or the LDS store that comes later
   bool partial = false; ///< `dwords` holds: of some lanes a descriptor's range check drops the last dwords
   uint64_t lanes = 0;   ///< that touch memory

@@ -1,3 +1,5 @@
+// What the MODE register changes of an instruction: rounding, denormals, indexed registers, skipping.
+
 #include "sim/state/mode.h"
 
 #include <xmmintrin.h>

@@ -30,8 +30,8 @@ enum class Category : uint8_t {
 };
 inline constexpr unsigned category_count = 12;
 
-/// What the rules of software wait states (sim/checks/hazard_table.cpp) ask of an operation beyond its
-/// category and operands. A row has one class.
+/// What the rules of software wait states (sim/checks/hazard_table.cpp) ask of an operation in addition to
+/// its category and operands. A row has one class.
 enum class HazardClass : uint8_t {
   None,
   Transcendental, ///< runs on the transcendental unit, whose results are within 1 ulp

@@ -1,3 +1,5 @@
+// Names of registers for messages.
+
 #include "sim/state/register_set.h"
 
 #include <fmt/format.h>

@@ -15,11 +15,11 @@ namespace nereid::sim {
 /// ones.
 class RegisterSet {
 public:
-  static constexpr unsigned size = vector_registers + 128;
+  static constexpr unsigned size = vector_registers + scalar_registers;
 
   /// The number of a range's register `k` in a set; registers beyond the last are taken for the last.
   static unsigned number(const RegisterRange &range, unsigned k) {
-    const unsigned count = range.vector ? vector_registers : 128;
+    const unsigned count = range.vector ? vector_registers : scalar_registers;
     const unsigned index = std::min(range.first + k, count - 1);
     return range.vector ? index : vector_registers + index;
   }

@@ -1,3 +1,5 @@
+// Which vector instructions of the host are used.
+
 #include "sim/state/simd.h"
 
 #include <algorithm>

@@ -21,7 +21,7 @@ public:
   TouchedPages(const TouchedPages &) = delete;
   TouchedPages &operator=(const TouchedPages &) = delete;
 
-  /// Makes a mapping that was made in the same way hold what `from` holds; both start at a page.
+  /// Makes a mapping that was created in the same way hold what `from` holds; both start at a page.
   void copy(const std::byte *from, std::byte *to, size_t size) const {
     const size_t pages = (size + page_size_ - 1) / page_size_;
     std::vector<uint64_t> entries(std::min<size_t>(pages, 1 << 16));

@@ -1,3 +1,6 @@
+// The parts of the state of a wave that are not trivial: the lane mask of EXEC, special operands, faults and
+// their text.
+
 #include "sim/state/wave.h"
 
 #include <fmt/format.h>
@@ -9,7 +12,7 @@ namespace nereid::sim {
 namespace {
 
 /// Distance from a buffer from which on an access out of bounds has nothing to do with it.
-constexpr uint64_t largest_miss = uint64_t{1} << 40;
+constexpr uint64_t max_miss = uint64_t{1} << 40;
 
 } // namespace
 
@@ -40,7 +43,7 @@ uint64_t Wave::scalar_value(const Source &source, bool wide) const {
   case Source::Kind::Constant:
     return wide ? source.value : static_cast<uint32_t>(source.value);
   case Source::Kind::Scalar:
-    return wide ? scalar_pair(source.index & 127) : sgpr[source.index & 127];
+    return wide ? scalar_pair(source.index % scalar_registers) : sgpr[source.index % scalar_registers];
   case Source::Kind::Special:
     switch (source.index) {
     case 235:
@@ -91,17 +94,17 @@ void Wave::raise_out_of_bounds(uint64_t address, size_t bytes, int lane, const c
       fmt::format("{} of {} bytes at {:#x} is outside every allocation", access, bytes, address);
   const Block *below = memory->before(address), *above = memory->after(address);
   // Of the two neighbours the nearer one is probably meant; far from both the address is no address.
-  const uint64_t beyond = below ? address - below->address() - below->size() : largest_miss;
-  const uint64_t ahead = above ? above->address() - address : largest_miss;
+  const uint64_t beyond = below ? address - below->address() - below->size() : max_miss;
+  const uint64_t ahead = above ? above->address() - address : max_miss;
   if (below && address + bytes > below->address() + below->size() &&
       address < below->address() + below->size())
     text += fmt::format(": at offset {} of the {} byte buffer at {:#x} it reaches {} bytes beyond the end",
                         address - below->address(), below->size(), below->address(),
                         address + bytes - below->address() - below->size());
-  else if (below && beyond < largest_miss && beyond <= ahead)
+  else if (below && beyond < max_miss && beyond <= ahead)
     text += fmt::format(": offset {} of the {} byte buffer at {:#x} is {} bytes beyond the end",
                         address - below->address(), below->size(), below->address(), beyond);
-  else if (ahead < largest_miss)
+  else if (ahead < max_miss)
     text += fmt::format(": it starts {} bytes before the {} byte buffer at {:#x}", ahead, above->size(),
                         above->address());
   raise(FaultKind::OutOfBounds, lane, std::move(text));

@@ -66,7 +66,7 @@ struct Wave {
   enum class State : uint8_t { Running, AtBarrier, Done, Faulted };
 
   VectorRegisters vgpr;
-  std::array<uint32_t, 132> sgpr{}; ///< 128 and a margin for pairs that start at the last one
+  std::array<uint32_t, scalar_registers + 4> sgpr{}; ///< with a margin for pairs that start at the last one
   bool scc = false;
   static constexpr uint32_t half_overflow = 1u << 23; ///< of `mode`: fp16_ovfl
   uint32_t mode = 0; ///< as s_getreg reads it: rounding 3:0, denormals 7:4, dx10_clamp 8, ieee 9, fp16_ovfl
@@ -94,10 +94,10 @@ struct Wave {
   unsigned preset_scalars = 0; ///< scalar registers, from 0 on, that the launch set up
   std::optional<RaisedFault> fault;
 
-  uint64_t exec() const { return sgpr[126] | uint64_t{sgpr[127]} << 32; }
+  uint64_t exec() const { return scalar_pair(scalar::exec); }
   void set_exec(uint64_t value) {
-    sgpr[126] = static_cast<uint32_t>(value);
-    sgpr[127] = static_cast<uint32_t>(value >> 32);
+    sgpr[scalar::exec] = static_cast<uint32_t>(value);
+    sgpr[scalar::exec + 1] = static_cast<uint32_t>(value >> 32);
     update_exec_mask();
   }
   void update_exec_mask();
@@ -106,20 +106,20 @@ struct Wave {
   uint64_t scalar_pair(unsigned index) const { return sgpr[index] | uint64_t{sgpr[index + 1]} << 32; }
   /// Writes one scalar register; EXEC keeps its lane mask up to date.
   void set_scalar(unsigned index, uint32_t value) {
-    sgpr[index & 127] = value;
+    sgpr[index % scalar_registers] = value;
     if (index >= scalar::exec)
       update_exec_mask();
   }
   void set_scalar_pair(unsigned index, uint64_t value) {
-    sgpr[index & 127] = static_cast<uint32_t>(value);
-    sgpr[(index + 1) & 127] = static_cast<uint32_t>(value >> 32);
+    sgpr[index % scalar_registers] = static_cast<uint32_t>(value);
+    sgpr[(index + 1) % scalar_registers] = static_cast<uint32_t>(value >> 32);
     if (index >= scalar::exec)
       update_exec_mask();
   }
   /// A scalar operand of up to 64 bits.
   uint64_t scalar_value(const Source &source, bool wide) const;
 
-  /// Ends the wave with a fault; the first one stands.
+  /// Ends the wave with a fault; the first one is kept.
   void raise(FaultKind kind, int lane, std::string text);
 
   /// Shows a memory instruction's addresses to the checker. False when it found a fault.

@@ -10,7 +10,7 @@
 
 namespace nereid::sim::test {
 
-/// What an assembled kernel declares beside its instructions.
+/// What an assembled kernel declares in addition to its instructions.
 struct KernelOptions {
   unsigned kernarg_size = 64;
   unsigned lds_size = 0;

@@ -6,7 +6,7 @@
 
 namespace nereid::sim::test {
 
-/// The assembler text of one kernel, line by line, to be broken in one place.
+/// The assembler text of one kernel, line by line, to be broken at one line.
 class AssemblyText {
 public:
   explicit AssemblyText(const std::string &text);
@@ -15,8 +15,8 @@ public:
   std::vector<size_t> lines_with(const std::string &mnemonic) const;
   /// Of these, the ones inside a loop: between a label and a branch back to it.
   std::vector<size_t> loop_lines_with(const std::string &mnemonic) const;
-  /// The last wait for a counter before a line, in the same block and behind the barrier before; `none` when
-  /// there is no such wait.
+  /// The last wait for a counter before a line, in the same block and after the barrier before it; `none`
+  /// when there is no such wait.
   size_t wait_before(size_t line, const std::string &counter) const;
   static constexpr size_t none = ~size_t{0};
 
@@ -30,7 +30,7 @@ public:
 
 private:
   bool in_loop(size_t number) const;
-  /// The instruction of a line without what is before and behind it, or an empty string.
+  /// The instruction of a line without what is before and after it, or an empty string.
   std::string instruction(size_t number) const;
 
   std::vector<std::string> lines_;

@@ -100,7 +100,7 @@ TEST(BadObject, DescriptorWithoutTheSizeOfArgumentsLeavesItToTheMetadata) {
 }
 
 TEST(BadObject, MetadataOfSomethingElse) {
-  expect_refusal(with_metadata(".wavefront_size", 32), "kernel 'k' is made for waves of 32 lanes");
+  expect_refusal(with_metadata(".wavefront_size", 32), "kernel 'k' is compiled for waves of 32 lanes");
   // Argument p takes 8 bytes: at 116 it would end beyond 120.
   expect_refusal(with_metadata(".offset", 116),
                  "argument 'p' of kernel 'k' lies outside its 120 byte argument block");

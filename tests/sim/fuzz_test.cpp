@@ -26,7 +26,7 @@ unsigned rounds() {
   return value && std::string(value) == "1" ? 10'000 / batches : 500 / batches;
 }
 
-/// Changes one to eight bytes: to anything, by one bit, or to what stands elsewhere.
+/// Changes one to eight bytes: to anything, by one bit, or to bytes from elsewhere in the file.
 template <class T> void damage(std::vector<T> &bytes, std::mt19937 &random, size_t begin, size_t end) {
   for (unsigned changes = 1 + (random() % 3 ? 0 : random() % 8); changes-- > 0;) {
     T &byte = bytes[begin + random() % (end - begin)];

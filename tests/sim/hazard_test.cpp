@@ -261,7 +261,7 @@ TEST(HazardHistory, CountsTheTimeThatPackedFloatsWaitForAMatrixOperation) {
 
 TEST(HazardHistory, GoesThroughJumps) {
   const std::string far(wait_states(16) + wait_states(3));
-  // The writer stands at the end of the loop, the reader at its beginning.
+  // The writer is at the end of the loop, the reader at its beginning.
   const std::string body = "s_mov_b32 s40, 3\nloop:\nv_mov_b32 v30, s31\n" + far +
                            "s_sub_u32 s40, s40, 1\ns_cmp_lg_u32 s40, 0\nv_readfirstlane_b32 s31, v60\n"
                            "s_cbranch_scc1 loop";
@@ -274,7 +274,7 @@ TEST(HazardHistory, GoesThroughJumps) {
 }
 
 TEST(HazardHistory, RemembersWhichJumpItCameFrom) {
-  // Twice through the same place: first from far away, then from a jump behind a writer.
+  // The same instruction twice: first with nothing before it, then by a jump after a writer.
   const std::string far(wait_states(16) + wait_states(3));
   const std::string body = "s_mov_b32 s40, 0\n" + far + "s_branch reader\nagain:\n" + far +
                            "v_readfirstlane_b32 s31, v60\ns_branch reader\n" + far +

@@ -69,7 +69,7 @@ TEST_F(LaunchContract, AKernelMadeForOneBlockTakesNoOther) {
   EXPECT_STREQ(run("of_one_shape", R"("grid": [1, 1, 1], "block": [32, 2, 1])", members).status(), "ok");
   const LaunchAnswer other = run("of_one_shape", R"("grid": [1, 1, 1], "block": [64, 1, 1])", members);
   EXPECT_STREQ(other.status(), "error");
-  EXPECT_NE(message(other).find("made for 32x2x1"), std::string::npos) << message(other);
+  EXPECT_NE(message(other).find("compiled for 32x2x1"), std::string::npos) << message(other);
 }
 
 TEST_F(LaunchContract, CoordinatesThatTheKernelDoesNotAskForAreZero) {
@@ -192,7 +192,7 @@ TEST_F(LaunchContract, OnlyTheChecksThatAreNamedAreMade) {
                    "checks": "none", "values": [{"buffer": "in"}, {"buffer": "out"}])")
                    .status(),
                "fault")
-      << "a run cannot go on behind the end of a buffer";
+      << "a run cannot go on past the end of a buffer";
 }
 
 } // namespace

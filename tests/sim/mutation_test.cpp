@@ -12,7 +12,7 @@
 namespace nereid::sim::test {
 namespace {
 
-/// A reference kernel that is run again and again, each time broken in another place.
+/// A reference kernel that is run again and again, each time broken at another line.
 class Mutations {
 public:
   explicit Mutations(const ReferenceLaunch &launch) : text(reference_assembly(launch)), run_(launch) {

@@ -39,7 +39,7 @@ class ReferenceRun {
 public:
   explicit ReferenceRun(const ReferenceLaunch &launch, unsigned seed = 1);
 
-  /// Launches a code object on fresh results. Fields of `options` beside shape and arguments are kept.
+  /// Launches a code object on fresh results. Fields of `options` other than shape and arguments are kept.
   Report run(const CodeObject &code, const Launch &options = {});
   /// Compares results with a host computation, to the bit.
   void expect_results();

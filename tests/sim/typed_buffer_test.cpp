@@ -49,12 +49,12 @@ uint32_t word_of(double value) { return bits_of(static_cast<float>(value)); }
 uint32_t loaded(uint32_t code, unsigned width, unsigned number) {
   const int64_t sign = static_cast<int64_t>(uint64_t{code} << (64 - width)) >> (64 - width);
   const double most = std::ldexp(1.0, static_cast<int>(width)) - 1,
-               most_signed = std::ldexp(1.0, static_cast<int>(width) - 1) - 1;
+               max_signed = std::ldexp(1.0, static_cast<int>(width) - 1) - 1;
   switch (number) {
   case 0:
     return word_of(code / most);
   case 1:
-    return word_of(std::max(static_cast<double>(sign) / most_signed, -1.0));
+    return word_of(std::max(static_cast<double>(sign) / max_signed, -1.0));
   case 2:
     return word_of(code);
   case 3:

@@ -47,7 +47,7 @@ constexpr Case cases[] = {
     {"LastWordOfTheLoad", "global_load_dwordx4 v[4:7], v3, s[4:5]\nv_mov_b32 v8, v7", "v_mov_b32_e32 v8, v7",
      "v7"},
     {"BesideTheLoad", "global_load_dwordx4 v[4:7], v3, s[4:5]\nv_mov_b32 v8, v3", nullptr, ""},
-    {"CountsYoungerOnes",
+    {"CountsLaterOnes",
      "buffer_load_dword v2, v1, s[8:11], 0 offen\nbuffer_load_dword v4, v1, s[8:11], 0 offen\n"
      "buffer_load_dword v5, v1, s[8:11], 0 offen\ns_waitcnt vmcnt(2)\nv_mov_b32 v6, v2\n"
      "s_waitcnt vmcnt(1)\nv_mov_b32 v6, v4\ns_waitcnt vmcnt(0)\nv_mov_b32 v6, v5",
@@ -62,6 +62,9 @@ constexpr Case cases[] = {
      nullptr, ""},
     {"StoreOfALoad", "global_load_dword v2, v1, s[4:5]\nglobal_store_dword v1, v2, s[4:5]",
      "global_store_dword v1, v2, s[4:5]", "v2 is read"},
+    {"StoreOfTheUpperHalf",
+     "buffer_load_dword v2, v1, s[8:11], 0 offen\nbuffer_store_short_d16_hi v2, v1, s[8:11], 0 offen",
+     "buffer_store_short_d16_hi v2, v1, s[8:11], 0 offen", "v2 is read"},
     {"StoredDataMayChange", "global_store_dword v1, v0, s[4:5]\ns_nop 1\nv_mov_b32 v0, 0", nullptr, ""},
     {"AtomicReturn", "v_mov_b32 v5, 0\nglobal_atomic_add v2, v5, v0, s[4:5] sc0\nv_mov_b32 v4, v2",
      "v_mov_b32_e32 v4, v2", "global_atomic_add"},

@@ -1,3 +1,6 @@
+// Matrix products of fp4: values are small integers when doubled, so that blocks are summed exactly in 16-bit
+// lanes.
+
 #include "sim/ops/matrix/fp4.h"
 
 #include <immintrin.h>

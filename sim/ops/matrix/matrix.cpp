@@ -94,7 +94,7 @@ void pick_lanes(const Lanes *registers, unsigned count, unsigned pattern, Lanes 
 /// Both sides of a product, of all blocks.
 template <class Real> struct Operands {
   OperandValues<Real> a, b;
-  uint16_t at[most_k]; ///< where position k of the first block starts, on either side
+  uint16_t at[max_k]; ///< where position k of the first block starts, on either side
 
   Operands(const Wave &wave, const Instruction &instruction, const MatrixShape &shape) {
     const unsigned elements = shape.elements();
@@ -135,10 +135,10 @@ void each_row(const Wave &wave, const Source &c, const MatrixShape &shape, unsig
   static constexpr uint32_t zeros[2 * lane_count] = {};
   const uint32_t *constant = c.lanes ? c.lanes : zeros;
   for (unsigned i = 0; i < shape.m; ++i) {
-    const ResultLocation place = result_location(shape, block, i, 0);
-    const unsigned index = place.index * (shape.result == Element::F64 ? 2 : 1);
+    const ResultLocation at = result_location(shape, block, i, 0);
+    const unsigned index = at.index * (shape.result == Element::F64 ? 2 : 1);
     const uint32_t *from = c.kind == Source::Kind::Vector ? wave.vgpr[c.index + index].word : constant;
-    function(i, from + place.lane, results[index].word + place.lane);
+    function(i, from + at.lane, results[index].word + at.lane);
   }
 }
 

@@ -1,3 +1,5 @@
+// Decodes the elements of an MFMA operand into numbers, for all lanes at once.
+
 #include "sim/ops/matrix/operands.h"
 
 #include <bit>
@@ -34,15 +36,15 @@ namespace {
 /// The value of a code of at most 8 bits, without tables and branches.
 template <SmallFormat Format> NEREID_SIM_LANE float small_value(uint32_t code) {
   constexpr uint32_t all = (1u << (Format.bits() - 1)) - 1, smallest_normal = 1u << Format.mantissa_bits;
-  constexpr unsigned place = 23 - Format.mantissa_bits;
+  constexpr unsigned widening = 23 - Format.mantissa_bits;
   constexpr uint32_t exponents = static_cast<uint32_t>(127 - Format.bias) << 23;
   const uint32_t sign = code << (32 - Format.bits()) & 0x80000000;
   const uint32_t magnitude = code & all;
   // A denormal becomes a normal float once the smallest normal is added and taken away again.
   constexpr uint32_t hidden = exponents + (1u << 23);
-  const float denormal = std::bit_cast<float>(magnitude << place | hidden) - std::bit_cast<float>(hidden);
+  const float denormal = std::bit_cast<float>(magnitude << widening | hidden) - std::bit_cast<float>(hidden);
   uint32_t bits =
-      magnitude < smallest_normal ? std::bit_cast<uint32_t>(denormal) : (magnitude << place) + exponents;
+      magnitude < smallest_normal ? std::bit_cast<uint32_t>(denormal) : (magnitude << widening) + exponents;
   if constexpr (Format.has_infinity) {
     constexpr uint32_t infinity = all + 1 - smallest_normal;
     bits = magnitude == infinity ? 0x7F800000 : bits;

@@ -5,11 +5,11 @@
 namespace nereid::sim {
 
 /// Most elements that a lane holds of one operand.
-inline constexpr unsigned most_elements = 32;
+inline constexpr unsigned max_elements = 32;
 
 /// One operand of a matrix product as numbers: value[j][lane] is element j of a lane.
 template <class Real> struct OperandValues {
-  alignas(64) Real value[most_elements][lane_count];
+  alignas(64) Real value[max_elements][lane_count];
 };
 
 /// Bits of an element in an operand's registers, where elements follow each other without gaps.

@@ -6,7 +6,7 @@
 
 namespace nereid::sim {
 
-inline constexpr unsigned most_rows = 32, most_k = 128;
+inline constexpr unsigned max_rows = 32, max_k = 128;
 
 /// One side of a product: the numbers at position k of its rows (A) or columns (B) are values[at[k]] and on.
 template <class Real> struct ProductSide {
@@ -16,7 +16,7 @@ template <class Real> struct ProductSide {
 
 /// Results by row and column, of which a form uses the first ones.
 template <class Real> struct ProductSums {
-  alignas(64) Real value[most_rows][most_rows];
+  alignas(64) Real value[max_rows][max_rows];
 };
 
 /// The sums over k of a matrix product, with positions of k in increasing order from 0 and one rounding for

@@ -23,8 +23,8 @@ constexpr Element formats[] = {Element::Fp8, Element::Bf8, Element::Fp6, Element
 
 constexpr bool has_8_bits(Element format) { return format == Element::Fp8 || format == Element::Bf8; }
 
-/// Where each position of k starts in the values of an operand. 8-bit formats are dealt to the lane groups in
-/// two chunks of 16 elements.
+/// Where each position of k starts in the values of an operand. 8-bit formats are distributed over the lane
+/// groups in two chunks of 16 elements.
 template <unsigned Size> struct Positions {
   static constexpr unsigned groups = lane_count / Size, k = groups * block_length;
   uint16_t at[2][k] = {}; ///< [has_8_bits]
@@ -32,9 +32,9 @@ template <unsigned Size> struct Positions {
   constexpr Positions() {
     for (unsigned group = 0; group < groups; ++group)
       for (unsigned j = 0; j < block_length; ++j) {
-        const auto place = static_cast<uint16_t>(j * lane_count + group * Size);
-        at[0][block_length * group + j] = place;
-        at[1][16 * groups * (j / 16) + 16 * group + j % 16] = place;
+        const auto position = static_cast<uint16_t>(j * lane_count + group * Size);
+        at[0][block_length * group + j] = position;
+        at[1][16 * groups * (j / 16) + 16 * group + j % 16] = position;
       }
   }
 };

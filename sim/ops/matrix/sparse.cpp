@@ -29,7 +29,7 @@ unsigned quad_of_pair(const MatrixShape &shape, unsigned group, unsigned pair) {
   return shape.m == 16 ? within + 16 * (group / 2) + 4 * (group % 2) : within + 8 * group;
 }
 
-/// B is dealt in runs of eight elements to the lane groups in turn.
+/// The lane groups hold B in runs of eight elements, in turn.
 unsigned k_of_element(const MatrixShape &shape, unsigned group, unsigned element) {
   return 8 * shape.groups() * (element / 8) + 8 * group + element % 8;
 }
@@ -40,7 +40,7 @@ void run_sparse(Wave &wave, const Instruction &instruction) {
   OperandValues<double> a, b;
   read_values(&wave.vgpr[instruction.source[0].index], shape.a, 2 * pairs, a);
   read_values(&wave.vgpr[instruction.source[1].index], shape.b, 4 * pairs, b);
-  const double *row_of_b[most_k];
+  const double *row_of_b[max_k];
   for (unsigned group = 0; group < shape.groups(); ++group)
     for (unsigned e = 0; e < 4 * pairs; ++e)
       row_of_b[k_of_element(shape, group, e)] = b.value[e] + shape.n * group;
@@ -61,8 +61,8 @@ void run_sparse(Wave &wave, const Instruction &instruction) {
   }
   for (unsigned i = 0; i < shape.m; ++i)
     for (unsigned j = 0; j < shape.n; ++j) {
-      ResultLocation place = result_location(shape, 0, i, j);
-      uint32_t &word = wave.vgpr[instruction.destination + place.index].word[place.lane];
+      const ResultLocation at = result_location(shape, 0, i, j);
+      uint32_t &word = wave.vgpr[instruction.destination + at.index].word[at.lane];
       const double sum = sums.value[i][j];
       if (shape.result == Element::I32)
         word += static_cast<uint32_t>(static_cast<int32_t>(sum));

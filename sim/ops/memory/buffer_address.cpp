@@ -1,3 +1,6 @@
+// Addresses of buffer instructions for all lanes: at once where a descriptor is linear, else lane by lane
+// with its range check.
+
 #include "sim/ops/memory/buffer_address.h"
 
 #include "sim/state/simd.h"
@@ -54,9 +57,9 @@ void BufferAddressing::find(uint64_t active, bool by_dword, MemoryAccess &out) c
     }
   }
   for (unsigned lane = 0; lane < lane_count; ++lane) {
-    const BufferPlace place = (*this)(lane);
-    out.address[lane] = base() + place.offset;
-    out.lanes |= uint64_t{in_range(place, out.bytes)} << lane;
+    const BufferOffset start = (*this)(lane);
+    out.address[lane] = base() + start.offset;
+    out.lanes |= uint64_t{in_range(start, out.bytes)} << lane;
   }
   out.lanes &= active;
   if (by_dword && out.lanes != active)
@@ -69,9 +72,9 @@ void BufferAddressing::find_dwords(uint64_t cut, MemoryAccess &out) const {
   out.dwords.fill(static_cast<uint8_t>((1u << dwords) - 1));
   for (; cut; cut &= cut - 1) {
     const unsigned lane = static_cast<unsigned>(__builtin_ctzll(cut));
-    const BufferPlace place = (*this)(lane);
+    const BufferOffset start = (*this)(lane);
     unsigned left = 0;
-    while (left < dwords && in_range(place, 4 * (left + 1)))
+    while (left < dwords && in_range(start, 4 * (left + 1)))
       ++left;
     if (!left)
       continue;

@@ -24,7 +24,7 @@ struct BufferDescriptor {
 
   /// Where a byte of an element lies from the base. Swizzled, `index_stride` elements lie interleaved by
   /// dwords.
-  uint64_t place(uint64_t index, uint32_t offset) const {
+  uint64_t offset_of(uint64_t index, uint32_t offset) const {
     if (!swizzled) [[likely]]
       return index * stride + offset;
     const uint64_t rows = index / index_stride * stride + offset / 4 * 4;
@@ -33,7 +33,7 @@ struct BufferDescriptor {
 };
 
 /// Where a lane's access starts, relative to the base, and whether its element index is in range.
-struct BufferPlace {
+struct BufferOffset {
   uint64_t offset;
   bool index_in_range;
 };
@@ -53,22 +53,23 @@ public:
 
   uint64_t base() const { return descriptor_.base; }
 
-  BufferPlace operator()(unsigned lane) const {
+  BufferOffset operator()(unsigned lane) const {
     uint32_t offset = static_cast<uint32_t>(instruction_.immediate) + (offset_ ? offset_[lane] : 0);
     uint64_t index = index_ ? index_[lane] : 0;
     if (descriptor_.add_thread)
       index += lane;
     bool structured = descriptor_.stride != 0 && index_;
-    return {descriptor_.place(index, offset) + scalar_offset_, !structured || index < descriptor_.records};
+    return {descriptor_.offset_of(index, offset) + scalar_offset_,
+            !structured || index < descriptor_.records};
   }
 
   /// Whether [offset, offset + bytes) is in range.
-  bool in_range(const BufferPlace &place, unsigned bytes) const {
+  bool in_range(const BufferOffset &start, unsigned bytes) const {
     if (descriptor_.stride != 0 && index_)
-      return place.index_in_range;
+      return start.index_in_range;
     if (descriptor_.add_thread)
       return true;
-    return place.offset + bytes <= descriptor_.records;
+    return start.offset + bytes <= descriptor_.records;
   }
 
   /// The addresses of the lanes of `active` that the range check leaves something of. With `by_dword` each

@@ -99,13 +99,13 @@ void atomic(Wave &wave, const Instruction &instruction) {
   const AtomicAccess &form = atomic_of(*instruction.operation);
   const uint64_t active = wave.exec();
   MemoryAccess access;
-  LanePointers places;
+  LanePointers pointers;
   access.kind = Kind::Atomic;
   access.bytes = form.bytes;
   BufferAddressing(wave, instruction).find(active, false, access);
-  if (!locate(wave, access, form.bytes, "buffer atomic", places) || !shown(wave, instruction, access))
+  if (!locate(wave, access, form.bytes, "buffer atomic", pointers) || !shown(wave, instruction, access))
     return;
-  exchange_lanes(wave, instruction.data, instruction.returns, form.bytes, active, places,
+  exchange_lanes(wave, instruction.data, instruction.returns, form.bytes, active, pointers,
                  [&](unsigned lane, std::byte *at) {
                    return access.touches(lane) ? perform_atomic(wave, form, instruction, lane, at) : 0;
                  });

@@ -132,13 +132,13 @@ template <Segment S> void load_to_lds(Wave &wave, const Instruction &instruction
 template <Segment S> void atomic(Wave &wave, const Instruction &instruction) {
   const AtomicAccess &form = atomic_of(*instruction.operation);
   MemoryAccess access;
-  LanePointers places;
+  LanePointers pointers;
   access.kind = Kind::Atomic;
   access.bytes = form.bytes;
-  if (!admit<S>(wave, instruction, access, form.bytes, "atomic", places))
+  if (!admit<S>(wave, instruction, access, form.bytes, "atomic", pointers))
     return;
   exchange_lanes(
-      wave, instruction.destination, instruction.returns, form.bytes, access.lanes, places,
+      wave, instruction.destination, instruction.returns, form.bytes, access.lanes, pointers,
       [&](unsigned lane, std::byte *at) { return perform_atomic(wave, form, instruction, lane, at); });
 }
 

@@ -1,3 +1,6 @@
+// Finds the host bytes of the lanes of a memory instruction, checks them, and moves data between them and
+// registers.
+
 #include "sim/ops/memory/lane_memory.h"
 
 #include <bit>
@@ -60,8 +63,8 @@ struct Common {
 
 /// All lanes at once.
 template <bool Shared>
-inline __attribute__((always_inline)) Common place_lanes(const MemoryAccess &access, const Region &region,
-                                                         LanePointers &out) {
+inline __attribute__((always_inline)) Common locate_lanes(const MemoryAccess &access, const Region &region,
+                                                          LanePointers &out) {
   const uint64_t start = region.start, last = region.size - access.bytes, stride = region.stride;
   const uint64_t host = reinterpret_cast<uint64_t>(region.host);
   uint64_t outside = 0, low = 0;
@@ -75,23 +78,23 @@ inline __attribute__((always_inline)) Common place_lanes(const MemoryAccess &acc
   }
   return {outside, low};
 }
-inline __attribute__((always_inline)) Common place_all(const MemoryAccess &access, const Region &region,
-                                                       LanePointers &out) {
-  return region.stride ? place_lanes<false>(access, region, out) : place_lanes<true>(access, region, out);
+inline __attribute__((always_inline)) Common locate_all(const MemoryAccess &access, const Region &region,
+                                                        LanePointers &out) {
+  return region.stride ? locate_lanes<false>(access, region, out) : locate_lanes<true>(access, region, out);
 }
-Common place_all_portable(const MemoryAccess &access, const Region &region, LanePointers &out) {
-  return place_all(access, region, out);
+Common locate_all_portable(const MemoryAccess &access, const Region &region, LanePointers &out) {
+  return locate_all(access, region, out);
 }
-NEREID_SIM_AVX2 Common place_all_avx2(const MemoryAccess &access, const Region &region, LanePointers &out) {
-  return place_all(access, region, out);
+NEREID_SIM_AVX2 Common locate_all_avx2(const MemoryAccess &access, const Region &region, LanePointers &out) {
+  return locate_all(access, region, out);
 }
 
 /// Finds the bytes of an access of all lanes to a region, or returns false: a lane is outside or misaligned.
-bool place(const MemoryAccess &access, const Region &region, unsigned alignment, LanePointers &out) {
+bool locate_in(const MemoryAccess &access, const Region &region, unsigned alignment, LanePointers &out) {
   if (access.bytes > region.size)
     return false;
   const Common common =
-      uses_avx2() ? place_all_avx2(access, region, out) : place_all_portable(access, region, out);
+      uses_avx2() ? locate_all_avx2(access, region, out) : locate_all_portable(access, region, out);
   return !(common.outside >> 63) && !(common.low & (alignment - 1));
 }
 
@@ -122,10 +125,10 @@ bool locate_at_once(Wave &wave, const MemoryAccess &access, unsigned alignment, 
   if (access.lanes != all_lanes || access.partial)
     return false;
   if (access.space != MemoryAccess::Space::Global)
-    return place(access, local_region(wave, access), alignment, out);
+    return locate_in(access, local_region(wave, access), alignment, out);
   // The block of the first lane becomes the recent one.
   return wave.global(access.address[0], access.bytes) &&
-         place(access, region_of(*wave.recent), alignment, out);
+         locate_in(access, region_of(*wave.recent), alignment, out);
 }
 
 bool locate_global(Wave &wave, const MemoryAccess &access, const char *what, LanePointers &out) {

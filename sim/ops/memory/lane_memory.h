@@ -36,9 +36,9 @@ void store_lanes(const Wave &wave, unsigned first, const ElementForm &element, u
 /// `returned`.
 template <class F>
 void exchange_lanes(Wave &wave, unsigned destination, bool returned, unsigned bytes, uint64_t lanes,
-                    const LanePointers &places, F exchange) {
+                    const LanePointers &pointers, F exchange) {
   each_lane(lanes, [&](unsigned lane) {
-    uint64_t old = exchange(lane, places.at[lane]);
+    uint64_t old = exchange(lane, pointers.at[lane]);
     if (!returned)
       return;
     wave.vgpr[destination].word[lane] = static_cast<uint32_t>(old);

@@ -214,16 +214,16 @@ template <bool Returns> void atomic(Wave &wave, const Instruction &instruction) 
   const LdsAtomic &operation = atomics[instruction.operation->detail];
   const unsigned bytes = operation.bytes;
   const LdsAccess access(wave, instruction, Kind::Atomic, bytes);
-  LanePointers places;
-  if (!admit(wave, instruction, access, bytes, places))
+  LanePointers pointers;
+  if (!admit(wave, instruction, access, bytes, pointers))
     return;
-  exchange_lanes(wave, instruction.destination, Returns, bytes, access.lanes, places,
-                 [&](unsigned lane, std::byte *place) {
+  exchange_lanes(wave, instruction.destination, Returns, bytes, access.lanes, pointers,
+                 [&](unsigned lane, std::byte *at) {
                    uint64_t old = 0;
-                   std::memcpy(&old, place, bytes);
+                   std::memcpy(&old, at, bytes);
                    uint64_t changed = operation.apply(old, lane_value(wave, instruction.data, lane, bytes),
                                                       lane_value(wave, instruction.data2, lane, bytes));
-                   std::memcpy(place, &changed, bytes);
+                   std::memcpy(at, &changed, bytes);
                    return old;
                  });
 }
@@ -262,24 +262,24 @@ void permute_forward(Wave &wave, const Instruction &instruction) {
 
 /// The lane that ds_swizzle makes `lane` read.
 unsigned swizzled_lane(uint32_t offset, unsigned lane) {
-  const unsigned place = lane & 31, half = lane & 32;
+  const unsigned index = lane & 31, half = lane & 32;
   if (offset >= 0xE000) {
-    // The butterfly order of an FFT: the bits of the place reversed, the lanes of mask 4:0 staying in their
+    // The butterfly order of an FFT: the bits of the index reversed, the lanes of mask 4:0 staying in their
     // groups.
     const unsigned keep = offset & 31;
     unsigned reversed = 0;
     for (unsigned bit = 0; bit < 5; ++bit)
-      reversed |= (place >> bit & 1) << (4 - bit);
-    return half | reversed >> std::popcount(keep) | (place & keep);
+      reversed |= (index >> bit & 1) << (4 - bit);
+    return half | reversed >> std::popcount(keep) | (index & keep);
   }
   if (offset >= 0xC000) { // rotate in groups of 32 by bits 9:5, direction in bit 10, lanes of mask 4:0 stay
     const unsigned rotate = offset >> 5 & 31, keep = offset & 31;
-    const unsigned moved = offset >> 10 & 1 ? place - rotate : place + rotate;
-    return half | (place & keep) | (moved & 31 & ~keep);
+    const unsigned moved = offset >> 10 & 1 ? index - rotate : index + rotate;
+    return half | (index & keep) | (moved & 31 & ~keep);
   }
   if (offset & 0x8000)
     return (lane & ~3u) | (offset >> 2 * (lane & 3) & 3);
-  return half | (((place & (offset & 31)) | (offset >> 5 & 31)) ^ (offset >> 10 & 31));
+  return half | (((index & (offset & 31)) | (offset >> 5 & 31)) ^ (offset >> 10 & 31));
 }
 
 void swizzle(Wave &wave, const Instruction &instruction) {
@@ -342,17 +342,17 @@ template <unsigned Words, unsigned Step> void exchange_two(Wave &wave, const Ins
 /// Of two words each is replaced by the 31 low bits of its operand where the operand's top bit is set.
 void exchange_conditionally(Wave &wave, const Instruction &instruction) {
   const LdsAccess access(wave, instruction, Kind::Atomic, 8);
-  LanePointers places;
-  if (!admit(wave, instruction, access, 8, places))
+  LanePointers pointers;
+  if (!admit(wave, instruction, access, 8, pointers))
     return;
-  exchange_lanes(wave, instruction.destination, true, 8, access.lanes, places,
-                 [&](unsigned lane, std::byte *place) {
+  exchange_lanes(wave, instruction.destination, true, 8, access.lanes, pointers,
+                 [&](unsigned lane, std::byte *at) {
                    uint64_t old;
-                   std::memcpy(&old, place, 8);
+                   std::memcpy(&old, at, 8);
                    for (unsigned k = 0; k < 2; ++k) {
                      uint32_t data = wave.vgpr[instruction.data + k].word[lane], kept = data & 0x7FFFFFFF;
                      if (data >> 31)
-                       std::memcpy(place + 4 * k, &kept, 4);
+                       std::memcpy(at + 4 * k, &kept, 4);
                    }
                    return old;
                  });
@@ -361,19 +361,19 @@ void exchange_conditionally(Wave &wave, const Instruction &instruction) {
 /// Adds (takes away) the number of active lanes to the word at M0 + offset; all of them get the old value.
 template <bool Append> void count_lanes(Wave &wave, const Instruction &instruction) {
   MemoryAccess access;
-  LanePointers places;
+  LanePointers pointers;
   access.space = MemoryAccess::Space::Lds;
   access.kind = Kind::Atomic;
   access.bytes = 4;
   access.lanes = 1;
   access.address[0] = uint64_t{wave.sgpr[scalar::m0]} + static_cast<uint32_t>(instruction.immediate);
-  if (!admit(wave, instruction, access, 4, places))
+  if (!admit(wave, instruction, access, 4, pointers))
     return;
   uint32_t old;
-  std::memcpy(&old, places.at[0], 4);
+  std::memcpy(&old, pointers.at[0], 4);
   const uint32_t lanes = static_cast<uint32_t>(std::popcount(wave.exec()));
   const uint32_t changed = Append ? old + lanes : old - lanes;
-  std::memcpy(places.at[0], &changed, 4);
+  std::memcpy(pointers.at[0], &changed, 4);
   Lanes result;
   std::fill_n(result.word, lane_count, old);
   store_lanes(wave, instruction, result);

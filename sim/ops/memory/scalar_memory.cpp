@@ -22,12 +22,13 @@ uint64_t scalar_offset(const Wave &wave, const Instruction &instruction) {
 
 /// Where a scalar instruction's bytes lie: all of them, or as many of its first words as a descriptor's range
 /// check leaves.
-struct ScalarPlace {
+struct ScalarLocation {
   uint64_t address;
   size_t bytes;
 };
 
-template <bool Buffer> ScalarPlace place(const Wave &wave, const Instruction &instruction, size_t bytes) {
+template <bool Buffer>
+ScalarLocation location(const Wave &wave, const Instruction &instruction, size_t bytes) {
   const unsigned base = instruction.scalar_base;
   const uint64_t offset = scalar_offset(wave, instruction);
   if constexpr (!Buffer)
@@ -49,28 +50,29 @@ bool aligned(Wave &wave, uint64_t address, unsigned alignment, const char *what)
 }
 
 /// Shows the access to the checker as one of lane 0. False after a fault.
-bool shown(Wave &wave, const Instruction &instruction, MemoryAccess::Kind kind, const ScalarPlace &place) {
+bool shown(Wave &wave, const Instruction &instruction, MemoryAccess::Kind kind,
+           const ScalarLocation &location) {
   if (!wave.checker)
     return true;
   MemoryAccess access;
   access.kind = kind;
-  access.bytes = static_cast<uint8_t>(place.bytes);
-  access.lanes = place.bytes ? 1 : 0;
-  access.address[0] = place.address;
+  access.bytes = static_cast<uint8_t>(location.bytes);
+  access.lanes = location.bytes ? 1 : 0;
+  access.address[0] = location.address;
   return wave.show(instruction, access);
 }
 
-/// The bytes of a place, of which there are some; null after a fault.
-std::byte *located(Wave &wave, const ScalarPlace &place, const char *what) {
-  std::byte *found = wave.global(place.address, place.bytes);
+/// The host bytes of a location that is not empty; null after a fault.
+std::byte *located(Wave &wave, const ScalarLocation &location, const char *what) {
+  std::byte *found = wave.global(location.address, location.bytes);
   if (!found)
-    wave.raise_out_of_bounds(place.address, place.bytes, -1, what);
+    wave.raise_out_of_bounds(location.address, location.bytes, -1, what);
   return found;
 }
 
 /// Words out of a descriptor's range read as 0.
 template <unsigned Words, bool Buffer> void load(Wave &wave, const Instruction &instruction) {
-  ScalarPlace at = place<Buffer>(wave, instruction, 4 * Words);
+  ScalarLocation at = location<Buffer>(wave, instruction, 4 * Words);
   if (!aligned(wave, at.address, 4, "scalar load"))
     return;
   // Compilers widen a load of three words to four when it is aligned: what lies past the end of the buffer in
@@ -90,20 +92,20 @@ template <unsigned Words, bool Buffer> void load(Wave &wave, const Instruction &
 
 /// Words out of a descriptor's range are dropped.
 template <unsigned Words, bool Buffer> void store(Wave &wave, const Instruction &instruction) {
-  const ScalarPlace at = place<Buffer>(wave, instruction, 4 * Words);
+  const ScalarLocation at = location<Buffer>(wave, instruction, 4 * Words);
   if (!at.bytes || !aligned(wave, at.address, 4, "scalar store"))
     return;
   std::byte *to = located(wave, at, "scalar store");
   if (!to || !shown(wave, instruction, MemoryAccess::Kind::Store, at))
     return;
   for (unsigned k = 0; 4 * k < at.bytes; ++k)
-    std::memcpy(to + 4 * k, &wave.sgpr[(instruction.destination + k) & 127], 4);
+    std::memcpy(to + 4 * k, &wave.sgpr[(instruction.destination + k) % scalar_registers], 4);
 }
 
 /// Out of a descriptor's range it changes nothing and returns 0.
 template <bool Buffer> void atomic(Wave &wave, const Instruction &instruction) {
   const AtomicAccess &access = atomic_of(*instruction.operation);
-  const ScalarPlace at = place<Buffer>(wave, instruction, access.bytes);
+  const ScalarLocation at = location<Buffer>(wave, instruction, access.bytes);
   const bool wide = access.bytes == 8, dropped = at.bytes < access.bytes;
   uint64_t old = 0;
   if (!dropped) {
@@ -113,7 +115,8 @@ template <bool Buffer> void atomic(Wave &wave, const Instruction &instruction) {
     if (!to || !shown(wave, instruction, MemoryAccess::Kind::Atomic, at))
       return;
     auto operand = [&](unsigned first) {
-      return wide ? wave.scalar_pair(first & 127) : uint64_t{wave.sgpr[first & 127]};
+      return wide ? wave.scalar_pair(first % scalar_registers)
+                  : uint64_t{wave.sgpr[first % scalar_registers]};
     };
     const uint64_t expected = access.compares ? operand(instruction.destination + access.bytes / 4u) : 0;
     old = perform_atomic(access, to, operand(instruction.destination), expected);

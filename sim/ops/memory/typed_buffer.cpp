@@ -96,8 +96,8 @@ double whole(double value, double low, double high) {
 /// The component of `width` bits that stands for the register word of a 32-bit store.
 uint32_t packed(uint32_t word, unsigned width, Number number) {
   const float value = std::bit_cast<float>(word);
-  const double most = power_of_two(width) - 1, most_signed = power_of_two(width - 1) - 1;
-  const uint32_t mask = static_cast<uint32_t>(most);
+  const double max_unsigned = power_of_two(width) - 1, max_signed = power_of_two(width - 1) - 1;
+  const uint32_t mask = static_cast<uint32_t>(max_unsigned);
   const auto signed_code = [&](double code) {
     return static_cast<uint32_t>(static_cast<int64_t>(code)) & mask;
   };
@@ -105,15 +105,15 @@ uint32_t packed(uint32_t word, unsigned width, Number number) {
   case Number::Uint:
     return std::min(word, mask);
   case Number::Sint:
-    return signed_code(std::clamp<double>(static_cast<int32_t>(word), -most_signed - 1, most_signed));
+    return signed_code(std::clamp<double>(static_cast<int32_t>(word), -max_signed - 1, max_signed));
   case Number::Unorm:
-    return static_cast<uint32_t>(whole(double{value} * most, 0, most));
+    return static_cast<uint32_t>(whole(double{value} * max_unsigned, 0, max_unsigned));
   case Number::Snorm:
-    return signed_code(whole(double{value} * most_signed, -most_signed, most_signed));
+    return signed_code(whole(double{value} * max_signed, -max_signed, max_signed));
   case Number::Uscaled:
-    return static_cast<uint32_t>(whole(value, 0, most));
+    return static_cast<uint32_t>(whole(value, 0, max_unsigned));
   case Number::Sscaled:
-    return signed_code(whole(value, -most_signed - 1, most_signed));
+    return signed_code(whole(value, -max_signed - 1, max_signed));
   default:
     if (width == 32)
       return word;
@@ -162,7 +162,7 @@ struct ElementFormat {
 
   ElementFormat(const Wave &wave, const Instruction &instruction) {
     const bool typed = instruction.operation->detail & 256;
-    const uint32_t word = wave.sgpr[(instruction.scalar_base + 3) & 127];
+    const uint32_t word = wave.sgpr[(instruction.scalar_base + 3) % scalar_registers];
     const unsigned format = typed ? instruction.format : (word >> 15 & 15) | (word >> 12 & 7) << 4;
     layout = layouts[format & 15];
     number = static_cast<Number>(format >> 4 & 7);
@@ -176,13 +176,13 @@ const Form &form_of(const Instruction &instruction) { return forms[instruction.o
 
 /// The elements of the lanes in range, checked; false after a fault.
 bool find_elements(Wave &wave, const Instruction &instruction, unsigned bytes, const char *what,
-                   MemoryAccess &access, LanePointers &places) {
+                   MemoryAccess &access, LanePointers &pointers) {
   access.bytes = static_cast<uint8_t>(bytes);
   access.to_lds = instruction.to_lds;
   if (bytes == 0) // without a format nothing is read or written
     return true;
   BufferAddressing(wave, instruction).find(wave.exec(), false, access);
-  return locate(wave, access, std::min(bytes, 4u), what, places) && shown(wave, instruction, access);
+  return locate(wave, access, std::min(bytes, 4u), what, pointers) && shown(wave, instruction, access);
 }
 
 void put_half(uint32_t &word, unsigned half, uint32_t value) {

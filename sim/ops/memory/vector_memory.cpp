@@ -1,3 +1,5 @@
+// What one lane loads, stores or changes atomically, and the rows of memory instructions.
+
 #include "sim/ops/memory/vector_memory.h"
 
 #include <algorithm>

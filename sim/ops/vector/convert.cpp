@@ -45,8 +45,8 @@ template <unsigned Byte> float unsigned_byte(uint32_t word) {
   return static_cast<float>((word >> 8 * Byte) & 0xFF);
 }
 
-uint32_t insert_byte(float value, uint32_t place, uint32_t old) {
-  unsigned shift = 8 * (place & 3);
+uint32_t insert_byte(float value, uint32_t byte, uint32_t old) {
+  unsigned shift = 8 * (byte & 3);
   return (old & ~(0xFFu << shift)) | uint32_t{to_integer<uint8_t>(round_half_even(value))} << shift;
 }
 
@@ -170,11 +170,11 @@ uint32_t stochastic_half(float value, uint32_t random, bool) {
 void accumulate_byte(Wave &wave, const Instruction &instruction) {
   OperandBuffers buffers[2];
   const uint32_t *a = fetch(wave, instruction, instruction.source[0], buffers[0]).low;
-  const uint32_t *place = fetch(wave, instruction, instruction.source[1], buffers[1]).low;
+  const uint32_t *byte = fetch(wave, instruction, instruction.source[1], buffers[1]).low;
   const uint32_t *old = wave.vgpr[instruction.destination].word;
   Lanes result;
   for (unsigned lane = 0; lane < lane_count; ++lane)
-    result.word[lane] = insert_byte(std::bit_cast<float>(a[lane]), place[lane], old[lane]);
+    result.word[lane] = insert_byte(std::bit_cast<float>(a[lane]), byte[lane], old[lane]);
   store_result(wave, instruction, OperandType::Bits32, result, result);
 }
 

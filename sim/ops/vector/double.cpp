@@ -69,7 +69,7 @@ constexpr uint64_t two_over_pi[] = {
     0x7527BAC7EBE5F17B, 0x3D0739F78A5292EA, 0x6BFB5FB11F8D5D08, 0x56033046FC7B0000};
 
 /// v_trig_preop_f64: 53 bits of 2 / pi for the reduction of a large angle: those of a segment, further on the
-/// larger the angle is, at their place below the point.
+/// larger the angle is, at their weight below the binary point.
 double segment_of_two_over_pi(double angle, uint32_t segment) {
   constexpr unsigned kept = 53;
   const unsigned exponent = static_cast<unsigned>(biased_exponent(angle));

@@ -65,8 +65,8 @@ template <class T, bool Ieee = true> T quiet_max(T a, T b) {
 template <class T, bool Ieee = true> T median(T a, T b, T c) {
   if (a != a || b != b || c != c)
     return quiet_min<T, Ieee>(quiet_min<T, Ieee>(a, b), c);
-  T least = quiet_min<T, Ieee>(a, b), most = quiet_max<T, Ieee>(a, b);
-  return quiet_max<T, Ieee>(least, quiet_min<T, Ieee>(most, c));
+  T low = quiet_min<T, Ieee>(a, b), high = quiet_max<T, Ieee>(a, b);
+  return quiet_max<T, Ieee>(low, quiet_min<T, Ieee>(high, c));
 }
 
 /// The smaller (larger) value; NaN when either is one.

@@ -75,23 +75,24 @@ NEREID_SIM_AVX2 inline __m256i load_vector(const uint32_t *words, unsigned vecto
 NEREID_SIM_AVX2 bool patterns_suffice(const PairToFp4 &p) {
   const __m256i magnitudes = _mm256_set1_epi32(0x7FFF7FFF);
   const __m256i exponents = _mm256_set1_epi32(0x7F800000);
-  __m256i largest = _mm256_setzero_si256(), most = largest, least = exponents;
+  __m256i max_magnitude = _mm256_setzero_si256(), max_scale = max_magnitude, min_scale = exponents;
   for (unsigned v = 0; v < vectors; ++v) {
     const __m256i scale = _mm256_and_si256(load_vector(p.scale, v), exponents);
-    largest = _mm256_max_epi16(largest, _mm256_and_si256(load_vector(p.a, v), magnitudes));
-    most = _mm256_max_epi32(most, scale);
-    least = _mm256_min_epi32(least, scale);
+    max_magnitude = _mm256_max_epi16(max_magnitude, _mm256_and_si256(load_vector(p.a, v), magnitudes));
+    max_scale = _mm256_max_epi32(max_scale, scale);
+    min_scale = _mm256_min_epi32(min_scale, scale);
   }
-  const __m256i bad = _mm256_or_si256(_mm256_cmpgt_epi16(largest, _mm256_set1_epi16(0x7F7F)),
-                                      _mm256_or_si256(_mm256_cmpgt_epi32(most, _mm256_set1_epi32(254 << 23)),
-                                                      _mm256_cmpgt_epi32(_mm256_set1_epi32(4 << 23), least)));
+  const __m256i bad =
+      _mm256_or_si256(_mm256_cmpgt_epi16(max_magnitude, _mm256_set1_epi16(0x7F7F)),
+                      _mm256_or_si256(_mm256_cmpgt_epi32(max_scale, _mm256_set1_epi32(254 << 23)),
+                                      _mm256_cmpgt_epi32(_mm256_set1_epi32(4 << 23), min_scale)));
   return _mm256_testz_si256(bad, bad);
 }
 
 /// For each of 16 values v / scale in 32nds of a binade above 1/4, with a bit less where a tie goes down:
 /// code 1 begins at 0, 2 at 6, and the next ones at 9, 11, 13, 15 and 17.
 NEREID_SIM_AVX2 inline __m256i steps_above_quarter(__m256i values, __m256i scales) {
-  // Both halves of a word take the exponent of its scale to the place where bf16 has it.
+  // Both halves of a word take the exponent of its scale to the bits where bf16 has it.
   const __m256i upper_halves =
       _mm256_broadcastsi128_si256(_mm_setr_epi8(2, 3, 2, 3, 6, 7, 6, 7, 10, 11, 10, 11, 14, 15, 14, 15));
   const __m256i twice = _mm256_shuffle_epi8(scales, upper_halves);
@@ -167,11 +168,11 @@ NEREID_SIM_AVX512 bool convert_patterns_avx512(const PairToFp4 &p) {
   const __m512i part = _mm512_set1_epi32(static_cast<int>(0xFFu << p.shift));
   for (unsigned k = 0; k < parts; ++k) {
     const __m512i change = _mm512_and_si512(part, _mm512_loadu_si512(p.mask + 16 * k));
-    const __m512i placed =
+    const __m512i shifted =
         _mm512_maskz_sllv_epi32(0xFFFF, bytes[k], _mm512_set1_epi32(static_cast<int>(p.shift)));
     constexpr int select = 0xCA; // of the second and the third operand by bits of the first
-    _mm512_storeu_si512(p.to + 16 * k,
-                        _mm512_ternarylogic_epi32(change, placed, _mm512_loadu_si512(p.to + 16 * k), select));
+    _mm512_storeu_si512(
+        p.to + 16 * k, _mm512_ternarylogic_epi32(change, shifted, _mm512_loadu_si512(p.to + 16 * k), select));
   }
   return true;
 }

@@ -1,3 +1,5 @@
+// Operands and results with modifiers: DPP, SDWA, op_sel, signs, clamp and output modifier.
+
 #include "sim/ops/vector/lanes.h"
 
 #include <algorithm>
@@ -10,17 +12,17 @@ namespace {
 
 /// The lane that a DPP control makes `lane` read, or nothing when there is none.
 std::optional<unsigned> permuted_lane(unsigned control, unsigned lane) {
-  unsigned row = lane & ~15u, place = lane & 15;
+  unsigned row = lane & ~15u, index = lane & 15;
   unsigned amount = control & 15;
   if (control < 0x100)
     return (lane & ~3u) | ((control >> 2 * (lane & 3)) & 3);
   switch (control & 0x1F0) {
   case 0x100: // row_shl
-    return place + amount < 16 ? std::optional(lane + amount) : std::nullopt;
+    return index + amount < 16 ? std::optional(lane + amount) : std::nullopt;
   case 0x110: // row_shr
-    return place >= amount ? std::optional(lane - amount) : std::nullopt;
+    return index >= amount ? std::optional(lane - amount) : std::nullopt;
   case 0x120: // row_ror
-    return row | ((place - amount) & 15);
+    return row | ((index - amount) & 15);
   case 0x150: // row_newbcast
     return row | amount;
   default:
@@ -36,7 +38,7 @@ std::optional<unsigned> permuted_lane(unsigned control, unsigned lane) {
   case 0x13C: // wave_ror
     return (lane - 1) & 63;
   case 0x140: // row_mirror
-    return row | (15 - place);
+    return row | (15 - index);
   case 0x141: // row_half_mirror
     return (lane & ~7u) | (7 - (lane & 7));
   case 0x142: // row_bcast15
@@ -213,12 +215,12 @@ void store_modified(Wave &wave, const Instruction &instruction, OperandType type
       unsigned width = select < 4 ? 8 : 16;
       unsigned shift = select < 4 ? 8 * select : 16 * (select - 4);
       uint32_t part = (width == 8 ? 0xFFu : 0xFFFFu) << shift;
-      uint32_t placed = value << shift & part;
+      uint32_t shifted = value << shift & part;
       if (instruction.sdwa_unused == 2)
-        placed |= old & ~part;
+        shifted |= old & ~part;
       else if (instruction.sdwa_unused == 1 && value >> (width - 1) & 1)
-        placed |= ~uint32_t{0} << shift & ~part;
-      value = placed;
+        shifted |= ~uint32_t{0} << shift & ~part;
+      value = shifted;
     } else if (is_16_bit(type)) {
       if (instruction.op_sel & 8)
         value = (old & 0xFFFF) | value << 16;

@@ -69,9 +69,9 @@ inline Operand fetch(Wave &wave, const Instruction &instruction, const Source &s
   if (source.kind == Source::Kind::Constant)
     return {source.lanes, source.lanes + lane_count};
   if (source.kind == Source::Kind::Scalar && source.type != OperandType::LaneBit) {
-    broadcast(buffers.low, wave.sgpr[source.index & 127]);
+    broadcast(buffers.low, wave.sgpr[source.index % scalar_registers]);
     if (is_wide(source.type))
-      broadcast(buffers.high, wave.sgpr[(source.index & 127) + 1]);
+      broadcast(buffers.high, wave.sgpr[source.index % scalar_registers + 1]);
     return {buffers.low.word, buffers.high.word};
   }
   return fetch_modified(wave, instruction, source, buffers);

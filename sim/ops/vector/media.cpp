@@ -34,7 +34,7 @@ u32 masked_sum(u32 a, u32 b) {
 u32 high_sum(u32 a, u32 b) { return sum_of_bytes(a, b) << 16; }
 u32 sum_of_halves(u32 a, u32 b) { return difference(a & 0xFFFF, b & 0xFFFF) + difference(a >> 16, b >> 16); }
 
-u32 clamped_sum(u64 value, u64 largest) { return static_cast<u32>(std::min(value, largest)); }
+u32 clamped_sum(u64 value, u64 max) { return static_cast<u32>(std::min(value, max)); }
 
 /// c + F(a, b), wrapping or clamped.
 template <auto F> Operation summing(std::string name) {
@@ -59,7 +59,7 @@ u32 source_word(const Wave &wave, const Source &source, unsigned word, unsigned 
   if (source.kind == Source::Kind::Vector)
     return wave.vgpr[source.index + word].word[lane];
   if (source.kind == Source::Kind::Scalar)
-    return wave.sgpr[(source.index + word) & 127];
+    return wave.sgpr[(source.index + word) % scalar_registers];
   return word < 2 ? static_cast<u32>(source.value >> 32 * word) : 0;
 }
 
