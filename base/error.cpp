@@ -1,3 +1,4 @@
+// Errors as text.
 #include "base/error.h"
 
 namespace nereid {

@@ -17,14 +17,14 @@ enum class Owner {
 /// The lower-case word for an owner: "user", "nereid", "device", "environment".
 const char *owner_name(Owner owner);
 
-/// A place in a source file; line 0 means that no place is known.
+/// A location in a source file; line 0 means that none is known.
 struct SourceLine {
   std::string file;
   unsigned line = 0;
 
   static SourceLine from(const std::source_location &where) { return {where.file_name(), where.line()}; }
   bool known() const { return line != 0; }
-  /// "file:line", or an empty string when no place is known.
+  /// "file:line", or an empty string when none is known.
   std::string text() const;
   bool operator==(const SourceLine &) const = default;
 };

@@ -1,3 +1,4 @@
+// What ends the process when a value or an error is asked for that is not there.
 #include "base/result.h"
 
 #include <cstdio>

@@ -16,7 +16,8 @@ namespace detail {
 } // namespace detail
 
 /// A value or the error that prevented it. value(), * and -> of an error print its text to stderr and abort;
-/// so does error() of a success.
+/// so does error() of a success. What value() and * give of a temporary is a value of its own; what -> leads
+/// to lives no longer than the temporary.
 template <class T> class [[nodiscard]] Result {
 public:
   Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}

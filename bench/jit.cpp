@@ -23,6 +23,8 @@ void add(const AddConfig &c, Ptr<const f32> x, Ptr<const f32> y, Ptr<f32> z, Int
   store(z + i, load(x + i, in_range) + load(y + i, in_range), in_range);
 }
 
+const Specialized<GemmConfig> fused_config{.config = {.tile = {.block_n = 32}}};
+
 /// Fails the benchmark where the result is an error.
 template <class T> bool usable(benchmark::State &state, const Result<T> &result) {
   if (!result)
@@ -38,7 +40,7 @@ void trace_vector_add(benchmark::State &state) {
 
 void trace_fused_gemm(benchmark::State &state) {
   for (auto _ : state)
-    if (!usable(state, trace("mxfp4_gemm_fused", mxfp4_gemm_fused<bf16>, GemmConfig{})))
+    if (!usable(state, trace("mxfp4_gemm_fused", mxfp4_gemm_fused<bf16>, fused_config)))
       return;
 }
 
@@ -59,7 +61,7 @@ void vector_add_to_binary(benchmark::State &state) {
 }
 
 void fused_gemm_to_binary(benchmark::State &state) {
-  trace_to_binary(state, Kernel("mxfp4_gemm_fused", mxfp4_gemm_fused<bf16>), GemmConfig{}, 7);
+  trace_to_binary(state, Kernel("mxfp4_gemm_fused", mxfp4_gemm_fused<bf16>), fused_config, 7);
 }
 
 void memory_cache_hit(benchmark::State &state) {

@@ -10,8 +10,8 @@
 
 #include <benchmark/benchmark.h>
 
-#include "kernels/catalog.h"
 #include "kernels/host/random.h"
+#include "kernels/mxfp4_quant.h"
 #include "sim/machine.h"
 
 using namespace nereid;
@@ -51,37 +51,23 @@ struct Simulated {
 /// The quant kernel of 1024 x 3072, as the library compiles it for that shape.
 Result<std::unique_ptr<Simulated>> quant() {
   const ProblemSize size{1024, 0, 3072};
-  const auto kernel = kernel_named("mxfp4_quant");
-  if (!kernel)
-    return kernel.error();
-  const auto config = (*kernel)->complete({}, size);
-  if (!config)
-    return config.error();
-  const auto compiled = (*kernel)->compile(*config, size, Device::simulator());
-  if (!compiled)
-    return compiled.error();
-  auto code = sim::CodeObject::load(std::as_bytes((*compiled)->code_object()));
-  if (!code)
-    return code.error();
-  auto result = std::make_unique<Simulated>(std::move(*code));
+  NEREID_TRY(const QuantConfig config, quant_kernel.complete({}, size));
+  NEREID_TRY(const auto compiled, quant_kernel.compile(config, size, Device::simulator()));
+  NEREID_TRY(sim::CodeObject code, sim::CodeObject::load(std::as_bytes(compiled->code_object())));
+  auto result = std::make_unique<Simulated>(std::move(code));
   const std::vector<uint16_t> values = host::normal_bf16(size.m * size.k, 1);
   const auto bytes = static_cast<size_t>(size.m * size.k);
   for (size_t buffer : {2 * bytes, bytes / 2, bytes / 32}) {
-    const auto address = result->memory.allocate(buffer);
-    if (!address)
-      return address.error();
-    if (Status status = result->launch.kernarg.empty() ? result->memory.write(*address, values.data(), buffer)
-                                                       : result->memory.fill(*address, std::byte{0}, buffer);
-        !status)
-      return status.error();
-    result->argument(*address);
+    NEREID_TRY(const uint64_t address, result->memory.allocate(buffer));
+    NEREID_CHECK(result->launch.kernarg.empty() ? result->memory.write(address, values.data(), buffer)
+                                                : result->memory.fill(address, std::byte{0}, buffer));
+    result->argument(address);
   }
   result->argument(static_cast<int32_t>(size.m));
   result->argument(static_cast<int32_t>(size.k));
-  const auto value = [&](const char *key) { return static_cast<uint32_t>(config->get_or(key, 1)); };
-  result->launch.grid = {static_cast<uint32_t>(size.k) / value("block_k"),
-                         static_cast<uint32_t>(size.m) / value("block_m"), 1};
-  result->launch.block = {64 * value("waves"), 1, 1};
+  const Grid grid = quant_kernel.grid(config, size, {});
+  result->launch.grid = {grid.x, grid.y, grid.z};
+  result->launch.block = {64U * static_cast<unsigned>(config.waves), 1, 1};
   return result;
 }
 

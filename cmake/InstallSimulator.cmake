@@ -17,11 +17,12 @@ foreach(header IN ITEMS
     base/error.h base/result.h
     sim/code_object.h sim/coverage.h sim/execution.h sim/launch_file.h sim/machine.h sim/memory.h
     sim/decode/coverage.h sim/decode/program.h
-    sim/launch/launch.h sim/launch_file/launch_file.h
+    sim/launch/instruction_counts.h sim/launch/launch.h sim/launch_file/launch_file.h
     sim/object/code_object.h sim/object/line_table.h
     sim/run/execution.h sim/run/machine.h
-    sim/state/checks.h sim/state/definedness.h sim/state/effects.h sim/state/instruction.h sim/state/memory.h
-    sim/state/simd.h sim/state/wave.h)
+    sim/state/checks.h sim/state/definedness.h sim/state/effects.h sim/state/fault.h sim/state/instruction.h
+    sim/state/isa_limits.h sim/state/matrix_shape.h sim/state/memory.h sim/state/operand_type.h
+    sim/state/operation.h sim/state/simd.h sim/state/taint.h sim/state/wave.h)
   cmake_path(GET header PARENT_PATH folder)
   install(FILES ${header} DESTINATION ${headers}/${folder} COMPONENT sim)
 endforeach()

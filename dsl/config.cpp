@@ -1,81 +1,156 @@
+// The text of configs: reading "name=value,...", and printing as such text or as JSON.
 #include "dsl/config.h"
 
+#include <algorithm>
 #include <charconv>
-#include <cstdint>
-#include <limits>
+#include <cmath>
+#include <iterator>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 namespace nereid {
 
+using Kind = ConfigType::Kind;
+
+static float float_of(const ConfigValue &field) { return detail::from_config_value<float>(field.value); }
+
 std::string ConfigValue::text() const {
-  if (value >= 0 && static_cast<size_t>(value) < names.size())
-    return std::string(names[static_cast<size_t>(value)]);
+  if (type->kind == Kind::Float)
+    return fmt::format("{}", float_of(*this));
+  if (type->kind == Kind::Enum && value >= 0 && static_cast<size_t>(value) < type->names.size())
+    return std::string(type->names[static_cast<size_t>(value)]);
   return std::to_string(value);
 }
 
-namespace detail {
-
-static Result<int64_t> parse_value(const ConfigValue &field, std::string_view text) {
-  for (size_t i = 0; i < field.names.size(); ++i)
-    if (field.names[i] == text)
-      return static_cast<int64_t>(i);
-  if (!field.names.empty())
-    return user_error(fmt::format("config key {} has no value '{}'", field.name, text),
-                      fmt::format("Use one of: {}", fmt::join(field.names, ", ")));
-  int value = 0;
-  auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (code != std::errc() || end != text.data() + text.size())
-    return user_error(fmt::format("config key {}: '{}' is no 32-bit integer", field.name, text),
-                      fmt::format("Write {}=<integer>", field.name));
-  return int64_t{value};
-}
-
-Result<std::pair<size_t, int64_t>> parse_config_value(const std::vector<ConfigValue> &fields,
-                                                      std::string_view name, std::string_view text) {
-  std::vector<std::string_view> known;
-  for (size_t i = 0; i < fields.size(); ++i) {
-    known.push_back(fields[i].name);
-    if (fields[i].name != name)
-      continue;
-    Result<int64_t> value = parse_value(fields[i], text);
-    if (!value)
-      return value.error();
-    return std::pair{i, *value};
-  }
-  return user_error(fmt::format("unknown config key '{}'", name),
-                    fmt::format("Known keys: {}", fmt::join(known, ", ")));
-}
-
-Result<std::vector<std::pair<std::string_view, std::string_view>>> split_config(std::string_view text) {
-  std::vector<std::pair<std::string_view, std::string_view>> pairs;
-  while (!text.empty()) {
-    size_t comma = text.find(',');
-    std::string_view item = text.substr(0, comma);
-    size_t equals = item.find('=');
-    if (equals == std::string_view::npos || equals == 0)
-      return user_error(fmt::format("config '{}' is not of the form key=value", item),
-                        "Write key=value,key=value");
-    pairs.emplace_back(item.substr(0, equals), item.substr(equals + 1));
-    text = comma == std::string_view::npos ? std::string_view() : text.substr(comma + 1);
-  }
-  return pairs;
-}
-
-std::string config_text(const std::vector<ConfigValue> &fields) {
+std::string config_text(std::span<const ConfigValue> values) {
   std::vector<std::string> items;
-  for (const ConfigValue &field : fields)
+  for (const ConfigValue &field : values)
     items.push_back(fmt::format("{}={}", field.name, field.text()));
   return fmt::format("{}", fmt::join(items, ","));
 }
 
-std::string config_json(const std::vector<ConfigValue> &fields) {
+std::string config_json(std::span<const ConfigValue> values) {
   std::vector<std::string> items;
-  for (const ConfigValue &field : fields)
-    items.push_back(field.names.empty() ? fmt::format("\"{}\": {}", field.name, field.value)
-                                        : fmt::format("\"{}\": \"{}\"", field.name, field.text()));
+  for (const ConfigValue &field : values) {
+    const bool is_string = field.type->kind == Kind::Enum ||
+                           (field.type->kind == Kind::Float && !std::isfinite(float_of(field)));
+    const std::string_view quote = is_string ? "\"" : "";
+    items.push_back(fmt::format("\"{}\": {}{}{}", field.name, quote, field.text(), quote));
+  }
   return fmt::format("{{{}}}", fmt::join(items, ", "));
+}
+
+namespace detail {
+namespace {
+
+/// The whole text as a number, and whether T has it; else the value is not changed.
+template <class T> Result<bool> read_number(const ConfigValue &field, std::string_view text, T &value) {
+  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (end != text.data() + text.size() || status == std::errc::invalid_argument)
+    return user_error(fmt::format("config value {}={} is not a number", field.name, text));
+  return status != std::errc::result_out_of_range;
+}
+
+template <class Values> Error none_of(const ConfigValue &field, std::string_view text, const Values &values) {
+  return user_error(
+      fmt::format("config value {}={} is none of {}", field.name, text, fmt::join(values, ", ")));
+}
+
+/// The error names the values next to it.
+Error none_of_a_few(const ConfigValue &field, std::string_view text, int64_t value,
+                    std::span<const int> values) {
+  const auto above = std::lower_bound(values.begin(), values.end(), value);
+  std::vector<std::string> nearest;
+  if (above != values.begin())
+    nearest.push_back(fmt::format("{}={}", field.name, *std::prev(above)));
+  if (above != values.end())
+    nearest.push_back(fmt::format("{}={}", field.name, *above));
+  Error error = none_of(field, text, values);
+  error.remedy = fmt::format("use {}", fmt::join(nearest, " or "));
+  return error;
+}
+
+Result<int64_t> parse_integer(const ConfigValue &field, std::string_view text,
+                              std::span<const ConfigLimits> limits) {
+  // What is beyond 64 bits is beyond the limits on its side.
+  int64_t number = text.starts_with('-') ? INT64_MIN : INT64_MAX;
+  NEREID_TRY(const bool fits, read_number(field, text, number));
+  ConfigLimits range{field.name, field.type->min, field.type->max};
+  for (const ConfigLimits &narrower : limits)
+    if (narrower.name == field.name)
+      range = narrower;
+  if (!range.values.empty() && !std::binary_search(range.values.begin(), range.values.end(), number))
+    return none_of_a_few(field, text, number, range.values);
+  if (!fits || number < range.min || number > range.max)
+    return user_error(
+        fmt::format("config value {}={} is outside {} to {}", field.name, text, range.min, range.max));
+  return number;
+}
+
+Result<int64_t> parse_float(const ConfigValue &field, std::string_view text) {
+  float number = 0;
+  NEREID_TRY(const bool fits, read_number(field, text, number));
+  if (!fits)
+    return user_error(fmt::format("config value {}={} is beyond the range of a float", field.name, text));
+  return to_config_value(number);
+}
+
+Result<int64_t> parse_value(const ConfigValue &field, std::string_view text,
+                            std::span<const ConfigLimits> limits) {
+  switch (field.type->kind) {
+  case Kind::Float:
+    return parse_float(field, text);
+  case Kind::Integer:
+    return parse_integer(field, text, limits);
+  case Kind::Bool:
+    if (text == "0" || text == "1")
+      return int64_t{text == "1"};
+    return none_of(field, text, std::array{0, 1});
+  case Kind::Enum:
+    break;
+  }
+  const auto &names = field.type->names;
+  const auto name = std::find(names.begin(), names.end(), text);
+  if (name == names.end())
+    return none_of(field, text, names);
+  return int64_t{name - names.begin()};
+}
+
+} // namespace
+
+Result<ConfigChange> parse_config_value(std::span<const ConfigValue> fields, std::string_view name,
+                                        std::string_view text, std::span<const ConfigLimits> limits) {
+  std::vector<std::string_view> known;
+  for (size_t i = 0; i < fields.size(); ++i) {
+    if (fields[i].name == name) {
+      NEREID_TRY(const int64_t value, parse_value(fields[i], text, limits));
+      return ConfigChange{i, value};
+    }
+    known.push_back(fields[i].name);
+  }
+  return user_error(fmt::format("unknown config key '{}'", name),
+                    fmt::format("known keys: {}", fmt::join(known, ", ")));
+}
+
+Result<std::vector<ConfigChange>> parse_config(std::span<const ConfigValue> fields, std::string_view text,
+                                               std::span<const ConfigLimits> limits) {
+  std::vector<ConfigChange> changes;
+  for (bool more = !text.empty(); more;) {
+    const std::string_view item = text.substr(0, text.find(','));
+    more = item.size() < text.size();
+    text.remove_prefix(item.size() + (more ? 1 : 0));
+    const size_t equals = item.find('=');
+    if (equals == std::string_view::npos)
+      return user_error(fmt::format("config entry '{}' is not key=value", item), "write key=value,key=value");
+    const std::string_view name = item.substr(0, equals);
+    NEREID_TRY(const ConfigChange change, parse_config_value(fields, name, item.substr(equals + 1), limits));
+    for (const ConfigChange &earlier : changes)
+      if (earlier.first == change.first)
+        return user_error(fmt::format("config key '{}' is given twice", name));
+    changes.push_back(change);
+  }
+  return changes;
 }
 
 } // namespace detail

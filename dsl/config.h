@@ -1,9 +1,12 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <concepts>
 #include <cstdint>
+#include <limits>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -13,82 +16,233 @@
 
 #include "base/result.h"
 #include "dsl/config_macro.h"
+#include "dsl/ir/function.h"
 
-/// Lists the fields of a config, a struct of ints (also bools, and enums that have nereid_config_names),
-/// once:
+/// Lists the fields of a config once:
 ///
 ///     struct AddConfig { int block = 1024; int waves = 4; NEREID_CONFIG(AddConfig, block, waves) };
 ///
-/// The fields waves (1 to 16), stages, mfma (16 or 32), waves_per_eu and wave_split, where they exist, tell
-/// the compiler how to build the kernel. An enum takes part with a function beside it:
+/// A config is a struct of ints, bools, floats, enums and other configs; the fields of a config in a config
+/// stand in its place, so that all names in it differ. Every field is listed, or the struct does not compile:
+/// a kernel is found again by the listed values. The fields waves (1 to 16), stages, mfma (16 or 32),
+/// waves_per_eu and wave_split, where they exist, tell the compiler how to build the kernel. An enum takes
+/// part with a function beside it:
 ///
 ///     constexpr auto nereid_config_names(Reduce) { return std::to_array<std::string_view>({"none",
 ///     "atomic"}); }
 #define NEREID_CONFIG(Type, ...)                                                                             \
+  struct NereidPartial {                                                                                     \
+    using NereidConfig [[maybe_unused]] = Type;                                                              \
+    NEREID_EACH(NEREID_PARTIAL_FIELD, Type, __VA_ARGS__)                                                     \
+    bool operator==(const NereidPartial &) const = default;                                                  \
+  };                                                                                                         \
+  /* A structured binding has as many names as there are fields, or it does not compile. */                  \
+  static void nereid_config_lists_every_field([[maybe_unused]] const Type &nereid_config) {                  \
+    static_assert(!std::string_view(#__VA_ARGS__).empty() || std::is_empty_v<Type>,                          \
+                  "NEREID_CONFIG lists every field of the config");                                          \
+    __VA_OPT__([[maybe_unused]] const auto &[__VA_ARGS__] = nereid_config;)                                  \
+  }                                                                                                          \
   static constexpr auto nereid_fields() {                                                                    \
+    static_cast<void>(&nereid_config_lists_every_field);                                                     \
     return std::tuple_cat(std::tuple<>() NEREID_EACH(NEREID_CONFIG_FIELD, Type, __VA_ARGS__));               \
   }
+#define NEREID_PARTIAL_FIELD(Type, field) ::nereid::detail::PartialField<decltype(Type::field)> field = {};
 #define NEREID_CONFIG_FIELD(Type, field)                                                                     \
-  , std::make_tuple(::nereid::detail::config_field(#field, &Type::field))
+  , std::make_tuple(::nereid::detail::config_field(#field, &Type::field, &NereidPartial::field))
 
 namespace nereid {
+
+/// What the waves of a workgroup share: the config key wave_split.
+using ir::WaveSplit;
 
 /// A struct with NEREID_CONFIG.
 template <class C>
 concept ListedConfig = requires { C::nereid_fields(); };
 
-/// A field of a config with its value; `names` are those of an enum's values.
+/// The config with each field in a std::optional, a config in it as a Partial of its own: what a caller sets
+/// of a config, `Partial<AddConfig>{.waves = 8}`.
+template <ListedConfig C> using Partial = typename C::NereidPartial;
+
+template <class P>
+concept PartialConfig = requires { requires std::same_as<Partial<typename P::NereidConfig>, P>; };
+
+/// What kind of field it is and which values it may have.
+struct ConfigType {
+  enum class Kind : uint8_t { Integer, Bool, Float, Enum };
+  Kind kind;
+  int64_t min; ///< of an integer
+  int64_t max;
+  std::span<const std::string_view> names; ///< of an enum's values
+};
+
+/// A field of a config with its value.
 struct ConfigValue {
   std::string_view name;
-  int64_t value = 0;
-  std::vector<std::string_view> names;
+  const ConfigType *type = nullptr;
+  int64_t value = 0; ///< of an enum its number, of a float its bits
 
   /// "1024", or the name of the enum's value.
   std::string text() const;
 };
 
+/// Narrower limits of an integer field, by its name.
+struct ConfigLimits {
+  std::string_view name;
+  int64_t min;
+  int64_t max;
+  std::span<const int> values = {}; ///< the only ones between min and max, ascending; empty: all
+};
+
 namespace detail {
 
-template <class C, class M> struct ConfigField {
+/// A field of a config C and of its Partial P.
+template <class C, class M, class P, class PM> struct ConfigField {
+  using Member = M;
   std::string_view name;
   M C::*member;
+  PM P::*partial;
+
+  constexpr M &of(C &config) const { return config.*member; }
+  constexpr const M &of(const C &config) const { return config.*member; }
+  constexpr PM &of(P &config) const { return config.*partial; }
+  constexpr const PM &of(const P &config) const { return config.*partial; }
 };
-template <class C, class M> constexpr ConfigField<C, M> config_field(std::string_view name, M C::*member) {
-  static_assert(std::integral<M> || std::is_enum_v<M>, "the fields of a config are ints, bools or enums");
-  return {name, member};
+template <class M>
+concept NamedEnum = std::is_enum_v<M> && requires { nereid_config_names(M{}); };
+template <class C, class M, class P, class PM>
+constexpr ConfigField<C, M, P, PM> config_field(std::string_view name, M C::*member, PM P::*partial) {
+  static_assert(std::integral<M> || NamedEnum<M> || std::same_as<M, float> || ListedConfig<M>,
+                "the fields of a config are ints, bools, floats, enums with nereid_config_names, or configs");
+  return {name, member, partial};
 }
 
-template <class M> std::vector<std::string_view> names_of_enum() {
-  if constexpr (std::is_enum_v<M>) {
-    auto names = nereid_config_names(M{});
-    return {names.begin(), names.end()};
-  } else if constexpr (std::same_as<M, bool>) {
-    return {"0", "1"};
-  } else {
-    return {};
-  }
+template <class M> struct PartialOf {
+  using type = std::optional<M>;
+};
+template <ListedConfig M> struct PartialOf<M> {
+  using type = Partial<M>;
+};
+template <class M> using PartialField = typename PartialOf<M>::type;
+
+template <class E> inline constexpr auto enum_names = nereid_config_names(E{});
+
+template <class M> constexpr ConfigType make_config_type() {
+  if constexpr (std::same_as<M, bool>)
+    return {ConfigType::Kind::Bool, 0, 1, {}};
+  else if constexpr (std::same_as<M, float>)
+    return {ConfigType::Kind::Float, 0, 0, {}};
+  else if constexpr (std::is_enum_v<M>)
+    return {ConfigType::Kind::Enum, 0, 0, enum_names<M>};
+  else
+    return {ConfigType::Kind::Integer,
+            std::numeric_limits<M>::min(),
+            std::in_range<int64_t>(std::numeric_limits<M>::max())
+                ? static_cast<int64_t>(std::numeric_limits<M>::max())
+                : INT64_MAX,
+            {}};
+}
+template <class M> inline constexpr ConfigType config_type = make_config_type<M>();
+
+template <class M> constexpr int64_t to_config_value(const M &member) {
+  if constexpr (std::same_as<M, float>)
+    return std::bit_cast<uint32_t>(member);
+  else
+    return static_cast<int64_t>(member);
+}
+template <class M> constexpr M from_config_value(int64_t value) {
+  if constexpr (std::same_as<M, float>)
+    return std::bit_cast<float>(static_cast<uint32_t>(value));
+  else
+    return static_cast<M>(value);
 }
 
-/// The index of the field and the value that `text` means for it.
-Result<std::pair<size_t, int64_t>> parse_config_value(const std::vector<ConfigValue> &fields,
-                                                      std::string_view name, std::string_view text);
-/// Pairs of "a=1,b=2".
-Result<std::vector<std::pair<std::string_view, std::string_view>>> split_config(std::string_view text);
-std::string config_text(const std::vector<ConfigValue> &fields);
-std::string config_json(const std::vector<ConfigValue> &fields);
+/// Calls visit(field, the field of each object) for all fields; the objects are configs C and Partials of it.
+template <ListedConfig C, class Visit, class... Objects>
+constexpr void for_each_field(const Visit &visit, Objects &...objects) {
+  const auto visit_one = [&]<class Field>(const Field &field) {
+    if constexpr (ListedConfig<typename Field::Member>)
+      for_each_field<typename Field::Member>(visit, field.of(objects)...);
+    else
+      visit(field, field.of(objects)...);
+  };
+  std::apply([&](const auto &...field) { (visit_one(field), ...); }, C::nereid_fields());
+}
+
+template <ListedConfig C> consteval size_t count_fields() {
+  size_t count = 0;
+  for_each_field<C>([&](const auto &) { ++count; });
+  return count;
+}
+
+template <ListedConfig C> consteval bool names_differ() {
+  std::array<std::string_view, count_fields<C>()> names;
+  size_t count = 0;
+  for_each_field<C>([&](const auto &field) { names[count++] = field.name; });
+  for (size_t i = 0; i < count; ++i)
+    for (size_t j = 0; j < i; ++j)
+      if (names[i] == names[j])
+        return false;
+  return true;
+}
+
+template <ListedConfig C> constexpr void check_names() {
+  static_assert(names_differ<C>(), "a field of the config has the name of a field of a config in it");
+}
+
+/// Index of a field and its new value.
+using ConfigChange = std::pair<size_t, int64_t>;
+
+/// What "name=value" changes of the fields, whose values are not looked at.
+Result<ConfigChange> parse_config_value(std::span<const ConfigValue> fields, std::string_view name,
+                                        std::string_view text, std::span<const ConfigLimits> limits);
+/// What "name=value,name=value" changes; each field once at most.
+Result<std::vector<ConfigChange>> parse_config(std::span<const ConfigValue> fields, std::string_view text,
+                                               std::span<const ConfigLimits> limits);
+
+/// Sets a field of a config or Partial.
+template <ListedConfig C, class Object> void apply_change(Object &object, const ConfigChange &change) {
+  size_t index = 0;
+  for_each_field<C>(
+      [&]<class Field>(const Field &, auto &member) {
+        if (index++ == change.first)
+          member = from_config_value<typename Field::Member>(change.second);
+      },
+      object);
+}
 
 } // namespace detail
 
-/// All fields in the order of the list.
+/// All fields of a config type in the order of the lists, without values.
+template <ListedConfig C> std::vector<ConfigValue> config_fields() {
+  detail::check_names<C>();
+  std::vector<ConfigValue> fields;
+  detail::for_each_field<C>([&]<class Field>(const Field &field) {
+    fields.push_back({field.name, &detail::config_type<typename Field::Member>});
+  });
+  return fields;
+}
+
+/// All fields with their values.
 template <ListedConfig C> std::vector<ConfigValue> config_values(const C &config) {
+  detail::check_names<C>();
   std::vector<ConfigValue> values;
-  std::apply(
-      [&](const auto &...field) {
-        (values.push_back({field.name, static_cast<int64_t>(config.*field.member),
-                           detail::names_of_enum<std::decay_t<decltype(config.*field.member)>>()}),
-         ...);
+  detail::for_each_field<C>(
+      [&]<class M>(const auto &field, const M &member) {
+        values.push_back({field.name, &detail::config_type<M>, detail::to_config_value(member)});
       },
-      C::nereid_fields());
+      config);
+  return values;
+}
+
+/// The fields that are set.
+template <PartialConfig P> std::vector<ConfigValue> config_values(const P &config) {
+  std::vector<ConfigValue> values;
+  detail::for_each_field<typename P::NereidConfig>(
+      [&]<class M>(const auto &field, const std::optional<M> &member) {
+        if (member)
+          values.push_back({field.name, &detail::config_type<M>, detail::to_config_value(*member)});
+      },
+      config);
   return values;
 }
 
@@ -102,51 +256,64 @@ template <ListedConfig C> std::optional<int64_t> config_get(const C &config, std
 
 /// Sets a field from text. An unknown name is a user error that lists the known ones.
 template <ListedConfig C> Status config_set(C &config, std::string_view name, std::string_view text) {
-  auto parsed = detail::parse_config_value(config_values(config), name, text);
-  if (!parsed)
-    return parsed.error();
-  size_t index = 0;
-  std::apply(
-      [&](const auto &...field) {
-        ((index++ == parsed->first
-              ? void(config.*field.member =
-                         static_cast<std::decay_t<decltype(config.*field.member)>>(parsed->second))
-              : void()),
-         ...);
-      },
-      C::nereid_fields());
+  NEREID_TRY(const detail::ConfigChange change,
+             detail::parse_config_value(config_fields<C>(), name, text, {}));
+  detail::apply_change<C>(config, change);
   return {};
+}
+
+/// The fields of "name=value,name=value", no field twice.
+template <ListedConfig C>
+Result<Partial<C>> parse_partial(std::string_view text, std::span<const ConfigLimits> limits = {}) {
+  NEREID_TRY(const auto changes, detail::parse_config(config_fields<C>(), text, limits));
+  Partial<C> partial;
+  for (const detail::ConfigChange &change : changes)
+    detail::apply_change<C>(partial, change);
+  return partial;
+}
+
+/// The config with the fields that are set in place of its own.
+template <ListedConfig C> C config_merge(C config, const Partial<C> &changes) {
+  detail::for_each_field<C>(
+      [](const auto &, auto &member, const auto &change) {
+        if (change)
+          member = *change;
+      },
+      config, changes);
+  return config;
 }
 
 /// Sets fields from "name=value,name=value"; the config is unchanged on error.
 template <ListedConfig C> Status config_parse(C &config, std::string_view text) {
-  auto pairs = detail::split_config(text);
-  if (!pairs)
-    return pairs.error();
-  C changed = config;
-  for (const auto &[name, value] : *pairs)
-    if (Status status = config_set(changed, name, value); !status)
-      return status;
-  config = changed;
+  NEREID_TRY(const Partial<C> changes, parse_partial<C>(text));
+  config = config_merge(config, changes);
   return {};
 }
 
 /// "name=value,name=value", as config_parse reads it.
-template <ListedConfig C> std::string config_text(const C &config) {
-  return detail::config_text(config_values(config));
+std::string config_text(std::span<const ConfigValue> values);
+/// One JSON object; enums are strings, bools 0 or 1, floats that are no number strings.
+std::string config_json(std::span<const ConfigValue> values);
+
+template <class C>
+  requires ListedConfig<C> || PartialConfig<C>
+std::string config_text(const C &config) {
+  return config_text(std::span<const ConfigValue>(config_values(config)));
 }
-/// One JSON object; enums are strings.
-template <ListedConfig C> std::string config_json(const C &config) {
-  return detail::config_json(config_values(config));
+template <class C>
+  requires ListedConfig<C> || PartialConfig<C>
+std::string config_json(const C &config) {
+  return config_json(std::span<const ConfigValue>(config_values(config)));
 }
 
-/// The values in order, to compare and hash without an allocation.
+/// The values in order, to compare and hash without an allocation. Padding is no part of it.
 template <ListedConfig C> constexpr auto config_key(const C &config) {
-  return std::apply(
-      [&](const auto &...field) {
-        return std::array<int64_t, sizeof...(field)>{static_cast<int64_t>(config.*field.member)...};
-      },
-      C::nereid_fields());
+  detail::check_names<C>();
+  std::array<int64_t, detail::count_fields<C>()> key{};
+  size_t index = 0;
+  detail::for_each_field<C>(
+      [&](const auto &, const auto &member) { key[index++] = detail::to_config_value(member); }, config);
+  return key;
 }
 
 } // namespace nereid

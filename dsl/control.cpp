@@ -1,5 +1,8 @@
-// Loops and branches while they are traced: which Vars they carry, and how they are left.
+// Tracing of loops and branches: which Vars they change, and what is said of a body that does not run to its
+// end.
 #include "dsl/control.h"
+
+#include <fmt/format.h>
 
 namespace nereid::detail {
 
@@ -18,33 +21,77 @@ LoopTrace::~LoopTrace() {
                    SourceLine::from(where_)));
 }
 
-ir::ValueId LoopTrace::open() {
+bool LoopTrace::begin() {
   ir::Builder &builder = at(where_);
   if (state_ != State::Fresh)
     builder.fail("one range is used for two loops", "Write range(...) in the head of each loop");
-  Tracer &tracer = *Tracer::current();
-  vars_ = tracer.live_vars();
-  inits_.clear();
-  for (unsigned slot : vars_)
-    inits_.push_back(tracer.var(slot));
-  int stages = options_.stages != 0 ? options_.stages : tracer.default_stages;
-  ir::Builder::Loop loop = builder.begin_for(first_, last_, step_, stages, inits_);
-  for (size_t i = 0; i < vars_.size(); ++i)
-    tracer.set_var(vars_[i], loop.carried[i]);
-  state_ = State::Open;
-  return loop.index;
+  constexpr int max_unroll = 1024;
+  if (options_.unroll < 0 || options_.unroll > max_unroll)
+    builder.fail(fmt::format("range: unroll is {}", options_.unroll),
+                 fmt::format("At most 0 to {} iterations are written out", max_unroll));
+  iterations_ = unrolled_iterations(builder);
+  state_ = iterations_ == 0 ? State::Closed : State::Open;
+  if (!iterations_)
+    begin_loop(builder);
+  else if (*iterations_ > 0)
+    begin_unrolled(builder);
+  return state_ == State::Open;
 }
 
-void LoopTrace::close() {
+bool LoopTrace::next() {
   ir::Builder &builder = at(where_);
+  if (iterations_ && ++iteration_ < *iterations_) {
+    begin_unrolled(builder);
+    return true;
+  }
+  if (!iterations_)
+    end_loop(builder);
+  state_ = State::Closed;
+  return false;
+}
+
+std::optional<uint64_t> LoopTrace::unrolled_iterations(ir::Builder &builder) const {
+  const std::optional<int64_t> first = builder.constant_of(first_), last = builder.constant_of(last_),
+                               step = builder.constant_of(step_);
+  if (options_.unroll == 0 || !first || !last || !step || *step <= 0)
+    return std::nullopt;
+  for (ir::ValueId bound : {first_, last_, step_})
+    if (builder.type(bound).rank() != 0)
+      return std::nullopt;
+  if (*first >= *last)
+    return 0;
+  const uint64_t iterations =
+      (static_cast<uint64_t>(*last) - static_cast<uint64_t>(*first) - 1) / static_cast<uint64_t>(*step) + 1;
+  return iterations <= static_cast<uint64_t>(options_.unroll) ? std::optional(iterations) : std::nullopt;
+}
+
+void LoopTrace::begin_unrolled(ir::Builder &builder) {
+  const int64_t step = *builder.constant_of(step_);
+  index_ = builder.integer(builder.type(first_).element,
+                           *builder.constant_of(first_) + static_cast<int64_t>(iteration_) * step);
+}
+
+void LoopTrace::begin_loop(ir::Builder &builder) {
+  Tracer &tracer = *Tracer::current();
+  vars_ = tracer.live_vars();
+  std::vector<ir::ValueId> inits;
+  for (unsigned slot : vars_)
+    inits.push_back(tracer.var(slot));
+  const int stages = options_.stages != 0 ? options_.stages : tracer.default_stages;
+  const ir::Builder::Loop loop = builder.begin_for(first_, last_, step_, stages, inits);
+  for (size_t i = 0; i < vars_.size(); ++i)
+    tracer.set_var(vars_[i], loop.carried[i]);
+  index_ = loop.index;
+}
+
+void LoopTrace::end_loop(ir::Builder &builder) {
   Tracer &tracer = *Tracer::current();
   std::vector<ir::ValueId> yields;
   for (unsigned slot : vars_)
     yields.push_back(tracer.var(slot));
-  std::vector<ir::ValueId> results = builder.end_for(yields);
+  const std::vector<ir::ValueId> results = builder.end_for(yields);
   for (size_t i = 0; i < vars_.size(); ++i)
     tracer.set_var(vars_[i], results[i]);
-  state_ = State::Closed;
 }
 
 BranchTrace::BranchTrace(Where where, ir::ValueId condition) : where_(where), trace_(tracer().serial()) {

@@ -14,12 +14,15 @@ using detail::Where;
 struct LoopOptions {
   /// Depth of the software pipeline; 0: that of the config, or 1.
   int stages = 0;
+  /// A loop of constant bounds and at most this many iterations is written out while tracing: its index is a
+  /// constant, and no loop is left. At most 1024.
+  int unroll = 0;
 };
 
 namespace detail {
 
-/// A loop that is being traced. Its body is traced once; leaving it by break, return or an exception is an
-/// error that names the loop's line.
+/// A loop that is being traced. Its body is traced once, or for each iteration where the loop is written out;
+/// leaving it by break, return or an exception is an error that names the loop's line.
 class LoopTrace {
 public:
   LoopTrace(Where where, ir::ValueId first, ir::ValueId last, ir::ValueId step, LoopOptions options);
@@ -27,21 +30,31 @@ public:
   LoopTrace(const LoopTrace &) = delete;
   LoopTrace &operator=(const LoopTrace &) = delete;
 
-  /// Opens the body and returns the index.
-  ir::ValueId open();
-  void close();
+  /// Begins the body for the first time; false: no iteration is to be traced.
+  bool begin();
+  /// Ends the body; true: it is to be traced for another iteration.
+  bool next();
+  ir::ValueId index() const { return index_; }
 
 private:
+  /// Iterations to write out, where that is wanted.
+  std::optional<uint64_t> unrolled_iterations(ir::Builder &builder) const;
+  void begin_unrolled(ir::Builder &builder);
+  void begin_loop(ir::Builder &builder);
+  void end_loop(ir::Builder &builder);
+
   Where where_;
   uint64_t trace_;
   ir::ValueId first_, last_, step_;
   LoopOptions options_;
   enum class State { Fresh, Open, Closed } state_ = State::Fresh;
+  ir::ValueId index_ = 0;
   std::vector<unsigned> vars_;
-  std::vector<ir::ValueId> inits_;
+  std::optional<uint64_t> iterations_; ///< of a loop that is written out
+  uint64_t iteration_ = 0;
 };
 
-/// What range returns: a range of one element, the index.
+/// What range returns: a range of the indices for which the body is traced.
 template <ElementType T> class LoopRange {
 public:
   LoopRange(Where where, const Operand<T> &first, const Operand<T> &last, const Operand<T> &step,
@@ -51,19 +64,17 @@ public:
   struct End {};
   class Iterator {
   public:
-    explicit Iterator(LoopTrace &loop) : loop_(&loop), index_(make<T>(loop.open())) {}
-    Tile<T> operator*() const { return index_; }
+    explicit Iterator(LoopTrace &loop) : loop_(&loop), open_(loop.begin()) {}
+    Tile<T> operator*() const { return make<T>(loop_->index()); }
     Iterator &operator++() {
-      loop_->close();
-      done_ = true;
+      open_ = loop_->next();
       return *this;
     }
-    bool operator!=(End) const { return !done_; }
+    bool operator!=(End) const { return open_; }
 
   private:
     LoopTrace *loop_;
-    Tile<T> index_;
-    bool done_ = false;
+    bool open_;
   };
   Iterator begin() { return Iterator(loop_); }
   End end() { return {}; }
@@ -127,7 +138,7 @@ private:
 
 /// for (Int k : range(first, last, step, {.stages = n})): first, first + step, ... while less than last. The
 /// bounds are scalars, i32 or i64; the step is positive. Vars that the body assigns are carried through the
-/// loop.
+/// loop. With {.unroll = n} a loop of at most n iterations, known while tracing, is written out.
 template <class F, class L, class S>
   requires detail::IndexArguments<F, L, S>
 auto range(const F &first, const L &last, const S &step, LoopOptions options = {},

@@ -50,9 +50,11 @@ static void apply_reserved(Tracer &tracer, const std::vector<ConfigValue> &confi
     for (const Reserved &key : reserved) {
       if (field.name != key.name)
         continue;
-      if (!key.valid(field.value))
-        throw TraceError(user_error(fmt::format("config key {} is {}", key.name, field.value),
-                                    fmt::format("It must be {}", key.allowed)));
+      const bool is_float = field.type->kind == ConfigType::Kind::Float;
+      if (is_float || !key.valid(field.value))
+        throw TraceError(user_error(
+            fmt::format("config key {} is {}", key.name, is_float ? "a float" : std::to_string(field.value)),
+            fmt::format("It must be {}", key.allowed)));
       key.set(tracer, static_cast<int>(field.value));
     }
 }

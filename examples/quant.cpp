@@ -17,14 +17,14 @@ struct QuantConfig {
 };
 
 void quant(const QuantConfig &c, Ptr<const bf16> x, Ptr<u8> codes, Ptr<u8> scales, Int m, Int k) {
-  Tile<i32> rows = col(program_id(1) * c.block_m + arange(0, c.block_m));
+  Tile<i32> row = program_id(1) * c.block_m + rows(c.block_m);
   auto columns = [&](int per_byte) {
-    return row(program_id(0) * (c.block_k / per_byte) + arange(0, c.block_k / per_byte));
+    return program_id(0) * (c.block_k / per_byte) + cols(c.block_k / per_byte);
   };
-  Tile<bf16> tile = load(x + (rows * k + columns(1)), (rows < m) & (columns(1) < k));
+  Tile<bf16> tile = load(x + (row * k + columns(1)), (row < m) & (columns(1) < k));
   Quantized q = quantize(tile, e2m1);
-  store(codes + (rows * (k / 2) + columns(2)), q.codes, (rows < m) & (columns(2) < k / 2));
-  store(scales + (rows * (k / 32) + columns(32)), q.scales, (rows < m) & (columns(32) < k / 32));
+  store(codes + (row * (k / 2) + columns(2)), q.codes, (row < m) & (columns(2) < k / 2));
+  store(scales + (row * (k / 32) + columns(32)), q.scales, (row < m) & (columns(32) < k / 32));
 }
 
 int main() {
@@ -41,7 +41,7 @@ int main() {
 
   QuantConfig config;
   Kernel kernel("quant", quant);
-  Grid grid{static_cast<uint32_t>(cdiv(k, config.block_k)), static_cast<uint32_t>(cdiv(m, config.block_m))};
+  Grid grid{cdiv(k, config.block_k), cdiv(m, config.block_m)};
   Result<LaunchInfo> launched = kernel(device.stream(), grid, config, x, codes, scales, m, k);
   if (!launched) {
     std::fprintf(stderr, "%s\n", launched.error().text().c_str());

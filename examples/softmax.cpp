@@ -15,11 +15,11 @@ struct SoftmaxConfig {
 
 void softmax(const SoftmaxConfig &c, Ptr<const f32> x, Ptr<f32> y, Int columns) {
   Tile<i32> column = arange(0, c.block);
-  Tile<i1> exists = column < columns;
+  Tile<i1> in_bounds = column < columns;
   Tile<i32> at = program_id(0) * columns + column;
-  Tile<f32> value = load(x + at, exists, -INFINITY);
+  Tile<f32> value = load(x + at, in_bounds, -INFINITY);
   Tile<f32> weight = exp(value - max(value, axis(0)));
-  store(y + at, weight / sum(weight, axis(0)), exists);
+  store(y + at, weight / sum(weight, axis(0)), in_bounds);
 }
 
 int main() {

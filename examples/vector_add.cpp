@@ -32,7 +32,7 @@ int main() {
 
   AddConfig config;
   Kernel kernel("add", add);
-  Grid grid{static_cast<uint32_t>(cdiv(n, config.block))};
+  Grid grid{cdiv(n, config.block)};
   Result<LaunchInfo> launched = kernel(device.stream(), grid, config, x, y, z, n);
   if (!launched) {
     std::fprintf(stderr, "%s\n", launched.error().text().c_str());

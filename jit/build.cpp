@@ -1,3 +1,4 @@
+// From a traced kernel to its binary: the disk cache, else the compiler.
 #include "jit/build.h"
 
 #include <fmt/format.h>
@@ -6,11 +7,25 @@
 #include "jit/cache/key.h"
 #include "jit/compile/compiler.h"
 #include "jit/compile/identity.h"
+#include "jit/compile/large_stack.h"
 #include "jit/compile/stopwatch.h"
 #include "jit/dump.h"
-#include "jit/verify/wait_verifier.h"
+#include "jit/verify/compile_and_verify.h"
 
 namespace nereid::jit {
+namespace {
+
+/// Compiles; what does not compile is dumped when asked.
+Result<Binary> compile(const Compiler &compiler, const ir::Function &function, std::string_view key,
+                       JitTimes &times) {
+  Result<Binary> compiled = compile_and_verify(compiler, function, times);
+  if (!compiled)
+    dump_failed_if_asked(function, key);
+  return compiled;
+}
+
+} // namespace
+
 Status check_spills(const std::string &kernel, const Resources &resources) {
   constexpr unsigned max_scratch = 4096;
   if (resources.scratch <= max_scratch)
@@ -30,13 +45,11 @@ Result<std::shared_ptr<const CompiledKernel>> build_kernel(BuildRequest request,
   if (!request.code)
     return finish(nullptr, "", CacheLevel::None);
 
-  Result<const Compiler *> compiler = chosen_compiler();
-  if (!compiler)
-    return compiler.error();
+  NEREID_TRY(const Compiler *compiler, chosen_compiler());
   Stopwatch watch;
   const std::string specialization = text(request.facts);
   const std::string key = hash_key({ir::print(*request.function), request.config, specialization, target_isa,
-                                    (*compiler)->identity(), nereid_identity()});
+                                    compiler->identity(), nereid_identity()});
   request.times.passes += watch.milliseconds();
 
   if (std::optional<Binary> found = disk.find(key)) {
@@ -44,15 +57,11 @@ Result<std::shared_ptr<const CompiledKernel>> build_kernel(BuildRequest request,
     dump_if_asked(*kernel);
     return kernel;
   }
-  Result<Binary> compiled = compile_and_verify(**compiler, lowered(*request.function), request.times);
-  if (!compiled) {
-    dump_failed_if_asked(*request.function, key);
-    return compiled.error();
-  }
-  if (Status fits = check_spills(request.function->name, compiled->resources); !fits)
-    return fits.error();
-  disk.try_store(key, {request.function->name, request.config, specialization}, *compiled);
-  auto kernel = finish(std::make_shared<const Binary>(std::move(*compiled)), key, CacheLevel::None);
+  NEREID_TRY(Binary compiled,
+             on_large_stack([&] { return compile(*compiler, *request.function, key, request.times); }));
+  NEREID_CHECK(check_spills(request.function->name, compiled.resources));
+  disk.try_store(key, {request.function->name, request.config, specialization}, compiled);
+  auto kernel = finish(std::make_shared<const Binary>(std::move(compiled)), key, CacheLevel::None);
   dump_if_asked(*kernel);
   return kernel;
 }

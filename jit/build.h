@@ -23,7 +23,7 @@ struct BuildRequest {
 /// Hashes, consults the disk cache, else compiles and stores; dumps when asked.
 Result<std::shared_ptr<const CompiledKernel>> build_kernel(BuildRequest request, const DiskCache &disk);
 
-/// Refuses a kernel with more than 4 KiB of spilled registers a lane: LLVM 22.1 can give those behind an
+/// Refuses a kernel with more than 4 KiB of spilled registers a lane: LLVM 22.1 can give those beyond that an
 /// offset that the instruction's signed 13 bits do not hold, and the store goes elsewhere. Error: User.
 Status check_spills(const std::string &kernel, const Resources &resources);
 

@@ -1,3 +1,4 @@
+// Files of kernels in NEREID_DUMP_DIR.
 #include "jit/dump.h"
 
 #include <cstdlib>
@@ -55,9 +56,11 @@ void dump_if_asked(const CompiledKernel &kernel) {
   if (!dump)
     return;
   dump->write(".ir", kernel.ir());
+  dump->write(".plan", kernel.plan());
   dump->write(".ll", kernel.llvm_ir());
   dump->write(".s", kernel.isa());
-  dump->write(".hsaco", std::string(kernel.code_object().begin(), kernel.code_object().end()));
+  const SharedBytes object = kernel.code_object();
+  dump->write(".hsaco", std::string(object.begin(), object.end()));
 }
 
 void dump_failed_if_asked(const ir::Function &function, std::string_view key) {
@@ -65,6 +68,7 @@ void dump_failed_if_asked(const ir::Function &function, std::string_view key) {
   if (!dump)
     return;
   dump->write(".ir", ir::print(function));
+  dump->write(".plan", plan_text(function));
   dump->write(".ll", llvm_ir_text(lowered(function)));
 }
 

@@ -4,11 +4,11 @@
 
 namespace nereid::jit {
 
-/// Where NEREID_DUMP_DIR is set: writes NAME-KEY.ir, .ll, .s and .hsaco there (KEY: 12 digits of the kernel's
-/// key). What cannot be made or written is a warning on stderr.
+/// Where NEREID_DUMP_DIR is set: writes NAME-KEY.ir, .plan, .ll, .s and .hsaco there (KEY: 12 digits of the
+/// kernel's key). What cannot be made or written is a warning on stderr.
 void dump_if_asked(const CompiledKernel &kernel);
 
-/// The same for a kernel that did not compile: .ir and .ll.
+/// The same for a kernel that did not compile: .ir, .plan and .ll.
 void dump_failed_if_asked(const ir::Function &function, std::string_view key);
 
 } // namespace nereid::jit

@@ -1,3 +1,4 @@
+// A launch that the interpreter runs on the memory of its device.
 #include "jit/interpret.h"
 
 #include <vector>
@@ -9,18 +10,15 @@ namespace nereid::jit {
 
 Status run_interpreter(const ir::Function &function, Grid grid, std::span<const ArgumentValue> arguments,
                        const Stream &stream) {
-  if (Status done = stream.synchronize(); !done)
-    return done;
-  Result<HostMemory> memory = stream.interface().host_memory();
-  if (!memory)
-    return memory.error();
+  NEREID_CHECK(stream.synchronize());
+  NEREID_TRY(const HostMemory memory, stream.interface().host_memory());
   std::vector<InterpretArgument> values;
   for (const ArgumentValue &argument : arguments) {
     using Kind = InterpretArgument::Kind;
     constexpr Kind kinds[] = {Kind::Pointer, Kind::I32, Kind::I64, Kind::F32};
     values.push_back({kinds[static_cast<size_t>(argument.kind)], argument.bits});
   }
-  return interpret(function, {grid.x, grid.y, grid.z}, values, *memory);
+  return interpret(function, grid.sizes(), values, memory);
 }
 
 } // namespace nereid::jit

@@ -49,7 +49,7 @@ public:
     static_assert(sizeof...(A) == sizeof...(P), "a launch gives every parameter of the kernel one argument");
     if constexpr (sizeof...(A) == sizeof...(P)) {
       const std::array<jit::ArgumentValue, sizeof...(P)> values{jit::to_argument<P>(arguments)...};
-      const auto key = key_of(config);
+      const auto key = config_key(config);
       return core_->launch(options, stream, grid, view(config, key), values);
     }
   }
@@ -58,7 +58,7 @@ public:
   /// fewer.
   Result<std::shared_ptr<const CompiledKernel>>
   compile(const Config &config, const std::vector<ArgumentFacts> &facts, const Device &device) const {
-    const auto key = key_of(config);
+    const auto key = config_key(config);
     return core_->compile(view(config, key), facts, device);
   }
 
@@ -69,15 +69,8 @@ public:
   }
 
 private:
-  /// All of the config, fields that are not listed included, where it has no padding.
-  static auto key_of(const Config &config) {
-    if constexpr (std::has_unique_object_representations_v<Config>)
-      return std::bit_cast<std::array<unsigned char, sizeof(Config)>>(config);
-    else
-      return config_key(config);
-  }
   template <class Key> static jit::ConfigView view(const Config &config, const Key &key) {
-    return {&config, {reinterpret_cast<const char *>(key.data()), sizeof(key)}};
+    return {&config, {reinterpret_cast<const char *>(key.data()), key.size() * sizeof(key[0])}};
   }
 
   std::shared_ptr<const jit::KernelCore> core_;

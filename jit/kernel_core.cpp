@@ -1,3 +1,5 @@
+// The path of a launch: look-up without allocation, else trace, build and load; then the device or the
+// interpreter.
 #include "jit/kernel_core.h"
 
 #include <cstdlib>
@@ -107,16 +109,38 @@ private:
   size_t size_ = 0;
 };
 
-Status check(Grid grid, std::span<const ArgumentValue> arguments, const DeviceInterface &device,
+Status check(const Grid &grid, std::span<const ArgumentValue> arguments, const DeviceInterface &device,
              const std::string &kernel) {
   if (Status valid = grid.check(); !valid)
     return user_error(fmt::format("kernel '{}': {}", kernel, valid.error().message), valid.error().remedy);
-  for (size_t i = 0; i < arguments.size(); ++i)
+  for (size_t i = 0; i < arguments.size(); ++i) {
     if (arguments[i].device && arguments[i].device != &device)
       return user_error(
           fmt::format("kernel '{}': the buffer of argument {} lives on another device", kernel, i),
           "Allocate it on the device of the stream");
+    if (arguments[i].kind == ArgumentValue::Kind::Pointer && arguments[i].bits == no_address)
+      return user_error(
+          fmt::format("kernel '{}': argument {} was moved beyond the address space of 2^64 bytes", kernel, i),
+          "Check the offset of the DevicePointer");
+  }
   return {};
+}
+
+/// In x, of all programs together.
+Status check_items(const Grid &grid, const CompiledKernel &kernel) {
+  if (grid.x * int64_t{kernel.block()} <= int64_t{UINT32_MAX})
+    return {};
+  return user_error(fmt::format("kernel '{}': {} programs of {} work-items in x are more than 2^32 - 1 "
+                                "work-items",
+                                kernel.name(), grid.x, kernel.block()),
+                    "Spread the programs over x and y, or use fewer waves");
+}
+
+/// What building gave, as the launch that built it reports it.
+void record_build(const ReadyKernel &ready, LaunchInfo &info) {
+  info.cache = ready.compiled->cache();
+  info.jit = ready.compiled->times();
+  info.jit.load = ready.load_ms;
 }
 
 } // namespace
@@ -144,26 +168,18 @@ Result<ReadyKernel> KernelCore::build(ConfigView config, const std::vector<Argum
                                       DeviceInterface &device, bool interpret) const {
   BuildRequest request;
   Stopwatch watch;
-  Result<ir::Function> function = trace_(config.config, facts);
-  if (!function)
-    return function.error();
+  NEREID_TRY(ir::Function function, trace_(config.config, facts));
   request.times.trace = watch.milliseconds();
-  request.function = std::make_shared<const ir::Function>(std::move(*function));
+  request.function = std::make_shared<const ir::Function>(std::move(function));
   request.config = config_text_(config.config);
   request.facts = facts;
   request.code = !interpret;
-  Result<std::shared_ptr<const CompiledKernel>> compiled =
-      build_kernel(std::move(request), DiskCache::from_environment());
-  if (!compiled)
-    return compiled.error();
-  ReadyKernel ready{std::move(*compiled), nullptr};
+  ReadyKernel ready;
+  NEREID_TRY(ready.compiled, build_kernel(std::move(request), DiskCache::from_environment()));
   if (interpret)
     return ready;
   watch.restart();
-  Result<std::shared_ptr<const LoadedKernel>> loaded = device.load(*ready.compiled);
-  if (!loaded)
-    return loaded.error();
-  ready.loaded = std::move(*loaded);
+  NEREID_TRY(ready.loaded, device.load(*ready.compiled));
   ready.load_ms = watch.milliseconds();
   return ready;
 }
@@ -175,18 +191,16 @@ KernelCore::compile(ConfigView config, const std::vector<ArgumentFacts> &facts, 
   for (const ArgumentFacts &fact : facts)
     add_fact(key, fact.divisibility, fact.constant);
   DeviceInterface &interface = device.interface();
-  Result<const ReadyKernel *> ready =
-      interface.kernels().find_or_build(key.view(), [&] { return build(config, facts, interface, false); });
-  if (!ready)
-    return ready.error();
-  return (*ready)->compiled;
+  NEREID_TRY(const ReadyKernel *ready, interface.kernels().find_or_build(key.view(), [&] {
+    return build(config, facts, interface, false);
+  }));
+  return ready->compiled;
 }
 
 Result<LaunchInfo> KernelCore::launch(const LaunchOptions &options, const Stream &stream, Grid grid,
                                       ConfigView config, std::span<const ArgumentValue> arguments) const {
   DeviceInterface &device = stream.interface();
-  if (Status valid = check(grid, arguments, device, name_); !valid)
-    return valid.error();
+  NEREID_CHECK(check(grid, arguments, device, name_));
   const bool interpret = options.interpret.value_or(interpret_by_environment());
   KeyBytes key;
   start_key(key, this, interpret, config);
@@ -201,43 +215,28 @@ Result<LaunchInfo> KernelCore::launch(const LaunchOptions &options, const Stream
   info.cache = CacheLevel::Memory;
   const ReadyKernel *ready = device.kernels().find(key.view());
   if (!ready) {
-    auto build_now = [&] {
+    const auto build_now = [&] {
       std::vector<ArgumentFacts> facts;
       for (const ArgumentValue &argument : arguments)
         facts.push_back(facts_of(argument));
       Result<ReadyKernel> built = build(config, facts, device, interpret);
-      if (built) {
-        info.cache = built->compiled->cache();
-        info.jit = built->compiled->times();
-        info.jit.load = built->load_ms;
-      }
+      if (built)
+        record_build(*built, info);
       return built;
     };
-    Result<const ReadyKernel *> built = device.kernels().find_or_build(key.view(), build_now);
-    if (!built)
-      return built.error();
-    ready = *built;
+    NEREID_TRY(ready, device.kernels().find_or_build(key.view(), build_now));
   }
   info.compiled = ready->compiled;
-  if (uint64_t{grid.x} * ready->compiled->block() > UINT32_MAX)
-    return user_error(fmt::format("kernel '{}': {} programs of {} work-items in x are more than 2^32 - 1 "
-                                  "work-items",
-                                  name_, grid.x, ready->compiled->block()),
-                      "Spread the programs over x and y, or use fewer waves");
+  NEREID_CHECK(check_items(grid, *ready->compiled));
 
   Stopwatch watch;
   if (interpret) {
-    if (Status ran = run_interpreter(ready->compiled->function(), grid, arguments, stream); !ran)
-      return ran.error();
+    NEREID_CHECK(run_interpreter(ready->compiled->function(), grid, arguments, stream));
   } else {
     Kernarg kernarg;
-    if (Status packed = kernarg.pack(arguments); !packed)
-      return packed.error();
-    auto ran = device.launch(
-        stream.state(), {*ready->loaded, *ready->compiled, grid, ready->compiled->block(), kernarg.bytes()});
-    if (!ran)
-      return ran.error();
-    info.instructions = *ran;
+    NEREID_CHECK(kernarg.pack(arguments));
+    NEREID_TRY(info.instructions, device.launch(stream.state(), {*ready->loaded, *ready->compiled, grid,
+                                                                 ready->compiled->block(), kernarg.bytes()}));
   }
   info.wall_ms = watch.milliseconds();
   return info;

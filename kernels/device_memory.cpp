@@ -1,10 +1,11 @@
+// Whether operands in device memory are there and long enough.
 #include "kernels/device_memory.h"
 
 #include <fmt/format.h>
 
 namespace nereid::kernels {
 
-Status check_memory(std::string_view operation, std::initializer_list<NeededMemory> operands) {
+Status check_memory(std::string_view operation, std::span<const NeededMemory> operands) {
   for (const NeededMemory &operand : operands) {
     if (operand.memory.address == 0 && operand.bytes > 0)
       return user_error(fmt::format("{}: operand {} is null", operation, operand.name));

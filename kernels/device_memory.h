@@ -1,7 +1,7 @@
 #pragma once
 
 #include <cstdint>
-#include <initializer_list>
+#include <span>
 #include <string_view>
 
 #include "base/result.h"
@@ -9,7 +9,7 @@
 
 namespace nereid::kernels {
 
-/// A piece of device memory; nobody owns it. A Buffer converts to it.
+/// A piece of device memory; nobody owns it. A Buffer converts to it, and has to outlive it.
 struct DeviceMemory {
   uint64_t address = 0;
   size_t bytes = 0;
@@ -18,6 +18,7 @@ struct DeviceMemory {
   DeviceMemory(uint64_t where, size_t size) : address(where), bytes(size) {}
   template <class T>
   DeviceMemory(const Buffer<T> &buffer) : address(buffer.address()), bytes(buffer.bytes()) {}
+  template <class T> DeviceMemory(const Buffer<T> &&) = delete;
 };
 
 /// What an operation needs of an operand.
@@ -33,6 +34,6 @@ inline constexpr std::string_view shuffled_scales_layout =
     "e8m0 in shuffled order, rows padded to a multiple of 256 and K/32 to one of 8";
 
 /// Error (User) naming the first operand that is null or too short.
-Status check_memory(std::string_view operation, std::initializer_list<NeededMemory> operands);
+Status check_memory(std::string_view operation, std::span<const NeededMemory> operands);
 
 } // namespace nereid::kernels

@@ -1,102 +1,213 @@
+// mxfp4_gemm_fused and mxfp4_gemm: a tile of the product, the ways to store it, and which function a config
+// means.
 #include "kernels/mxfp4_gemm.h"
 
 #include <type_traits>
 
-#include "kernels/gemm_tile.h"
-#include "kernels/last_arrival.h"
+#include <fmt/format.h>
+
+#include "kernels/config_checks.h"
+#include "kernels/epilogues.h"
+#include "kernels/problem_arguments.h"
+#include "kernels/split_k_semaphore.h"
+#include "kernels/tile_defaults.h"
 
 namespace nereid::kernels {
 namespace {
 
-OutputPlace output_of(const GemmConfig &config, const Int &m, const Int &n) {
+GemmTile tile_of(const Specialized<GemmConfig> &specialized, const Int &m, const Int &n, const Int &k) {
+  const auto &[config, shape, scaling] = specialized;
   assume_rows(m);
   assume_columns(n);
-  return {program_id(2) * config.block_m, program_id(0) * config.block_n, program_id(1), m, n};
+  return {
+      .config = config.tile,
+      .shape = shape,
+      .split_k = config.split_k,
+      .first_row = program_id(2) * config.tile.block_m,
+      .first_column = program_id(0) * config.tile.block_n,
+      .split = program_id(1),
+      .m = m,
+      .n = n,
+      .k = known_k(shape, k),
+  };
 }
 
 /// Where programs of one tile count themselves.
 Int tile_number() { return program_id(2) * num_programs(0) + program_id(0); }
 
 template <class Out>
-void store_sum(const GemmConfig &config, const OutputPlace &output, const Ptr<Out> &out,
-               const Tile<f32> &sum) {
-  const OutputTile tile = tile_of(config, output);
-  const Ptr<Out> first = out + output.first_of_row();
+void store_sum(Reduce reduce, const GemmTile &tile, const Ptr<Out> &out, const Tile<f32> &sum) {
   if constexpr (std::is_same_v<Out, bf16>) {
-    store(first + tile.offsets, sum.template to<bf16>(), tile.exists);
-  } else if (config.reduce == Reduce::Atomic) {
-    atomic_add(first + tile.offsets, sum, tile.exists, Order::Relaxed);
+    store_bf16(tile, out, sum);
   } else {
-    const Long slice = output.split.to<i64>() * output.m.to<i64>() * output.n.to<i64>();
-    store(first + slice + tile.offsets, sum, tile.exists);
+    const auto [offsets, in_bounds] = tile.elements();
+    const Ptr<Out> first = out + tile.row_offset();
+    if (reduce == Reduce::Atomic) {
+      atomic_add(first + offsets, sum, in_bounds, Order::Relaxed);
+    } else {
+      const Long slice = tile.split.to<i64>() * tile.m.to<i64>() * tile.n.to<i64>();
+      store(first + slice + offsets, sum, in_bounds);
+    }
   }
 }
 
 /// Quantised A from memory: a load_a for multiply.
-auto loaded_codes(const GemmConfig &config, const Ptr<const u8> &a, const Ptr<const u8> &a_scales) {
-  return [config, a, a_scales](const TilePlace &place, int64_t round_k) {
-    return Quantized{load_codes(a, place, config.block_m, round_k),
-                     load_shuffled_scales(a_scales, place, config.block_m, round_k)};
+auto loaded_codes(const GemmTile &tile, const Ptr<const u8> &a, const Ptr<const u8> &a_scales) {
+  return [tile, a, a_scales](const Int &first_k, int64_t iteration_k) {
+    const TileOrigin origin = tile.origin_of_a(first_k);
+    return Quantized{load_codes(a, origin, tile.config.block_m, iteration_k),
+                     load_shuffled_scales(a_scales, origin, tile.config.block_m, iteration_k)};
   };
-}
-
-/// alpha sum + beta C, as far as config.scaled_output says.
-Tile<f32> scaled(const GemmConfig &config, const OutputPlace &output, const Tile<f32> &sum,
-                 const Ptr<const bf16> &c, const Float &alpha, const Float &beta) {
-  Var result = sum;
-  if (config.scaled_output >= 1)
-    result *= alpha;
-  if (config.scaled_output >= 2) {
-    const OutputTile tile = tile_of(config, output);
-    result += beta * load(c + output.first_of_row() + tile.offsets, tile.exists).to<f32>();
-  }
-  return result;
 }
 
 } // namespace
 
 template <class Out>
-void mxfp4_gemm_fused(const GemmConfig &config, Ptr<const bf16> a, Ptr<const u8> b, Ptr<const u8> b_scales,
-                      Ptr<Out> out, Int m, Int n, Int k) {
-  const OutputPlace output = output_of(config, m, n);
-  store_sum(config, output, out, multiply(config, output, quantized_rows(config, a), b, b_scales, k));
+void mxfp4_gemm_fused(const Specialized<GemmConfig> &specialized, Ptr<const bf16> a, Ptr<const u8> b,
+                      Ptr<const u8> b_scales, Ptr<Out> out, Int m, Int n, Int k) {
+  const GemmTile tile = tile_of(specialized, m, n, k);
+  store_sum(specialized.config.reduce, tile, out, multiply(tile, quantized_rows(tile, a), b, b_scales));
 }
 
+template void mxfp4_gemm_fused(const Specialized<GemmConfig> &, Ptr<const bf16>, Ptr<const u8>, Ptr<const u8>,
+                               Ptr<bf16>, Int, Int, Int);
+template void mxfp4_gemm_fused(const Specialized<GemmConfig> &, Ptr<const bf16>, Ptr<const u8>, Ptr<const u8>,
+                               Ptr<f32>, Int, Int, Int);
+
+namespace {
+
+/// alpha and beta do not apply where splits remain to be reduced.
 template <class Out>
-void mxfp4_gemm(const GemmConfig &config, Ptr<const u8> a, Ptr<const u8> a_scales, Ptr<const u8> b,
-                Ptr<const u8> b_scales, Ptr<const bf16> c, Ptr<Out> out, Int m, Int n, Int k, Float alpha,
-                Float beta) {
-  const OutputPlace output = output_of(config, m, n);
-  const Tile<f32> sum = multiply(config, output, loaded_codes(config, a, a_scales), b, b_scales, k);
-  store_sum(config, output, out, scaled(config, output, sum, c, alpha, beta));
+void mxfp4_gemm(const Specialized<GemmConfig> &specialized, Ptr<const u8> a, Ptr<const u8> a_scales,
+                Ptr<const u8> b, Ptr<const u8> b_scales, Ptr<const bf16> c, Ptr<Out> out, Int m, Int n, Int k,
+                Float alpha, Float beta) {
+  const GemmTile tile = tile_of(specialized, m, n, k);
+  const Tile<f32> sum = multiply(tile, loaded_codes(tile, a, a_scales), b, b_scales);
+  store_sum(specialized.config.reduce, tile, out,
+            scale_output(specialized.scaling, tile, sum, c, alpha, beta));
 }
 
-void mxfp4_gemm_fused_last(const GemmConfig &config, Ptr<const bf16> a, Ptr<const u8> b,
+/// With reduce = last_arrival: bf16 out from the program that arrives last at a tile.
+void mxfp4_gemm_fused_last(const Specialized<GemmConfig> &specialized, Ptr<const bf16> a, Ptr<const u8> b,
                            Ptr<const u8> b_scales, Ptr<f32> slices, Ptr<i32> arrivals, Ptr<bf16> out, Int m,
                            Int n, Int k) {
-  const OutputPlace output = output_of(config, m, n);
-  const Tile<f32> part = multiply(config, output, quantized_rows(config, a), b, b_scales, k);
-  with_sum_of_splits(config, output, slices, arrivals, tile_number(), part,
-                     [&](const Tile<f32> &sum) { store_sum(config, output, out, sum); });
+  const GemmTile tile = tile_of(specialized, m, n, k);
+  const Tile<f32> part = multiply(tile, quantized_rows(tile, a), b, b_scales);
+  with_sum_of_splits(tile, slices, arrivals, tile_number(), part,
+                     [&](const Tile<f32> &sum) { store_bf16(tile, out, sum); });
 }
 
-void mxfp4_gemm_last(const GemmConfig &config, Ptr<const u8> a, Ptr<const u8> a_scales, Ptr<const u8> b,
-                     Ptr<const u8> b_scales, Ptr<const bf16> c, Ptr<f32> slices, Ptr<i32> arrivals,
-                     Ptr<bf16> out, Int m, Int n, Int k, Float alpha, Float beta) {
-  const OutputPlace output = output_of(config, m, n);
-  const Tile<f32> part = multiply(config, output, loaded_codes(config, a, a_scales), b, b_scales, k);
-  with_sum_of_splits(config, output, slices, arrivals, tile_number(), part, [&](const Tile<f32> &sum) {
-    store_sum(config, output, out, scaled(config, output, sum, c, alpha, beta));
+void mxfp4_gemm_last(const Specialized<GemmConfig> &specialized, Ptr<const u8> a, Ptr<const u8> a_scales,
+                     Ptr<const u8> b, Ptr<const u8> b_scales, Ptr<const bf16> c, Ptr<f32> slices,
+                     Ptr<i32> arrivals, Ptr<bf16> out, Int m, Int n, Int k, Float alpha, Float beta) {
+  const GemmTile tile = tile_of(specialized, m, n, k);
+  const Tile<f32> part = multiply(tile, loaded_codes(tile, a, a_scales), b, b_scales);
+  with_sum_of_splits(tile, slices, arrivals, tile_number(), part, [&](const Tile<f32> &sum) {
+    store_bf16(tile, out, scale_output(specialized.scaling, tile, sum, c, alpha, beta));
   });
 }
 
-template void mxfp4_gemm_fused<bf16>(const GemmConfig &, Ptr<const bf16>, Ptr<const u8>, Ptr<const u8>,
-                                     Ptr<bf16>, Int, Int, Int);
-template void mxfp4_gemm_fused<f32>(const GemmConfig &, Ptr<const bf16>, Ptr<const u8>, Ptr<const u8>,
-                                    Ptr<f32>, Int, Int, Int);
-template void mxfp4_gemm<bf16>(const GemmConfig &, Ptr<const u8>, Ptr<const u8>, Ptr<const u8>, Ptr<const u8>,
-                               Ptr<const bf16>, Ptr<bf16>, Int, Int, Int, Float, Float);
-template void mxfp4_gemm<f32>(const GemmConfig &, Ptr<const u8>, Ptr<const u8>, Ptr<const u8>, Ptr<const u8>,
-                              Ptr<const bf16>, Ptr<f32>, Int, Int, Int, Float, Float);
+GemmConfig gemm_defaults(const Partial<GemmConfig> &given, const MaybeSize &size, bool fused) {
+  const int split_k = given.split_k.value_or(1);
+  const bool is_split = split_k > 1;
+  return {.tile = tile_defaults(given.tile, size, fused, is_split),
+          .split_k = split_k,
+          .reduce = given.reduce.value_or(is_split ? Reduce::Workspace : Reduce::None)};
+}
+
+Status check_gemm(std::string_view kernel, const GemmConfig &config, const MaybeSize &size, bool fused) {
+  if (config.split_k > 1 && config.reduce == Reduce::None)
+    return user_error(fmt::format("{}: split_k={} needs a way to reduce", kernel, config.split_k),
+                      "use reduce=atomic, workspace or last_arrival");
+  return check_tile(kernel, config.tile, size, fused);
+}
+
+Grid gemm_grid(const GemmConfig &config, const ProblemSize &size) {
+  return {programs(size.n, config.tile.block_n), static_cast<uint32_t>(config.split_k),
+          programs(size.m, config.tile.block_m)};
+}
+
+/// The sums of a launch that leaves them to be reduced.
+MemoryArgument<f32> f32_out(const DeviceMemory &memory, const GemmConfig &config, const MaybeSize &size) {
+  const auto [m, n, k] = size.value_or(ProblemSize{});
+  const int64_t slices = config.reduce == Reduce::Workspace ? config.split_k : 1;
+  return {"out", memory, slices * m * n * 4, "f32, [split_k, m, n] for workspace"};
+}
+
+MemoryArgument<i32> arrivals_of(const DeviceMemory &memory, const GemmConfig &config, const MaybeSize &size) {
+  return {"arrivals", memory, gemm_tiles(config.tile, size.value_or(ProblemSize{})) * 4,
+          "i32, one for each tile of the output"};
+}
+
+BoundKernel bind_fused(std::string_view name, const GemmConfig &config, const MaybeSize &size,
+                       const FusedOperands &operands) {
+  const ProblemArguments problem(size);
+  const auto a = problem.bf16_a("a", operands.a);
+  const auto b = problem.b(operands.b), b_scales = problem.b_scales(operands.b_scales);
+  const auto m = problem.m(), n = problem.n(), k = problem.k();
+  const Specialized<GemmConfig> specialized{config, shape_facts(config.tile, size)};
+  if (!writes_bf16(config.reduce))
+    return bind_kernel<mxfp4_gemm_fused<f32>>(name, specialized, a, b, b_scales,
+                                              f32_out(operands.out, config, size), m, n, k);
+  const auto out = problem.bf16_out(operands.out);
+  if (config.reduce == Reduce::None)
+    return bind_kernel<mxfp4_gemm_fused<bf16>>(name, specialized, a, b, b_scales, out, m, n, k);
+  const auto slices = problem.slices<f32>(operands.workspace.slices, config.split_k);
+  const auto arrivals = arrivals_of(operands.workspace.arrivals, config, size);
+  return bind_kernel<mxfp4_gemm_fused_last>(name, specialized, a, b, b_scales, slices, arrivals, out, m, n,
+                                            k);
+}
+
+BoundKernel bind_gemm(std::string_view name, const GemmConfig &config, const MaybeSize &size,
+                      const GemmOperands &operands) {
+  const ProblemArguments problem(size);
+  const auto a = problem.codes_a<const u8>("a", operands.a);
+  const auto a_scales = problem.shuffled_a_scales<const u8>("a_scales", operands.a_scales);
+  const auto b = problem.b(operands.b), b_scales = problem.b_scales(operands.b_scales);
+  const auto m = problem.m(), n = problem.n(), k = problem.k();
+  const NumberArgument alpha{"alpha", operands.epilogue.alpha}, beta{"beta", operands.epilogue.beta};
+  const Scaling scaling = writes_bf16(config.reduce) ? operands.epilogue.scaling() : Scaling::None;
+  const auto c = problem.c(operands.epilogue, scaling);
+  const Specialized<GemmConfig> specialized{config, shape_facts(config.tile, size), scaling};
+  if (!writes_bf16(config.reduce))
+    return bind_kernel<mxfp4_gemm<f32>>(name, specialized, a, a_scales, b, b_scales, c,
+                                        f32_out(operands.out, config, size), m, n, k, alpha, beta);
+  const auto out = problem.bf16_out(operands.out);
+  if (config.reduce == Reduce::None)
+    return bind_kernel<mxfp4_gemm<bf16>>(name, specialized, a, a_scales, b, b_scales, c, out, m, n, k, alpha,
+                                         beta);
+  const auto slices = problem.slices<f32>(operands.workspace.slices, config.split_k);
+  const auto arrivals = arrivals_of(operands.workspace.arrivals, config, size);
+  return bind_kernel<mxfp4_gemm_last>(name, specialized, a, a_scales, b, b_scales, c, slices, arrivals, out,
+                                      m, n, k, alpha, beta);
+}
+
+} // namespace
+
+int64_t gemm_tiles(const TileConfig &config, const ProblemSize &size) {
+  return blocks(size.m, config.block_m) * blocks(size.n, config.block_n);
+}
+
+constinit const LibraryKernel<GemmConfig, FusedOperands> gemm_fused_kernel{
+    .name = "mxfp4_gemm_fused",
+    .summary = "bf16 A, quantised on the way, times shuffled MXFP4 B",
+    .defaults = [](const auto &given,
+                   const auto &size) { return gemm_defaults(given, size, /*fused=*/true); },
+    .check = [](std::string_view kernel, const auto &config,
+                const auto &size) { return check_gemm(kernel, config, size, /*fused=*/true); },
+    .grid = [](const auto &config, const auto &size, const auto &) { return gemm_grid(config, size); },
+    .bind = bind_fused,
+};
+
+constinit const LibraryKernel<GemmConfig, GemmOperands> gemm_kernel{
+    .name = "mxfp4_gemm",
+    .summary = "D = alpha A B + beta C of quantised A and shuffled MXFP4 B",
+    .defaults = [](const auto &given,
+                   const auto &size) { return gemm_defaults(given, size, /*fused=*/false); },
+    .check = [](std::string_view kernel, const auto &config,
+                const auto &size) { return check_gemm(kernel, config, size, /*fused=*/false); },
+    .grid = [](const auto &config, const auto &size, const auto &) { return gemm_grid(config, size); },
+    .bind = bind_gemm,
+};
 
 } // namespace nereid::kernels

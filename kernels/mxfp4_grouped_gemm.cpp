@@ -1,24 +1,12 @@
+// mxfp4_batched_gemm and mxfp4_grouped_gemm: which product a program belongs to, then a tile of that.
 #include "kernels/mxfp4_grouped_gemm.h"
 
+#include "kernels/config_checks.h"
 #include "kernels/epilogues.h"
-#include "kernels/gemm_tile.h"
+#include "kernels/problem_arguments.h"
+#include "kernels/tile_defaults.h"
 
 namespace nereid::kernels {
-
-GemmConfig GroupedConfig::gemm() const {
-  GemmConfig config;
-  config.block_m = block_m;
-  config.block_n = block_n;
-  config.block_k = block_k;
-  config.waves = waves;
-  config.stages = stages;
-  config.constant_k = constant_k;
-  config.whole_m = whole_m;
-  config.whole_n = whole_n;
-  config.whole_k = whole_k;
-  return config;
-}
-
 namespace {
 
 /// B number `number` of several, and its scales.
@@ -34,17 +22,16 @@ Weights weights_of(const Ptr<const u8> &b, const Ptr<const u8> &b_scales, const 
   return {b + number.to<i64>() * code_bytes, b_scales + number.to<i64>() * scale_bytes};
 }
 
-void store_product(const GemmConfig &config, const OutputPlace &output, const Ptr<const bf16> &a,
-                   const Weights &weights, const Ptr<bf16> &out, const Int &k) {
-  assume_rows(output.m);
-  assume_columns(output.n);
-  store_bf16(config, output, out,
-             multiply(config, output, quantized_rows(config, a), weights.codes, weights.scales, k));
+void store_product(const GemmTile &tile, const Ptr<const bf16> &a, const Weights &weights,
+                   const Ptr<bf16> &out) {
+  assume_rows(tile.m);
+  assume_columns(tile.n);
+  store_bf16(tile, out, multiply(tile, quantized_rows(tile, a), weights.codes, weights.scales));
 }
 
 /// A program's block of rows: whose rows they are, the first, and the end of that expert's.
 struct RowBlock {
-  Tile<i1> exists; ///< a scalar
+  Tile<i1> in_bounds; ///< a scalar: there is such a block
   Int expert;
   Int first_row;
   Int end_row;
@@ -57,35 +44,130 @@ RowBlock row_block(const GroupedConfig &config, const Ptr<const i32> &ends, cons
   const Tile<i1> is_expert = e < experts;
   const Tile<i32> end = load(ends + e, is_expert);
   const Tile<i32> begin = load(ends + (e - 1), is_expert & (e > 0));
-  const Tile<i32> block_count = (end - begin + (config.block_m - 1)) / config.block_m;
+  const Tile<i32> block_count = (end - begin + (config.tile.block_m - 1)) / config.tile.block_m;
   const Tile<i32> block_end = cumsum(block_count, 0);
   const Tile<i1> earlier = block_end <= number;
   const Int expert = sum(earlier.to<i32>(), 0);
   const Int first_block = sum(where(earlier, block_count, 0), 0);
   const Tile<i1> mine = e == expert;
-  const Int first_row = sum(where(mine, begin, 0), 0) + (number - first_block) * config.block_m;
+  const Int first_row = sum(where(mine, begin, 0), 0) + (number - first_block) * config.tile.block_m;
   return {expert < config.experts, expert, first_row, sum(where(mine, end, 0), 0)};
+}
+
+void mxfp4_batched_gemm(const Specialized<TileConfig> &specialized, Ptr<const bf16> a, Ptr<const u8> b,
+                        Ptr<const u8> b_scales, Ptr<bf16> out, Int m, Int n, Int k) {
+  const auto &[config, shape, scaling] = specialized;
+  const Int number = program_id(2);
+  const GemmTile tile{
+      .config = config,
+      .shape = shape,
+      .split_k = 1,
+      .first_row = program_id(1) * config.block_m,
+      .first_column = program_id(0) * config.block_n,
+      .split = 0,
+      .m = m,
+      .n = n,
+      .k = known_k(shape, k),
+  };
+  const Long rows = number.to<i64>() * m.to<i64>();
+  store_product(tile, a + rows * k.to<i64>(), weights_of(b, b_scales, number, n, k),
+                out + rows * n.to<i64>());
+}
+
+void mxfp4_grouped_gemm(const Specialized<GroupedConfig> &specialized, Ptr<const bf16> a, Ptr<const i32> ends,
+                        Ptr<const u8> b, Ptr<const u8> b_scales, Ptr<bf16> out, Int experts, Int n, Int k) {
+  const auto &[config, shape, scaling] = specialized;
+  const RowBlock block = row_block(config, ends, experts);
+  when(block.in_bounds, [&] {
+    const GemmTile tile{
+        .config = config.tile,
+        .shape = shape,
+        .split_k = 1,
+        .first_row = block.first_row,
+        .first_column = program_id(0) * config.tile.block_n,
+        .split = 0,
+        .m = block.end_row,
+        .n = n,
+        .k = known_k(shape, k),
+    };
+    store_product(tile, a, weights_of(b, b_scales, block.expert, n, k), out);
+  });
+}
+
+/// The size of an expert's product where the experts share the rows alike.
+MaybeSize size_of_expert(const MaybeSize &size, int experts) {
+  return size ? ProblemSize{blocks(size->m, experts), size->n, size->k} : MaybeSize();
+}
+
+TileConfig batched_defaults(const Partial<TileConfig> &given, const MaybeSize &size) {
+  return tile_defaults(given, size, /*fused=*/true, /*is_split=*/false);
+}
+
+GroupedConfig grouped_defaults(const Partial<GroupedConfig> &given, const MaybeSize &size) {
+  const int experts = given.experts.value_or(GroupedConfig{}.experts);
+  return {.tile = batched_defaults(given.tile, size_of_expert(size, experts)), .experts = experts};
+}
+
+Status check_batched(std::string_view kernel, const TileConfig &config, const MaybeSize &size) {
+  return check_tile(kernel, config, size, /*fused=*/true);
+}
+
+Status check_grouped(std::string_view kernel, const GroupedConfig &config, const MaybeSize &size) {
+  return check_tile(kernel, config.tile, size_of_expert(size, config.experts), /*fused=*/true);
+}
+
+Grid batched_grid(const TileConfig &config, const ProblemSize &size, const BatchedOperands &operands) {
+  return {programs(size.n, config.block_n), programs(size.m, config.block_m),
+          static_cast<uint32_t>(operands.batch)};
+}
+
+Grid grouped_grid(const GroupedConfig &config, const ProblemSize &size, const GroupedOperands &operands) {
+  const int64_t row_blocks = grouped_row_blocks(size.m, operands.experts, config.tile.block_m);
+  return {programs(size.n, config.tile.block_n), static_cast<uint32_t>(row_blocks)};
+}
+
+BoundKernel bind_batched(std::string_view name, const TileConfig &config, const MaybeSize &size,
+                         const BatchedOperands &operands) {
+  const auto &[a, b, b_scales, out, batch] = operands;
+  const ProblemArguments problem(size);
+  const Specialized<TileConfig> specialized{config, shape_facts(config, size)};
+  return bind_kernel<mxfp4_batched_gemm>(name, specialized, problem.bf16_a("a", a, batch),
+                                         problem.b(b, batch), problem.b_scales(b_scales, batch),
+                                         problem.bf16_out(out, batch), problem.m(), problem.n(), problem.k());
+}
+
+BoundKernel bind_grouped(std::string_view name, const GroupedConfig &config, const MaybeSize &size,
+                         const GroupedOperands &operands) {
+  const auto &[a, ends, b, b_scales, out, experts] = operands;
+  const ProblemArguments problem(size);
+  Specialized<GroupedConfig> specialized{config, shape_facts(config.tile, size)};
+  // Where an expert's rows end is known to the launch alone.
+  specialized.shape.even_m = false;
+  return bind_kernel<mxfp4_grouped_gemm>(
+      name, specialized, problem.bf16_a("a", a),
+      MemoryArgument<const i32>{"ends", ends, int64_t{experts} * 4, "i32 [experts]"}, problem.b(b, experts),
+      problem.b_scales(b_scales, experts), problem.bf16_out(out), NumberArgument{"experts", int32_t{experts}},
+      problem.n(), problem.k());
 }
 
 } // namespace
 
-void mxfp4_batched_gemm(const GroupedConfig &config, Ptr<const bf16> a, Ptr<const u8> b,
-                        Ptr<const u8> b_scales, Ptr<bf16> out, Int m, Int n, Int k) {
-  const GemmConfig gemm = config.gemm();
-  const Int number = program_id(2);
-  const OutputPlace output{program_id(1) * config.block_m, program_id(0) * config.block_n, 0, m, n};
-  const Long rows = number.to<i64>() * m.to<i64>();
-  store_product(gemm, output, a + rows * k.to<i64>(), weights_of(b, b_scales, number, n, k),
-                out + rows * n.to<i64>(), k);
-}
+constinit const LibraryKernel<TileConfig, BatchedOperands> batched_kernel{
+    .name = "mxfp4_batched_gemm",
+    .summary = "several products of bf16 A, quantised on the way, with shuffled MXFP4 B",
+    .defaults = batched_defaults,
+    .check = check_batched,
+    .grid = batched_grid,
+    .bind = bind_batched,
+};
 
-void mxfp4_grouped_gemm(const GroupedConfig &config, Ptr<const bf16> a, Ptr<const i32> ends, Ptr<const u8> b,
-                        Ptr<const u8> b_scales, Ptr<bf16> out, Int experts, Int n, Int k) {
-  const RowBlock block = row_block(config, ends, experts);
-  when(block.exists, [&] {
-    const OutputPlace output{block.first_row, program_id(0) * config.block_n, 0, block.end_row, n};
-    store_product(config.gemm(), output, a, weights_of(b, b_scales, block.expert, n, k), out, k);
-  });
-}
+constinit const LibraryKernel<GroupedConfig, GroupedOperands> grouped_kernel{
+    .name = "mxfp4_grouped_gemm",
+    .summary = "rows of bf16 A, sorted by expert, times the shuffled MXFP4 B of each expert",
+    .defaults = grouped_defaults,
+    .check = check_grouped,
+    .grid = grouped_grid,
+    .bind = bind_grouped,
+};
 
 } // namespace nereid::kernels

@@ -1,8 +1,11 @@
+// mxfp4_linear: the launches of each path, and the memory that they share between calls.
 #include "kernels/mxfp4_linear.h"
 
 #include <fmt/format.h>
 
 #include "kernels/host/shuffle.h"
+#include "kernels/mxfp4_quant.h"
+#include "kernels/splitk_reduce.h"
 
 namespace nereid::kernels {
 
@@ -13,10 +16,10 @@ struct Mxfp4Linear::State {
   Stream stream; ///< kept alive: its address is part of the key
   ProblemSize size;
   GemmPlan plan;
-  ConfigValues quant;
-  ConfigValues reduce;
-  Buffer<u8> a_codes;   ///< staged: [m, k/2]
-  Buffer<u8> a_scales;  ///< staged: shuffled, its padding 127
+  QuantConfig quant;
+  ReduceConfig reduce;
+  Buffer<u8> a_codes;   ///< two passes: [m, k/2]
+  Buffer<u8> a_scales;  ///< two passes: shuffled, its padding 127
   Buffer<f32> sums;     ///< atomic: [m, n]; workspace and last_arrival: [split_k, m, n]
   Buffer<i32> arrivals; ///< last_arrival: one for each tile
   std::mutex mutex;     ///< launches of one call stay together in the stream
@@ -35,11 +38,11 @@ Status check_operands(const LinearOperands &operands, const ProblemSize &size) {
                     "shuffled ones have {}",
                     plain_bytes, scale_bytes),
         "shuffle them with kernels::host::shuffle_scales");
-  return check_memory("mxfp4_linear",
-                      {{"a", operands.a, size.m * size.k * 2, "bf16 [m, k]"},
-                       {"b", operands.b, host::shuffled_b_bytes(size.n, size.k), shuffled_b_layout},
-                       {"b_scales", operands.b_scales, scale_bytes, shuffled_scales_layout},
-                       {"c", operands.c, size.m * size.n * 2, "bf16 [m, n]"}});
+  const NeededMemory needed[] = {{"a", operands.a, size.m * size.k * 2, "bf16 [m, k]"},
+                                 {"b", operands.b, host::shuffled_b_bytes(size.n, size.k), shuffled_b_layout},
+                                 {"b_scales", operands.b_scales, scale_bytes, shuffled_scales_layout},
+                                 {"c", operands.c, size.m * size.n * 2, "bf16 [m, n]"}};
+  return check_memory("mxfp4_linear", needed);
 }
 
 } // namespace
@@ -51,35 +54,25 @@ Mxfp4Linear::~Mxfp4Linear() = default;
 
 Result<LinearReport> Mxfp4Linear::operator()(const Stream &stream, const LinearOperands &operands,
                                              const ProblemSize &size, GemmPath path,
-                                             const ConfigValues &config) {
+                                             const Partial<GemmConfig> &config) {
   if (!(stream.device() == device_))
     return user_error("mxfp4_linear: the stream is of another device",
-                      "use a stream of the device that the operation was made for");
-  Result<State *> state = state_for(stream, size, path, config);
-  if (!state)
-    return state.error();
-  if (Status status = check_operands(operands, size); !status)
-    return status.error();
-  LinearReport report;
-  const std::lock_guard lock((*state)->mutex);
-  if (Status status = run(**state, operands, report); !status)
-    return status.error();
-  return report;
+                      "use a stream of the device that the operation belongs to");
+  NEREID_TRY(State * state, state_for(stream, size, path, config));
+  NEREID_CHECK(check_operands(operands, size));
+  const std::lock_guard lock(state->mutex);
+  return run(*state, operands);
 }
 
 Result<Mxfp4Linear::State *> Mxfp4Linear::state_for(const Stream &stream, const ProblemSize &size,
-                                                    GemmPath path, const ConfigValues &config) {
+                                                    GemmPath path, const Partial<GemmConfig> &config) {
   const std::lock_guard lock(mutex_);
-  Key key{stream.state(), size, path, config.text()};
+  Key key{stream.state(), size, path, config_text(config)};
   if (const auto found = states_.find(key); found != states_.end())
     return found->second.get();
-  Result<GemmPlan> plan = plan_gemm(path, config, size);
-  if (!plan)
-    return plan.error();
-  Result<std::unique_ptr<State>> state = make_state(stream, size, *plan);
-  if (!state)
-    return state.error();
-  return states_.emplace(std::move(key), std::move(*state)).first->second.get();
+  NEREID_TRY(const GemmPlan plan, plan_gemm(path, config, size));
+  NEREID_TRY(std::unique_ptr<State> state, make_state(stream, size, plan));
+  return states_.emplace(std::move(key), std::move(state)).first->second.get();
 }
 
 Result<std::unique_ptr<Mxfp4Linear::State>>
@@ -87,85 +80,69 @@ Mxfp4Linear::make_state(const Stream &stream, const ProblemSize &size, const Gem
   auto state = std::make_unique<State>(stream);
   state->size = size;
   state->plan = plan;
-  if (plan.reduce() == Reduce::LastArrival) {
-    Result<Buffer<f32>> slices = device_.allocate<f32>(size.m * size.n * plan.split_k());
-    if (!slices)
-      return slices.error();
-    Result<Buffer<i32>> arrivals = device_.allocate<i32>(gemm_tiles(plan.gemm, size));
-    if (!arrivals)
-      return arrivals.error();
-    state->sums = std::move(*slices);
-    state->arrivals = std::move(*arrivals);
-    if (Status status = state->arrivals.fill(0); !status)
-      return status.error();
-    // They were zeroed on the default stream.
-    if (Status status = device_.synchronize(); !status)
-      return status.error();
-  } else if (plan.reduce() != Reduce::None) {
-    const bool slices = plan.reduce() == Reduce::Workspace;
-    Result<ConfigValues> reduce = complete_reduce({{"split_k", slices ? plan.split_k() : 1}}, size);
-    if (!reduce)
-      return reduce.error();
-    state->reduce = std::move(*reduce);
-    Result<Buffer<f32>> sums = device_.allocate<f32>(size.m * size.n * state->reduce.get_or("split_k", 1));
-    if (!sums)
-      return sums.error();
-    state->sums = std::move(*sums);
-  }
-  if (plan.path == GemmPath::Staged) {
-    Result<ConfigValues> quant = complete_quant({{"shuffled", 1}}, size);
-    if (!quant)
-      return quant.error();
-    state->quant = std::move(*quant);
-    Result<Buffer<u8>> codes = device_.allocate<u8>(size.m * size.k / 2);
-    if (!codes)
-      return codes.error();
-    Result<Buffer<u8>> scales = device_.allocate<u8>(host::shuffled_scale_bytes(size.m, size.k));
-    if (!scales)
-      return scales.error();
-    state->a_codes = std::move(*codes);
-    state->a_scales = std::move(*scales);
-    if (Status status = state->a_scales.fill(127); !status)
-      return status.error();
-    // The padding was written on the default stream.
-    if (Status status = device_.synchronize(); !status)
-      return status.error();
-  }
+  if (plan.gemm.reduce != Reduce::None)
+    NEREID_CHECK(allocate_for_splits(*state));
+  if (plan.path == GemmPath::TwoPass)
+    NEREID_CHECK(allocate_for_two_passes(*state));
   return state;
 }
 
-Status Mxfp4Linear::run(State &state, const LinearOperands &operands, LinearReport &report) {
+Status Mxfp4Linear::allocate_for_splits(State &state) const {
+  const auto &[tile, split_k, reduce] = state.plan.gemm;
+  const int slices = reduce == Reduce::Atomic ? 1 : split_k;
+  NEREID_TRY(state.sums, device_.allocate<f32>(state.size.m * state.size.n * slices));
+  if (!writes_bf16(reduce)) {
+    NEREID_TRY(state.reduce, reduce_kernel.complete({.split_k = slices}, state.size));
+    return {};
+  }
+  NEREID_TRY(state.arrivals, device_.allocate<i32>(gemm_tiles(tile, state.size)));
+  NEREID_CHECK(state.arrivals.fill(0));
+  // They were zeroed on the default stream.
+  return device_.synchronize();
+}
+
+Status Mxfp4Linear::allocate_for_two_passes(State &state) const {
+  const auto &[m, n, k] = state.size;
+  NEREID_TRY(state.quant, quant_kernel.complete({.shuffled = true}, state.size));
+  NEREID_TRY(state.a_codes, device_.allocate<u8>(m * k / 2));
+  NEREID_TRY(state.a_scales, device_.allocate<u8>(host::shuffled_scale_bytes(m, k)));
+  NEREID_CHECK(state.a_scales.fill(127));
+  // The padding was written on the default stream.
+  return device_.synchronize();
+}
+
+Result<LaunchRecord> Mxfp4Linear::multiply(State &state, const LinearOperands &operands,
+                                           const DeviceMemory &out) const {
+  const LaunchTarget target{state.stream, options_};
+  const SplitWorkspace workspace{state.sums, state.arrivals};
+  if (state.plan.path != GemmPath::TwoPass)
+    return gemm_fused_kernel.launch(target, state.plan.gemm, state.size,
+                                    {operands.a, operands.b, operands.b_scales, out, workspace});
+  return gemm_kernel.launch(
+      target, state.plan.gemm, state.size,
+      {state.a_codes, state.a_scales, operands.b, operands.b_scales, out, {}, workspace});
+}
+
+Result<LinearReport> Mxfp4Linear::run(State &state, const LinearOperands &operands) const {
   const LaunchTarget target{state.stream, options_};
   const GemmPlan &plan = state.plan;
-  report.path = plan.path;
+  LinearReport report{plan.path, plan.gemm, {}};
   const auto add = [&](Result<LaunchRecord> launched) -> Status {
-    if (!launched)
-      return launched.error();
-    report.launches.push_back(std::move(*launched));
+    NEREID_TRY(LaunchRecord record, std::move(launched));
+    report.launches.push_back(std::move(record));
     return {};
   };
 
-  if (plan.reduce() == Reduce::Atomic)
-    if (Status status = add(launch_zero(target, state.sums, state.size.m * state.size.n)); !status)
-      return status;
-  const bool reduces = plan.reduce() == Reduce::Atomic || plan.reduce() == Reduce::Workspace;
-  const SplitWorkspace workspace{state.sums, state.arrivals};
-  const DeviceMemory out = reduces ? DeviceMemory(state.sums) : operands.c;
-  if (plan.path == GemmPath::Staged) {
-    if (Status status =
-            add(launch_quant(target, state.quant, state.size, operands.a, state.a_codes, state.a_scales));
-        !status)
-      return status;
-    if (Status status = add(launch_gemm(target, plan.gemm, state.size, state.a_codes, state.a_scales,
-                                        operands.b, operands.b_scales, out, {}, workspace));
-        !status)
-      return status;
-  } else if (Status status = add(launch_gemm_fused(target, plan.gemm, state.size, operands.a, operands.b,
-                                                   operands.b_scales, out, workspace));
-             !status) {
-    return status;
-  }
-  return reduces ? add(launch_reduce(target, state.reduce, state.size, state.sums, operands.c)) : Status();
+  const bool reduces = !writes_bf16(plan.gemm.reduce);
+  if (plan.gemm.reduce == Reduce::Atomic)
+    NEREID_CHECK(add(launch_zero(target, state.sums, state.size.m * state.size.n)));
+  if (plan.path == GemmPath::TwoPass)
+    NEREID_CHECK(add(
+        quant_kernel.launch(target, state.quant, state.size, {operands.a, state.a_codes, state.a_scales})));
+  NEREID_CHECK(add(multiply(state, operands, reduces ? DeviceMemory(state.sums) : operands.c)));
+  if (reduces)
+    NEREID_CHECK(add(reduce_kernel.launch(target, state.reduce, state.size, {state.sums, operands.c})));
+  return report;
 }
 
 } // namespace nereid::kernels

@@ -7,8 +7,7 @@
 #include <tuple>
 #include <vector>
 
-#include "kernels/choices.h"
-#include "kernels/launches.h"
+#include "kernels/gemm_plan.h"
 
 namespace nereid::kernels {
 
@@ -23,6 +22,7 @@ struct LinearOperands {
 /// What a call did.
 struct LinearReport {
   GemmPath path = GemmPath::Fused;
+  GemmConfig gemm;
   std::vector<LaunchRecord> launches;
 };
 
@@ -42,17 +42,20 @@ public:
   /// null or short operand, a config that contradicts the path.
   Result<LinearReport> operator()(const Stream &stream, const LinearOperands &operands,
                                   const ProblemSize &size, GemmPath path = GemmPath::Auto,
-                                  const ConfigValues &config = {});
+                                  const Partial<GemmConfig> &config = {});
 
 private:
   struct State;
   using Key = std::tuple<const jit::StreamState *, ProblemSize, GemmPath, std::string>;
 
   Result<State *> state_for(const Stream &stream, const ProblemSize &size, GemmPath path,
-                            const ConfigValues &config);
+                            const Partial<GemmConfig> &config);
   Result<std::unique_ptr<State>> make_state(const Stream &stream, const ProblemSize &size,
                                             const GemmPlan &plan);
-  Status run(State &state, const LinearOperands &operands, LinearReport &report);
+  Status allocate_for_splits(State &state) const;
+  Status allocate_for_two_passes(State &state) const;
+  Result<LaunchRecord> multiply(State &state, const LinearOperands &operands, const DeviceMemory &out) const;
+  Result<LinearReport> run(State &state, const LinearOperands &operands) const;
 
   Device device_;
   LaunchOptions options_;

@@ -1,6 +1,12 @@
+// mxfp4_quant: bf16 to MXFP4, by integer arithmetic or by the language's quantize.
 #include "kernels/mxfp4_quant.h"
 
+#include <algorithm>
+#include <bit>
+
+#include "kernels/config_checks.h"
 #include "kernels/mx_tiles.h"
+#include "kernels/problem_arguments.h"
 
 namespace nereid::kernels {
 namespace {
@@ -44,21 +50,75 @@ Quantized quantize_tile(const QuantConfig &config, const Tile<bf16> &x) {
   return quantize(x, e2m1, ScaleRule::Even);
 }
 
-} // namespace
-
-void mxfp4_quant(const QuantConfig &config, Ptr<const bf16> x, Ptr<u8> codes, Ptr<u8> scales, Int m, Int k) {
+void mxfp4_quant(const Specialized<QuantConfig> &specialized, Ptr<const bf16> x, Ptr<u8> codes,
+                 Ptr<u8> scales, Int m, Int k) {
+  const auto &[config, shape, scaling] = specialized;
   assume_rows(m);
   assume_columns(k);
-  const Int first_k = program_id(0) * config.block_k;
-  const Int first_row = program_id(1) * config.block_m;
-  const TilePlace place{first_row, m, config.whole_m != 0, first_k, k, config.whole_k != 0};
-  const Quantized result = quantize_tile(config, load_rows(x, place, config.block_m, config.block_k));
+  const TileOrigin origin{
+      .first_row = program_id(1) * config.block_m,
+      .row_count = m,
+      .even_rows = shape.even_m,
+      .first_k = program_id(0) * config.block_k,
+      .k_count = k,
+      .even_k = shape.even_k,
+  };
+  const Quantized result = quantize_tile(config, load_rows(x, origin, config.block_m, config.block_k));
 
-  store_bytes(codes, place, result.codes, 1);
-  if (config.shuffled != 0)
-    store_shuffled_scales(scales, place, result.scales);
+  store_bytes(codes, origin, result.codes, 1);
+  if (config.shuffled)
+    store_shuffled_scales(scales, origin, result.scales);
   else
-    store_bytes(scales, place, result.scales, 5);
+    store_bytes(scales, origin, result.scales, 5);
 }
+
+QuantConfig quant_defaults(const Partial<QuantConfig> &given, const MaybeSize &size) {
+  QuantConfig config = config_merge(QuantConfig{.block_m = size && size->m <= 16 ? 16 : 32}, given);
+  // A wave quantises 8192 values at a time.
+  const auto waves = static_cast<int>(std::bit_floor(config.block_m * config.block_k / 8192U));
+  config.waves = given.waves.value_or(std::clamp(waves, 1, 4));
+  return config;
+}
+
+Status check_quant(std::string_view kernel, const QuantConfig &config, const MaybeSize &size) {
+  static constexpr Key<QuantConfig> keys[] = {
+      {"block_m", &QuantConfig::block_m}, {"block_k", &QuantConfig::block_k}, {"waves", &QuantConfig::waves}};
+  NEREID_CHECK(check_rows(kernel, config.block_m, size));
+  return with_nearest<QuantConfig>(config, keys, [&](const QuantConfig &tried) -> Status {
+    const KeyValue m{"block_m", tried.block_m}, k{"block_k", tried.block_k};
+    const KeyValue values[] = {m, k, {"waves", tried.waves}};
+    NEREID_CHECK(check_values(kernel, values));
+    return check_elements(kernel, m, k, tried.waves, 512);
+  });
+}
+
+Grid quant_grid(const QuantConfig &config, const ProblemSize &size, const QuantOperands &) {
+  return {programs(size.k, config.block_k), programs(size.m, config.block_m)};
+}
+
+BoundKernel bind_quant(std::string_view name, const QuantConfig &config, const MaybeSize &size,
+                       const QuantOperands &operands) {
+  const ProblemArguments problem(size);
+  const Specialized<QuantConfig> specialized{config,
+                                             {.even_m = is_even(size, &ProblemSize::m, config.block_m),
+                                              .even_k = is_even(size, &ProblemSize::k, config.block_k)}};
+  const auto scales = config.shuffled ? problem.shuffled_a_scales<u8>("scales", operands.scales)
+                                      : problem.plain_a_scales<u8>("scales", operands.scales);
+  return bind_kernel<mxfp4_quant>(name, specialized, problem.bf16_a("x", operands.x),
+                                  problem.codes_a<u8>("codes", operands.codes), scales, problem.m(),
+                                  problem.k());
+}
+
+} // namespace
+
+constinit const LibraryKernel<QuantConfig, QuantOperands> quant_kernel{
+    .name = "mxfp4_quant",
+    .summary = "bf16 to packed e2m1 and e8m0 scales, plain or shuffled",
+    .has_n = false,
+    .defaults = quant_defaults,
+    .check = check_quant,
+    .grid = quant_grid,
+    .bind = bind_quant,
+};
 
 } // namespace nereid::kernels

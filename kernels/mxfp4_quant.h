@@ -1,11 +1,14 @@
 #pragma once
 
-#include "dsl/dsl.h"
-#include "kernels/config.h"
+#include "kernels/library_kernel.h"
+#include "kernels/specialize.h"
 
 namespace nereid::kernels {
 
-/// What mxfp4_quant is traced with.
+/// How mxfp4_quant rounds: integer arithmetic of its own, or the language's quantize.
+enum class QuantPath : int { Software, Hardware };
+constexpr auto nereid_config_names(QuantPath) { return std::to_array<std::string_view>({"sw", "hw"}); }
+
 struct QuantConfig {
   int block_m = 32;
   int block_k = 256;
@@ -13,17 +16,20 @@ struct QuantConfig {
   int stages = 1;
   int mfma = 16;
   int waves_per_eu = 0;
-  int shuffled = 0; ///< 1: scales at shuffled offsets, in a buffer prefilled with 127
+  bool shuffled = false; ///< scales at shuffled offsets, in a buffer prefilled with 127
   QuantPath path = QuantPath::Hardware;
-  int whole_m = 0; ///< 1: M is a multiple of block_m
-  int whole_k = 0; ///< 1: K is a multiple of block_k
 
-  NEREID_CONFIG(QuantConfig, block_m, block_k, waves, stages, mfma, waves_per_eu, shuffled, path, whole_m,
-                whole_k)
+  NEREID_CONFIG(QuantConfig, block_m, block_k, waves, stages, mfma, waves_per_eu, shuffled, path)
 };
 
-/// MXFP4 by the even rule (kernels/host/quantize.h): x bf16 [m, k] row-major to codes u8 [m, k/2] and scales
-/// u8 [m, k/32], plain or shuffled. k is a multiple of 32. Programs: (k in blocks, m in blocks).
-void mxfp4_quant(const QuantConfig &config, Ptr<const bf16> x, Ptr<u8> codes, Ptr<u8> scales, Int m, Int k);
+struct QuantOperands {
+  DeviceMemory x;      ///< bf16 [m, k]
+  DeviceMemory codes;  ///< out: u8 [m, k/2]
+  DeviceMemory scales; ///< out: u8 [m, k/32], or shuffled in memory prefilled with 127
+};
+
+/// MXFP4 by the even rule (kernels/host/quantize.h) of a row-major matrix; k is a multiple of 32. Programs:
+/// (k in blocks, m in blocks).
+extern const LibraryKernel<QuantConfig, QuantOperands> quant_kernel;
 
 } // namespace nereid::kernels

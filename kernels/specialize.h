@@ -2,25 +2,36 @@
 
 #include <optional>
 
-#include "kernels/gemm_config.h"
-#include "kernels/mxfp4_grouped_gemm.h"
-#include "kernels/mxfp4_quant.h"
-#include "kernels/splitk_reduce.h"
+#include "kernels/output_scaling.h"
+#include "kernels/problem_size.h"
+#include "kernels/tile_config.h"
 
-/// From a library config (choices.h: all keys given) and what is known of the problem to what a kernel is
-/// traced with.
+/// From a config and what is known of the problem to what a kernel is traced with.
 namespace nereid::kernels {
 
-/// What of alpha (sum) + beta C an output needs.
-enum class Scaling : int { None, Alpha, AlphaBeta };
+/// What the code takes for granted of the problem; 0 and false are always right.
+struct ShapeFacts {
+  int constant_k = 0;  ///< K where it is a constant of the code, else 0
+  bool even_m = false; ///< M is a multiple of block_m
+  bool even_n = false; ///< N is a multiple of block_n
+  bool even_k = false; ///< K is a multiple of block_k
 
-QuantConfig quant_config(const ConfigValues &values, const std::optional<ProblemSize> &size);
-GemmConfig gemm_config(const ConfigValues &values, const std::optional<ProblemSize> &size,
-                       Scaling scaling = Scaling::None);
-/// The size is that of each product.
-GroupedConfig batched_config(const ConfigValues &values, const std::optional<ProblemSize> &size);
-/// Where an expert's rows end is known to the launch alone.
-GroupedConfig grouped_config(const ConfigValues &values, const std::optional<ProblemSize> &size);
-ReduceConfig reduce_config(const ConfigValues &values, Scaling scaling = Scaling::None);
+  NEREID_CONFIG(ShapeFacts, constant_k, even_m, even_n, even_k)
+};
+
+/// A kernel's config and what the library derives for one problem.
+template <class Config> struct Specialized {
+  Config config;
+  ShapeFacts shape;
+  Scaling scaling = Scaling::None;
+
+  NEREID_CONFIG(Specialized, config, shape, scaling)
+};
+
+/// Whether a dimension is known and a multiple of its block.
+bool is_even(const std::optional<ProblemSize> &size, int64_t ProblemSize::*dimension, int block);
+
+/// What holds for products of that size.
+ShapeFacts shape_facts(const TileConfig &tile, const std::optional<ProblemSize> &size);
 
 } // namespace nereid::kernels

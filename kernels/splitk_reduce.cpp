@@ -1,44 +1,100 @@
+// splitk_reduce, which makes bf16 of the f32 sums of a K split, and the memset of the path that adds to them.
 #include "kernels/splitk_reduce.h"
+
+#include "kernels/config_checks.h"
+#include "kernels/problem_arguments.h"
+#include "kernels/split_k_semaphore.h"
 
 namespace nereid::kernels {
 namespace {
 
-/// Slices up to which the loop over them is written out; all their loads may be in flight at once.
-constexpr int straight_line_slices = 16;
-
-} // namespace
-
-void splitk_reduce(const ReduceConfig &config, Ptr<const f32> slices, Ptr<const bf16> c, Ptr<bf16> out, Int m,
-                   Int n, Float alpha, Float beta) {
+void splitk_reduce(const Specialized<ReduceConfig> &specialized, Ptr<const f32> slices, Ptr<const bf16> c,
+                   Ptr<bf16> out, Int m, Int n, Float alpha, Float beta) {
+  const ReduceConfig &config = specialized.config;
   const Int first_row = program_id(1) * config.block_m;
-  const Tile<i32> row = col(arange(0, config.block_m));
-  const Tile<i32> column = program_id(0) * config.block_n + nereid::row(arange(0, config.block_n));
-  const Tile<i1> exists = (first_row + row < m) & (column < n);
+  const Tile<i32> row = rows(config.block_m);
+  const Tile<i32> column = program_id(0) * config.block_n + cols(config.block_n);
+  const Tile<i1> in_bounds = (first_row + row < m) & (column < n);
   const Tile<i32> offsets = row * n + column;
   const Long first = first_row.to<i64>() * n.to<i64>();
   const Long slice = m.to<i64>() * n.to<i64>();
 
-  Var sum = load(slices + first + offsets, exists);
-  const auto add_slice = [&](const Long &split) {
-    sum += load(slices + (first + slice * split) + offsets, exists);
-  };
-  if (config.split_k <= straight_line_slices)
-    for (int split = 1; split < config.split_k; ++split)
-      add_slice(Long(split));
-  else
-    for (Int split : range(1, config.split_k))
-      add_slice(split.to<i64>());
-  if (config.scaled_output >= 1)
+  Var sum = load(slices + first + offsets, in_bounds);
+  for (Int split : range(1, config.split_k, {.unroll = max_unrolled_slices - 1}))
+    sum += load(slices + (first + slice * split.to<i64>()) + offsets, in_bounds);
+  if (specialized.scaling != Scaling::None)
     sum *= alpha;
-  if (config.scaled_output >= 2)
-    sum += beta * load(c + first + offsets, exists).to<f32>();
-  store(out + first + offsets, sum.get().to<bf16>(), exists);
+  if (specialized.scaling == Scaling::AlphaBeta)
+    sum += beta * load(c + first + offsets, in_bounds).to<f32>();
+  store(out + first + offsets, sum.get().to<bf16>(), in_bounds);
 }
 
+ReduceConfig reduce_defaults(const Partial<ReduceConfig> &given, const MaybeSize &size) {
+  const bool tall = size && blocks(size->m, 16) > Grid::max_y_or_z;
+  return config_merge(ReduceConfig{.block_m = size && size->m < 16 ? 4 : tall ? 32 : 16}, given);
+}
+
+Status check_reduce(std::string_view kernel, const ReduceConfig &config, const MaybeSize &size) {
+  static constexpr Key<ReduceConfig> keys[] = {{"block_m", &ReduceConfig::block_m},
+                                               {"block_n", &ReduceConfig::block_n},
+                                               {"waves", &ReduceConfig::waves}};
+  NEREID_CHECK(check_rows(kernel, config.block_m, size));
+  return with_nearest<ReduceConfig>(config, keys, [&](const ReduceConfig &tried) -> Status {
+    const KeyValue m{"block_m", tried.block_m}, n{"block_n", tried.block_n};
+    const KeyValue values[] = {m, n, {"waves", tried.waves}};
+    NEREID_CHECK(check_values(kernel, values));
+    return check_elements(kernel, m, n, tried.waves, 256);
+  });
+}
+
+Grid reduce_grid(const ReduceConfig &config, const ProblemSize &size, const ReduceOperands &) {
+  return {programs(size.n, config.block_n), programs(size.m, config.block_m)};
+}
+
+BoundKernel bind_reduce(std::string_view name, const ReduceConfig &config, const MaybeSize &size,
+                        const ReduceOperands &operands) {
+  const ProblemArguments problem(size);
+  const Epilogue &epilogue = operands.epilogue;
+  const Specialized<ReduceConfig> specialized{config, {}, epilogue.scaling()};
+  return bind_kernel<splitk_reduce>(
+      name, specialized, problem.slices<const f32>(operands.slices, config.split_k),
+      problem.c(epilogue, specialized.scaling), problem.bf16_out(operands.out), problem.m(), problem.n(),
+      NumberArgument{"alpha", epilogue.alpha}, NumberArgument{"beta", epilogue.beta});
+}
+
+struct ZeroConfig {
+  int block = 4096;
+  int waves = 4;
+
+  NEREID_CONFIG(ZeroConfig, block, waves)
+};
+
+/// Sets `count` elements to 0. Programs: count in blocks.
 void zero_f32(const ZeroConfig &config, Ptr<f32> out, Long count) {
   const Long first = program_id(0).to<i64>() * config.block;
   const Tile<i32> offset = arange(0, config.block);
   store(out + first + offset, zeros<f32>({config.block}), offset.to<i64>() < count - first);
+}
+
+} // namespace
+
+constinit const LibraryKernel<ReduceConfig, ReduceOperands> reduce_kernel{
+    .name = "splitk_reduce",
+    .summary = "the sum of a K split's f32 slices as bf16",
+    .defaults = reduce_defaults,
+    .check = check_reduce,
+    .grid = reduce_grid,
+    .bind = bind_reduce,
+};
+
+Result<LaunchRecord> launch_zero(const LaunchTarget &target, DeviceMemory out, int64_t count) {
+  const ZeroConfig config;
+  const BoundKernel zero =
+      bind_kernel<zero_f32>("memset_f32", config, MemoryArgument<f32>{"out", out, count * 4, "f32"},
+                            NumberArgument{"count", count});
+  const Grid grid{programs(count, config.block)};
+  NEREID_TRY(LaunchInfo info, zero.launch(target.options, target.stream, grid));
+  return LaunchRecord{{}, std::move(info)};
 }
 
 } // namespace nereid::kernels

@@ -1,10 +1,11 @@
-#include "kernels/choices.h"
+// The configs that `nereid tune` goes through, a line a config.
+#include "kernels/gemm_plan.h"
 
 namespace nereid::kernels {
 namespace {
 
-/// One line of a tuning list.
-struct Tile {
+/// A config of a list.
+struct Candidate {
   int block_m;
   int block_n;
   int block_k;
@@ -13,18 +14,18 @@ struct Tile {
   int stages;
 };
 
-constexpr Tile fused_tiles[] = {
+constexpr Candidate fused_tiles[] = {
     {16, 32, 256, 1, 4, 1},  {16, 32, 256, 1, 4, 2},  {16, 64, 256, 1, 4, 1}, {16, 64, 256, 1, 4, 2},
     {32, 32, 256, 1, 4, 1},  {32, 32, 256, 1, 4, 2},  {32, 64, 256, 1, 4, 1}, {32, 64, 256, 1, 4, 2},
     {32, 128, 256, 1, 4, 2}, {32, 128, 256, 1, 8, 2},
 };
 
-constexpr Tile atomic_tiles[] = {
+constexpr Candidate atomic_tiles[] = {
     {16, 32, 256, 4, 4, 2}, {16, 32, 256, 8, 4, 2}, {16, 64, 256, 4, 4, 2},
     {16, 64, 256, 8, 4, 2}, {32, 32, 256, 4, 4, 2}, {32, 64, 256, 4, 4, 2},
 };
 
-constexpr Tile workspace_tiles[] = {
+constexpr Candidate workspace_tiles[] = {
     {16, 32, 256, 1, 4, 2}, {16, 32, 256, 2, 4, 2}, {16, 32, 256, 4, 4, 2}, {16, 32, 256, 8, 4, 2},
     {16, 64, 256, 1, 4, 2}, {16, 64, 256, 2, 4, 2}, {16, 64, 256, 4, 4, 2}, {16, 64, 256, 8, 4, 2},
     {16, 32, 256, 1, 4, 1}, {16, 32, 256, 2, 4, 1}, {16, 32, 256, 4, 4, 1}, {16, 32, 256, 8, 4, 1},
@@ -34,49 +35,41 @@ constexpr Tile workspace_tiles[] = {
     {16, 32, 256, 4, 2, 2}, {16, 32, 256, 8, 2, 2}, {16, 64, 256, 4, 2, 2}, {16, 64, 256, 8, 2, 2},
 };
 
-constexpr Tile staged_tiles[] = {
+constexpr Candidate two_pass_tiles[] = {
     {32, 64, 256, 1, 2, 4},   {32, 128, 256, 1, 4, 4},  {64, 64, 256, 1, 4, 4},
     {64, 128, 256, 1, 4, 4},  {96, 128, 256, 1, 4, 4},  {128, 128, 256, 1, 4, 3},
     {128, 256, 256, 1, 4, 2}, {192, 256, 256, 1, 4, 2}, {256, 256, 256, 1, 8, 2},
 };
 
-template <size_t Count> std::vector<ConfigValues> values_of(const Tile (&tiles)[Count], Reduce reduce) {
-  std::vector<ConfigValues> result;
-  for (const Tile &tile : tiles)
-    result.push_back({{"block_m", tile.block_m},
-                      {"block_n", tile.block_n},
-                      {"block_k", tile.block_k},
-                      {"split_k", tile.split_k},
-                      {"waves", tile.waves},
-                      {"stages", tile.stages},
-                      {"reduce", static_cast<int>(reduce)}});
+std::vector<Partial<GemmConfig>> configs_of(std::span<const Candidate> candidates, Reduce reduce) {
+  std::vector<Partial<GemmConfig>> result;
+  for (const Candidate &candidate : candidates)
+    result.push_back({.tile = {.block_m = candidate.block_m,
+                               .block_n = candidate.block_n,
+                               .block_k = candidate.block_k,
+                               .waves = candidate.waves,
+                               .stages = candidate.stages},
+                      .split_k = candidate.split_k,
+                      .reduce = reduce});
   return result;
 }
 
 } // namespace
 
-std::vector<ConfigValues> tuning_list(GemmPath path) {
+std::vector<Partial<GemmConfig>> tuning_list(GemmPath path) {
   switch (path) {
   case GemmPath::Fused:
-    return values_of(fused_tiles, Reduce::None);
+    return configs_of(fused_tiles, Reduce::None);
   case GemmPath::Atomic:
-    return values_of(atomic_tiles, Reduce::Atomic);
+    return configs_of(atomic_tiles, Reduce::Atomic);
   case GemmPath::Workspace:
-    return values_of(workspace_tiles, Reduce::Workspace);
-  case GemmPath::Staged:
-    return values_of(staged_tiles, Reduce::None);
+    return configs_of(workspace_tiles, Reduce::Workspace);
+  case GemmPath::TwoPass:
+    return configs_of(two_pass_tiles, Reduce::None);
   case GemmPath::Auto:
     break;
   }
   return {};
-}
-
-std::vector<ConfigValues> quant_tuning_list() {
-  std::vector<ConfigValues> result;
-  for (int block_m : {16, 32})
-    for (int waves : {1, 2, 4})
-      result.push_back({{"block_m", block_m}, {"block_k", 256}, {"waves", waves}});
-  return result;
 }
 
 } // namespace nereid::kernels

@@ -1,3 +1,4 @@
+// What all subcommands share: --json, --device.
 #include "tools/command.h"
 
 namespace nereid::tools {

@@ -1,8 +1,8 @@
+// nereid compile: a library kernel in the form that is asked for.
 #include <fmt/format.h>
 
 #include <llvm/Support/raw_ostream.h>
 
-#include "kernels/catalog.h"
 #include "tools/command.h"
 #include "tools/files.h"
 #include "tools/kernel_choice.h"
@@ -18,8 +18,9 @@ struct CompileOptions {
 };
 
 constexpr const char *footer =
-    R"(What --emit gives: ir, the canonical tile IR; llvm, the LLVM IR; isa, assembler text with the
-kernel's metadata, of which llvm-mc and ld.lld make the code object; hsaco, the code object; resources, JSON.
+    R"(What --emit gives: ir, the canonical tile IR; plan, the layouts, dots, wave split and loops that the code
+generator decides on, and its remarks; llvm, the LLVM IR; isa, assembler text with the kernel's metadata, of
+which llvm-mc and ld.lld make the code object; hsaco, the code object; resources, JSON.
 --shape sets alignment and divisibility, and with const_k=1 the constant K; mxfp4_quant's shape is M,0,K.
 
 Examples:
@@ -33,43 +34,40 @@ std::string json_text(llvm::json::Object object) {
 Result<std::string> emitted(const CompiledKernel &kernel, const std::string &what) {
   if (what == "ir")
     return kernel.ir();
+  if (what == "plan")
+    return kernel.plan();
   if (what == "llvm")
     return kernel.llvm_ir();
   if (what == "isa")
     return kernel.isa();
   if (what == "resources")
-    return json_text(resources_json(kernel.resources()));
-  const std::span<const uint8_t> object = kernel.code_object();
+    return json_text(jit::resources_json(kernel.resources()));
+  const SharedBytes object = kernel.code_object();
   return std::string(object.begin(), object.end());
 }
 
 Outcome run(const CommonOptions &common, const CompileOptions &options) {
   if (common.json && options.out.empty() && options.emit == "hsaco")
     return user_error("a code object does not fit into JSON", "give -o FILE");
-  Result<ChosenKernel> chosen = compile_choice(options.choice);
-  if (!chosen)
-    return chosen.error();
-  const CompiledKernel &compiled = *chosen->compiled;
-  Result<std::string> text = emitted(compiled, options.emit);
-  if (!text)
-    return text.error();
+  NEREID_TRY(const ChosenKernel chosen, compile_choice(options.choice));
+  const CompiledKernel &compiled = *chosen.compiled;
+  NEREID_TRY(std::string text, emitted(compiled, options.emit));
   if (!options.out.empty())
-    if (Status status = write_file(options.out, text->data(), text->size()); !status)
-      return status.error();
+    NEREID_CHECK(write_file(options.out, text.data(), text.size()));
 
   Outcome outcome;
   outcome.json = llvm::json::Object{{"kernel", compiled.name()},
-                                    {"config", config_json(chosen->config)},
+                                    {"config", config_json(chosen.config)},
                                     {"emit", options.emit},
                                     {"key", compiled.key()},
                                     {"compiler", compiled.compiler()},
                                     {"cache", llvm::StringRef(name_of(compiled.cache())).str()},
                                     {"jit_ms", jit_json(compiled.times())},
-                                    {"resources", resources_json(compiled.resources())}};
+                                    {"resources", jit::resources_json(compiled.resources())}};
   if (options.out.empty()) {
     if (options.emit != "hsaco")
-      outcome.json["text"] = *text;
-    outcome.text = std::move(*text);
+      outcome.json["text"] = text;
+    outcome.text = std::move(text);
   } else {
     outcome.json["file"] = json_string(options.out);
   }
@@ -85,8 +83,8 @@ void add_compile(CLI::App &app, Invocation &invocation) {
                   [&invocation, options] { return run(invocation.common, *options); });
   command->footer(footer);
   add_kernel_choice(*command, options->choice);
-  command->add_option("--emit", options->emit, "ir, llvm, isa, hsaco or resources")
-      ->check(CLI::IsMember({"ir", "llvm", "isa", "hsaco", "resources"}))
+  command->add_option("--emit", options->emit, "ir, plan, llvm, isa, hsaco or resources")
+      ->check(CLI::IsMember({"ir", "plan", "llvm", "isa", "hsaco", "resources"}))
       ->capture_default_str();
   command->add_option("-o,--output", options->out, "File instead of stdout");
 }

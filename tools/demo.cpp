@@ -1,14 +1,14 @@
+// nereid demo: the ten shapes of mxfp4_linear, checked, and on a GPU the probes of the chip.
 #include <fmt/format.h>
 
 #include <llvm/Support/Process.h>
 #include <llvm/Support/raw_ostream.h>
 
-#include "kernels/host/problem.h"
-#include "kernels/mxfp4_linear.h"
 #include "tools/command.h"
 #include "tools/demo_shapes.h"
 #include "tools/launch_json.h"
 #include "tools/probes.h"
+#include "tools/product.h"
 
 namespace nereid::tools {
 namespace {
@@ -35,28 +35,10 @@ struct ShapeResult {
 };
 
 Result<ShapeResult> run_shape(const Device &device, kernels::Mxfp4Linear &linear, const DemoShape &shape) {
-  const kernels::ProblemSize &size = shape.size;
-  const kernels::host::Problem problem = kernels::host::random_problem(size.m, size.n, size.k, shape.seed);
-  Result<Buffer<uint16_t>> a = device.upload(problem.a);
-  Result<Buffer<uint8_t>> b = device.upload(problem.b);
-  Result<Buffer<uint8_t>> b_scales = device.upload(problem.b_scales);
-  Result<Buffer<uint16_t>> c = device.allocate<uint16_t>(size.m * size.n);
-  if (!a || !c)
-    return !a ? a.error() : c.error();
-  if (!b || !b_scales)
-    return !b ? b.error() : b_scales.error();
-  if (Status status = c->fill(0xffff); !status)
-    return status.error();
-  const Stream stream = device.stream();
-  Result<kernels::LinearReport> report = linear(stream, {*a, *b, *b_scales, *c}, size);
-  if (!report)
-    return report.error();
-  if (Status status = stream.synchronize(); !status)
-    return status.error();
-  Result<std::vector<uint16_t>> result = c->to_host();
-  if (!result)
-    return result.error();
-  return ShapeResult{std::move(*report), kernels::host::compare(*result, problem.exact)};
+  const auto [m, n, k] = shape.size;
+  const kernels::host::Problem problem = kernels::host::random_problem(m, n, k, shape.seed);
+  NEREID_TRY(Product product, run_product(device, linear, problem));
+  return ShapeResult{std::move(product.report), kernels::host::compare(product.c, problem.exact)};
 }
 
 double jit_total(const kernels::LinearReport &report) {
@@ -78,13 +60,9 @@ std::optional<uint64_t> instructions_total(const kernels::LinearReport &report) 
 
 /// The config of the launch that multiplies.
 std::string gemm_config_text(const kernels::LinearReport &report) {
-  for (const kernels::LaunchRecord &record : report.launches)
-    if (record.info.kernel().starts_with("mxfp4_gemm"))
-      return fmt::format("{}x{}x{} split {} waves {} stages {}", record.config.get_or("block_m", 0),
-                         record.config.get_or("block_n", 0), record.config.get_or("block_k", 0),
-                         record.config.get_or("split_k", 1), record.config.get_or("waves", 0),
-                         record.config.get_or("stages", 1));
-  return {};
+  const auto &[tile, split_k, reduce] = report.gemm;
+  return fmt::format("{}x{}x{} split {} waves {} stages {}", tile.block_m, tile.block_n, tile.block_k,
+                     split_k, tile.waves, tile.stages);
 }
 
 void show_progress(size_t index, size_t count, const DemoShape &shape) {
@@ -98,35 +76,42 @@ void clear_progress() {
     llvm::errs() << "\r\033[K";
 }
 
+void add_failure(Outcome &outcome, llvm::json::Object &object, const DemoShape &shape, const Error &error) {
+  object["error"] = to_json(error);
+  outcome.text += fmt::format("{:<9} {:<14} FAILED {}\n", shape.kind, shape.size.text(), error.text());
+}
+
+void add_figures(Outcome &outcome, llvm::json::Object &object, const DemoShape &shape,
+                 const ShapeResult &result) {
+  const std::string path(name_of(result.report.path));
+  const double jit_ms = jit_total(result.report);
+  const std::optional<uint64_t> instructions = instructions_total(result.report);
+  object["path"] = path;
+  object["max_error"] = result.comparison.max_error;
+  object["wrong"] = result.comparison.wrong;
+  object["jit_ms"] = jit_ms;
+  if (instructions)
+    object["instructions"] = static_cast<int64_t>(*instructions);
+  object["launches"] = launches_json(result.report.launches);
+  outcome.text += fmt::format("{:<9} {:<14} {:<9} {:<38} {:>8.1f} {:>14} {:>10.4g} {}\n", shape.kind,
+                              shape.size.text(), path, gemm_config_text(result.report), jit_ms,
+                              instructions ? std::to_string(*instructions) : std::string("-"),
+                              result.comparison.max_error, result.comparison.passed() ? "pass" : "FAIL");
+}
+
 /// Adds a shape's line and object; false when it failed.
 bool add_result(Outcome &outcome, llvm::json::Array &shapes, const DemoShape &shape,
                 const Result<ShapeResult> &result) {
+  const bool passed = result && result->comparison.passed();
   llvm::json::Object object{{"kind", llvm::StringRef(shape.kind).str()},
                             {"m", shape.size.m},
                             {"n", shape.size.n},
-                            {"k", shape.size.k}};
-  bool passed = false;
-  if (!result) {
-    object["error"] = to_json(result.error());
-    outcome.text +=
-        fmt::format("{:<9} {:<14} FAILED {}\n", shape.kind, shape.size.text(), result.error().text());
-  } else {
-    passed = result->comparison.passed();
-    const std::optional<uint64_t> instructions = instructions_total(result->report);
-    object["path"] = llvm::StringRef(name_of(result->report.path)).str();
-    object["max_error"] = result->comparison.max_error;
-    object["wrong"] = result->comparison.wrong;
-    object["jit_ms"] = jit_total(result->report);
-    if (instructions)
-      object["instructions"] = static_cast<int64_t>(*instructions);
-    object["launches"] = launches_json(result->report.launches);
-    outcome.text +=
-        fmt::format("{:<9} {:<14} {:<9} {:<38} {:>8.1f} {:>14} {:>10.4g} {}\n", shape.kind, shape.size.text(),
-                    name_of(result->report.path), gemm_config_text(result->report), jit_total(result->report),
-                    instructions ? std::to_string(*instructions) : std::string("-"),
-                    result->comparison.max_error, passed ? "pass" : "FAIL");
-  }
-  object["passed"] = passed;
+                            {"k", shape.size.k},
+                            {"passed", passed}};
+  if (result)
+    add_figures(outcome, object, shape, *result);
+  else
+    add_failure(outcome, object, shape, result.error());
   shapes.push_back(std::move(object));
   return passed;
 }
@@ -146,9 +131,7 @@ bool add_probes(Outcome &outcome, const Device &device) {
 }
 
 Outcome run(const CommonOptions &common, const DemoOptions &options) {
-  Result<Device> device = chosen_device(common);
-  if (!device)
-    return device.error();
+  NEREID_TRY(const Device device, chosen_device(common));
   std::vector<DemoShape> shapes;
   for (const DemoShape &shape : demo_shapes)
     if (options.only == "all" || options.only == shape.kind)
@@ -156,20 +139,20 @@ Outcome run(const CommonOptions &common, const DemoOptions &options) {
 
   Outcome outcome;
   outcome.text =
-      fmt::format("mxfp4_linear on {}\n{:<9} {:<14} {:<9} {:<38} {:>8} {:>14} {:>10}\n", device->name(),
+      fmt::format("mxfp4_linear on {}\n{:<9} {:<14} {:<9} {:<38} {:>8} {:>14} {:>10}\n", device.name(),
                   "kind", "shape", "path", "config", "jit ms", "instructions", "max error");
   llvm::json::Array results;
   size_t failures = 0;
-  kernels::Mxfp4Linear linear(*device);
+  kernels::Mxfp4Linear linear(device);
   for (size_t i = 0; i < shapes.size(); ++i) {
     show_progress(i, shapes.size(), shapes[i]);
-    if (!add_result(outcome, results, shapes[i], run_shape(*device, linear, shapes[i])))
+    if (!add_result(outcome, results, shapes[i], run_shape(device, linear, shapes[i])))
       ++failures;
   }
   clear_progress();
-  const bool probes_passed = device->kind() != DeviceKind::Hip || add_probes(outcome, *device);
+  const bool probes_passed = device.kind() != DeviceKind::Hip || add_probes(outcome, device);
   const bool passed = failures == 0 && probes_passed;
-  outcome.json["device"] = llvm::StringRef(device->kind_name()).str();
+  outcome.json["device"] = llvm::StringRef(device.kind_name()).str();
   outcome.json["shapes"] = std::move(results);
   outcome.json["passed"] = passed;
   outcome.text += fmt::format("{} of {} shapes passed\n", shapes.size() - failures, shapes.size());

@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-#include "kernels/config.h"
+#include "kernels/problem_size.h"
 
 namespace nereid::tools {
 

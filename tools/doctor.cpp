@@ -1,3 +1,4 @@
+// nereid doctor: compilers, devices and the cache of this machine.
 #include <fmt/format.h>
 
 #include "jit/cache/disk_cache.h"

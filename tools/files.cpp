@@ -1,3 +1,4 @@
+// Files that subcommands read and write, and what is wrong with those that cannot be.
 #include "tools/files.h"
 
 #include <set>

@@ -13,8 +13,9 @@ namespace nereid::tools {
 /// content.
 Result<std::vector<uint8_t>> read_file(const std::string &path, int64_t bytes, std::string_view what);
 
-/// Whether files can be written, said before work is lost: each is opened, made where it is missing, and left
-/// as it is. Error (User): two are the same file, or one is an input; (Environment): one cannot be opened.
+/// Whether files can be written, said before work is lost: each is opened, created where it is missing, and
+/// left as it is. Error (User): two are the same file, or one is an input; (Environment): one cannot be
+/// opened.
 Status check_outputs(const std::vector<std::string> &paths, const std::vector<std::string> &inputs);
 
 /// Error (Environment): it cannot be written.

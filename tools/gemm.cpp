@@ -1,3 +1,4 @@
+// nereid gemm: C = A times B transposed of operands in files.
 #include <cstring>
 
 #include <fmt/format.h>
@@ -7,6 +8,7 @@
 #include "kernels/mxfp4_linear.h"
 #include "tools/command.h"
 #include "tools/files.h"
+#include "tools/kernel_choice.h"
 #include "tools/launch_json.h"
 
 namespace nereid::tools {
@@ -40,19 +42,13 @@ struct Inputs {
 };
 
 Result<Inputs> read_inputs(const GemmOptions &options) {
-  const kernels::ProblemSize &size = options.size;
-  Result<std::vector<uint8_t>> a = read_file(options.a, size.m * size.k * 2, "bf16 A [M,K]");
-  if (!a)
-    return a.error();
-  Result<std::vector<uint8_t>> b =
-      read_file(options.b, kernels::host::shuffled_b_bytes(size.n, size.k), "shuffled B [N,K/2]");
-  if (!b)
-    return b.error();
-  Result<std::vector<uint8_t>> b_scales =
-      read_file(options.b_scales, kernels::host::shuffled_scale_bytes(size.n, size.k), "B's shuffled scales");
-  if (!b_scales)
-    return b_scales.error();
-  return Inputs{std::move(*a), std::move(*b), std::move(*b_scales)};
+  const auto [m, n, k] = options.size;
+  NEREID_TRY(std::vector<uint8_t> a, read_file(options.a, m * k * 2, "bf16 A [M,K]"));
+  NEREID_TRY(std::vector<uint8_t> b,
+             read_file(options.b, kernels::host::shuffled_b_bytes(n, k), "shuffled B [N,K/2]"));
+  NEREID_TRY(std::vector<uint8_t> b_scales,
+             read_file(options.b_scales, kernels::host::shuffled_scale_bytes(n, k), "B's shuffled scales"));
+  return Inputs{std::move(a), std::move(b), std::move(b_scales)};
 }
 
 /// The product in bf16 and what was launched.
@@ -62,27 +58,17 @@ struct Product {
 };
 
 Result<Product> multiply(const Device &device, const GemmOptions &options, kernels::GemmPath path,
-                         const kernels::ConfigValues &config, const Inputs &inputs) {
-  Result<Buffer<uint8_t>> a = device.upload(inputs.a);
-  Result<Buffer<uint8_t>> b = device.upload(inputs.b);
-  Result<Buffer<uint8_t>> b_scales = device.upload(inputs.b_scales);
-  for (const auto *buffer : {&a, &b, &b_scales})
-    if (!*buffer)
-      return buffer->error();
-  Result<Buffer<uint16_t>> c = device.allocate<uint16_t>(options.size.m * options.size.n);
-  if (!c)
-    return c.error();
+                         const Partial<kernels::GemmConfig> &config, const Inputs &inputs) {
+  NEREID_TRY(const Buffer<uint8_t> a, device.upload(inputs.a));
+  NEREID_TRY(const Buffer<uint8_t> b, device.upload(inputs.b));
+  NEREID_TRY(const Buffer<uint8_t> b_scales, device.upload(inputs.b_scales));
+  NEREID_TRY(const Buffer<uint16_t> c, device.allocate<uint16_t>(options.size.m * options.size.n));
   kernels::Mxfp4Linear linear(device);
   const Stream stream = device.stream();
-  Result<kernels::LinearReport> report = linear(stream, {*a, *b, *b_scales, *c}, options.size, path, config);
-  if (!report)
-    return report.error();
-  if (Status status = stream.synchronize(); !status)
-    return status.error();
-  Result<std::vector<uint16_t>> result = c->to_host();
-  if (!result)
-    return result.error();
-  return Product{std::move(*result), std::move(*report)};
+  NEREID_TRY(kernels::LinearReport report, linear(stream, {a, b, b_scales, c}, options.size, path, config));
+  NEREID_CHECK(stream.synchronize());
+  NEREID_TRY(std::vector<uint16_t> result, c.to_host());
+  return Product{std::move(result), std::move(report)};
 }
 
 /// Adds max_error and what is wrong.
@@ -108,41 +94,31 @@ void add_check(Outcome &outcome, const kernels::ProblemSize &size, const Inputs 
 }
 
 Outcome run(const CommonOptions &common, const GemmOptions &options) {
-  Result<kernels::GemmPath> path = kernels::path_named(options.path);
-  if (!path)
-    return path.error();
-  Result<kernels::ConfigValues> config = kernels::ConfigValues::parse(options.config);
-  if (!config)
-    return config.error();
-  if (Result<kernels::GemmPlan> plan = kernels::plan_gemm(*path, *config, options.size); !plan)
-    return plan.error();
-  Result<Inputs> inputs = read_inputs(options);
-  if (!inputs)
-    return inputs.error();
-  if (Status status = check_outputs({options.out}, {options.a, options.b, options.b_scales}); !status)
-    return status.error();
-  Result<Device> device = chosen_device(common);
-  if (!device)
-    return device.error();
+  NEREID_TRY(const kernels::GemmPath path, kernels::path_named(options.path));
+  NEREID_TRY(const Partial<kernels::GemmConfig> config,
+             kernels::parse_keys<kernels::GemmConfig>("mxfp4_linear", options.config));
+  NEREID_CHECK(kernels::plan_gemm(path, config, options.size));
+  NEREID_TRY(const Inputs inputs, read_inputs(options));
+  NEREID_CHECK(check_outputs({options.out}, {options.a, options.b, options.b_scales}));
+  NEREID_TRY(const Device device, chosen_device(common));
 
-  // The input is known to be right from here on: what fails now is not the user's doing.
-  Result<Product> product = multiply(*device, options, *path, *config, *inputs);
+  // The input is known to be right from here on: what fails is not the user's doing.
+  const Result<Product> product = multiply(device, options, path, config, inputs);
   if (!product) {
     const bool environment = product.error().owner == Owner::Environment;
     return Outcome(product.error(), environment ? ExitCode::Environment : ExitCode::Wrong);
   }
-  if (Status status = write_file(options.out, product->c.data(), product->c.size() * 2); !status)
-    return status.error();
+  NEREID_CHECK(write_file(options.out, product->c.data(), product->c.size() * 2));
 
   Outcome outcome;
-  outcome.json = llvm::json::Object{{"device", llvm::StringRef(device->kind_name()).str()},
+  outcome.json = llvm::json::Object{{"device", llvm::StringRef(device.kind_name()).str()},
                                     {"path", llvm::StringRef(name_of(product->report.path)).str()},
                                     {"launches", launches_json(product->report.launches)}};
-  outcome.text = fmt::format("path {} on {}\n", name_of(product->report.path), device->kind_name());
+  outcome.text = fmt::format("path {} on {}\n", name_of(product->report.path), device.kind_name());
   for (const kernels::LaunchRecord &record : product->report.launches)
     outcome.text += "  " + launch_text(record) + "\n";
   if (options.check)
-    add_check(outcome, options.size, *inputs, product->c);
+    add_check(outcome, options.size, inputs, product->c);
   return outcome;
 }
 
@@ -162,9 +138,7 @@ void add_gemm(CLI::App &app, Invocation &invocation) {
   command->add_option("--b", options->b, "File of B")->required();
   command->add_option("--b-scales", options->b_scales, "File of B's scales")->required();
   command->add_option("--out", options->out, "File for C")->required();
-  command->add_option("--path", options->path, "auto, fused, atomic, workspace or staged")
-      ->check(CLI::IsMember({"auto", "fused", "atomic", "workspace", "staged"}))
-      ->capture_default_str();
+  add_path_option(*command, options->path);
   command->add_option("--config", options->config, "key=value,... of the GEMM launch");
   command->add_flag("--check", options->check, "Compare with the exact product; a difference is exit code 1");
 }

@@ -1,3 +1,4 @@
+// nereid inspect: registers and machine code of a library kernel beside its source lines.
 #include <fmt/format.h>
 
 #include "tools/command.h"
@@ -22,25 +23,21 @@ std::string resources_text(const Resources &resources) {
 }
 
 Outcome run(const KernelChoice &choice) {
-  Result<ChosenKernel> chosen = compile_choice(choice);
-  if (!chosen)
-    return chosen.error();
-  const CompiledKernel &compiled = *chosen->compiled;
-  Result<std::string> isa = compiled.annotated_isa();
-  if (!isa)
-    return isa.error();
+  NEREID_TRY(const ChosenKernel chosen, compile_choice(choice));
+  const CompiledKernel &compiled = *chosen.compiled;
+  NEREID_TRY(const std::string isa, compiled.annotated_isa());
   Outcome outcome;
   outcome.json = llvm::json::Object{{"kernel", compiled.name()},
-                                    {"config", config_json(chosen->config)},
+                                    {"config", config_json(chosen.config)},
                                     {"compiler", compiled.compiler()},
                                     {"key", compiled.key()},
                                     {"waves", compiled.block() / 64},
-                                    {"resources", resources_json(compiled.resources())},
+                                    {"resources", jit::resources_json(compiled.resources())},
                                     {"jit_ms", jit_json(compiled.times())},
-                                    {"isa", *isa}};
+                                    {"isa", isa}};
   outcome.text = fmt::format("{} {}\ncompiled by {}, {:.1f} ms, key {}\n{}\n{}", compiled.name(),
-                             chosen->config.text(), compiled.compiler(), compiled.times().total(),
-                             compiled.key(), resources_text(compiled.resources()), *isa);
+                             config_text(chosen.config), compiled.compiler(), compiled.times().total(),
+                             compiled.key(), resources_text(compiled.resources()), isa);
   return outcome;
 }
 

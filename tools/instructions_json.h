@@ -4,13 +4,15 @@
 
 #include <llvm/Support/JSON.h>
 
+#include "sim/launch/instruction_counts.h"
+
 namespace nereid::tools {
 
 /// JSON has no unsigned numbers.
 inline int64_t integer(uint64_t value) { return static_cast<int64_t>(value); }
 
 /// Counted wave instructions as docs/command.md names them; of a launch or of a run of the simulator.
-template <class Counts> llvm::json::Object instructions_json(const Counts &counts) {
+inline llvm::json::Object instructions_json(const sim::InstructionCounts &counts) {
   return llvm::json::Object{{"total", integer(counts.total)},
                             {"mfma", integer(counts.mfma)},
                             {"valu", integer(counts.valu)},

@@ -2,10 +2,11 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 
-#include "kernels/catalog.h"
+#include "kernels/registry.h"
 
 namespace nereid::tools {
 
@@ -18,8 +19,11 @@ struct KernelChoice {
 
 void add_kernel_choice(CLI::App &command, KernelChoice &choice);
 
+/// --path of mxfp4_linear.
+void add_path_option(CLI::App &command, std::string &path);
+
 struct ChosenKernel {
-  kernels::ConfigValues config; ///< all keys
+  std::vector<ConfigValue> config; ///< all keys
   std::shared_ptr<const CompiledKernel> compiled;
 };
 

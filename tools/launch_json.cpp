@@ -1,3 +1,4 @@
+// The JSON of launches and kernels.
 #include "tools/launch_json.h"
 
 #include <fmt/format.h>
@@ -8,32 +9,15 @@ using llvm::json::Array;
 using llvm::json::Object;
 using llvm::json::Value;
 
-namespace {} // namespace
-
-Object config_json(const kernels::ConfigValues &config) {
-  Object object;
-  for (const kernels::ConfigKey &key : kernels::config_keys())
-    if (const std::optional<int> value = config.get(key.name)) {
-      const llvm::StringRef name(key.name);
-      if (key.words.empty())
-        object[name] = *value;
-      else
-        object[name] = llvm::StringRef(key.words.at(*value - key.least)).str();
-    }
-  return object;
+Object config_json(const std::vector<ConfigValue> &config) {
+  Value json = llvm::cantFail(llvm::json::parse(nereid::config_json(std::span<const ConfigValue>(config))));
+  return std::move(*json.getAsObject());
 }
 
 Object jit_json(const JitTimes &times) {
   return Object{{"trace", times.trace}, {"passes", times.passes},   {"llvm_ir", times.llvm_ir},
                 {"opt", times.opt},     {"codegen", times.codegen}, {"link", times.link},
                 {"load", times.load}};
-}
-
-Object resources_json(const Resources &resources) {
-  return Object{{"vgpr", resources.vgpr},          {"agpr", resources.agpr},
-                {"sgpr", resources.sgpr},          {"lds", resources.lds},
-                {"scratch", resources.scratch},    {"spills", resources.spills},
-                {"occupancy", resources.occupancy}};
 }
 
 Object launch_json(const kernels::LaunchRecord &record) {
@@ -45,7 +29,7 @@ Object launch_json(const kernels::LaunchRecord &record) {
                 {"block", Array{block[0], block[1], block[2]}},
                 {"jit_ms", jit_json(info.jit)},
                 {"cache", llvm::StringRef(name_of(info.cache)).str()},
-                {"resources", resources_json(info.resources())}};
+                {"resources", jit::resources_json(info.resources())}};
   if (info.instructions)
     object["instructions"] = instructions_json(*info.instructions);
   return object;
@@ -61,8 +45,8 @@ Array launches_json(const std::vector<kernels::LaunchRecord> &records) {
 std::string launch_text(const kernels::LaunchRecord &record) {
   const LaunchInfo &info = record.info;
   std::string text =
-      fmt::format("{} {} grid {}x{}x{} jit {:.1f} ms ({})", info.kernel(), record.config.text(), info.grid.x,
-                  info.grid.y, info.grid.z, info.jit.total(), name_of(info.cache));
+      fmt::format("{} {} grid {}x{}x{} jit {:.1f} ms ({})", info.kernel(), config_text(record.config),
+                  info.grid.x, info.grid.y, info.grid.z, info.jit.total(), name_of(info.cache));
   if (info.instructions)
     text += fmt::format(", {} instructions", info.instructions->total);
   return text;

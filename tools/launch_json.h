@@ -6,15 +6,15 @@
 #include <llvm/Support/JSON.h>
 
 #include "jit/compile/compiled_kernel.h"
-#include "kernels/launches.h"
+#include "jit/compile/resources_json.h"
+#include "kernels/library_kernel.h"
 #include "tools/instructions_json.h"
 
 /// The JSON of launches and kernels, as docs/command.md promises it.
 namespace nereid::tools {
 
-llvm::json::Object config_json(const kernels::ConfigValues &config);
+llvm::json::Object config_json(const std::vector<ConfigValue> &config);
 llvm::json::Object jit_json(const JitTimes &times);
-llvm::json::Object resources_json(const Resources &resources);
 llvm::json::Object launch_json(const kernels::LaunchRecord &record);
 llvm::json::Array launches_json(const std::vector<kernels::LaunchRecord> &records);
 

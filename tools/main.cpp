@@ -1,5 +1,7 @@
+// The nereid command: its subcommands, its output, its exit codes.
 #include <algorithm>
 #include <exception>
+#include <new>
 #include <sstream>
 
 #include <llvm/Support/raw_ostream.h>
@@ -115,6 +117,9 @@ int main(int argc, char **argv) {
   }
   try {
     return finish(invocation.run(), invocation.common.json);
+  } catch (const std::bad_alloc &) {
+    const Error error = environment_error("the host has not enough memory", "use a smaller shape");
+    return finish(Outcome(error), invocation.common.json);
   } catch (const std::exception &failure) {
     return finish(Outcome(nereid_error(failure.what(), "please report this")), invocation.common.json);
   }

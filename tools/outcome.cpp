@@ -1,3 +1,4 @@
+// Exit codes and the JSON of errors.
 #include "tools/outcome.h"
 
 namespace nereid::tools {

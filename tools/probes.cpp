@@ -1,3 +1,4 @@
+// Products whose results show whether the chip does what the compiler takes for granted.
 #include "tools/probes.h"
 
 #include <cmath>
@@ -8,49 +9,30 @@
 #include "kernels/host/problem.h"
 #include "kernels/host/shuffle.h"
 #include "kernels/mxfp4_linear.h"
+#include "tools/product.h"
 
 namespace nereid::tools {
 namespace {
 
 namespace host = kernels::host;
 
-/// C in bf16 of a problem, by one path.
-Result<std::vector<uint16_t>> product(const Device &device, kernels::Mxfp4Linear &linear,
-                                      const host::Problem &problem, kernels::GemmPath path) {
-  Result<Buffer<uint16_t>> a = device.upload(problem.a);
-  Result<Buffer<uint8_t>> b = device.upload(problem.b);
-  Result<Buffer<uint8_t>> b_scales = device.upload(problem.b_scales);
-  Result<Buffer<uint16_t>> c = device.allocate<uint16_t>(problem.m * problem.n);
-  if (!a || !c)
-    return !a ? a.error() : c.error();
-  if (!b || !b_scales)
-    return !b ? b.error() : b_scales.error();
-  if (Status status = c->fill(0xffff); !status)
-    return status.error();
-  const Stream stream = device.stream();
-  Result<kernels::LinearReport> report =
-      linear(stream, {*a, *b, *b_scales, *c}, {problem.m, problem.n, problem.k}, path);
-  if (!report)
-    return report.error();
-  if (Status status = stream.synchronize(); !status)
-    return status.error();
-  return c->to_host();
+ProbeResult failed(ProbeResult probe, const Error &error) {
+  probe.detail = error.text();
+  return probe;
 }
 
-/// One instruction's product of random operands: every element lands in its own place or the result is wrong.
+/// One instruction's product of random operands: every element lands where it belongs or the result is wrong.
 ProbeResult probe_layout(const Device &device, kernels::Mxfp4Linear &linear) {
   ProbeResult probe{.name = "mfma layout"};
   const host::Problem problem = host::random_problem(16, 32, 128, 1);
-  const Result<std::vector<uint16_t>> c = product(device, linear, problem, kernels::GemmPath::Fused);
-  if (!c) {
-    probe.detail = c.error().text();
-    return probe;
-  }
+  const Result<Product> product = run_product(device, linear, problem, kernels::GemmPath::Fused);
+  if (!product)
+    return failed(std::move(probe), product.error());
   int64_t different = 0;
-  for (size_t i = 0; i < c->size(); ++i)
-    different += (*c)[i] != host::bf16_from_double(problem.exact[i]) ? 1 : 0;
+  for (size_t i = 0; i < product->c.size(); ++i)
+    different += product->c[i] != host::bf16_from_double(problem.exact[i]) ? 1 : 0;
   probe.passed = different == 0;
-  probe.detail = fmt::format("{} of {} elements differ from the exact product", different, c->size());
+  probe.detail = fmt::format("{} of {} elements differ from the exact product", different, product->c.size());
   return probe;
 }
 
@@ -69,13 +51,11 @@ ProbeResult probe_sum_order(const Device &device, kernels::Mxfp4Linear &linear) 
   std::fill(ones.scales.begin(), ones.scales.end(), 127);
   problem.b = host::shuffle_b(ones.codes, 16, 128).value();
   problem.b_scales = host::shuffle_scales(ones.scales, 16, 128).value();
-  const Result<std::vector<uint16_t>> c = product(device, linear, problem, kernels::GemmPath::Fused);
-  if (!c) {
-    probe.detail = c.error().text();
-    return probe;
-  }
+  const Result<Product> product = run_product(device, linear, problem, kernels::GemmPath::Fused);
+  if (!product)
+    return failed(std::move(probe), product.error());
   // 128 roundings of sums as large as 2^27: no result may be further from 1 than that.
-  const float sum = host::bf16_to_float((*c)[0]);
+  const float sum = host::bf16_to_float(product->c[0]);
   probe.passed = std::fabs(sum - 1.0F) <= 128 * 0x1p4F;
   probe.detail = fmt::format("2^26 + 1 - 2^26 over three groups gives {}", sum);
   return probe;
@@ -89,15 +69,13 @@ ProbeResult probe_waits(const Device &device, kernels::Mxfp4Linear &linear) {
   int different = 0;
   std::vector<uint16_t> first;
   for (int i = 0; i < repeats; ++i) {
-    Result<std::vector<uint16_t>> c = product(device, linear, problem, kernels::GemmPath::Staged);
-    if (!c) {
-      probe.detail = c.error().text();
-      return probe;
-    }
+    Result<Product> product = run_product(device, linear, problem, kernels::GemmPath::TwoPass);
+    if (!product)
+      return failed(std::move(probe), product.error());
     if (first.empty())
-      first = std::move(*c);
+      first = std::move(product->c);
     else
-      different += *c != first ? 1 : 0;
+      different += product->c != first ? 1 : 0;
   }
   probe.passed = different == 0 && host::compare(first, problem.exact).passed();
   probe.detail = fmt::format("{} of {} repeats differ", different, repeats);

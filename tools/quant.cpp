@@ -1,8 +1,8 @@
+// nereid quant: bf16 of a file to MXFP4.
 #include <fmt/format.h>
 
-#include "kernels/choices.h"
 #include "kernels/host/shuffle.h"
-#include "kernels/launches.h"
+#include "kernels/mxfp4_quant.h"
 #include "tools/command.h"
 #include "tools/files.h"
 #include "tools/launch_json.h"
@@ -27,58 +27,44 @@ nibble; --out-scales u8 [M,K/32], or with --shuffled ceil(M/256)*256 x ceil(K/32
 Example:
   nereid quant --m 16 --k 512 --in a.bin --out-q q.bin --out-scales s.bin --path sw)";
 
+Status save(const Buffer<uint8_t> &buffer, const std::string &path) {
+  NEREID_TRY(const std::vector<uint8_t> bytes, buffer.to_host());
+  return write_file(path, bytes.data(), bytes.size());
+}
+
 Result<kernels::LaunchRecord> quantize(const Device &device, const QuantOptions &options) {
   const kernels::ProblemSize size{options.m, 0, options.k};
-  Result<kernels::ConfigValues> config = kernels::complete_quant(
-      {{"shuffled", options.shuffled ? 1 : 0}, {"path", options.path == "hw" ? 1 : 0}}, size);
-  if (!config)
-    return config.error();
-  Result<std::vector<uint8_t>> input = read_file(options.in, size.m * size.k * 2, "bf16 [M,K]");
-  if (!input)
-    return input.error();
-  if (Status status = check_outputs({options.out_q, options.out_scales}, {options.in}); !status)
-    return status.error();
-  Result<Buffer<uint8_t>> x = device.upload(*input);
-  Result<Buffer<uint8_t>> codes = device.allocate<uint8_t>(size.m * size.k / 2);
-  Result<Buffer<uint8_t>> scales = device.allocate<uint8_t>(
-      options.shuffled ? kernels::host::shuffled_scale_bytes(size.m, size.k) : size.m * (size.k / 32));
-  for (const auto *buffer : {&x, &codes, &scales})
-    if (!*buffer)
-      return buffer->error();
-  if (Status status = scales->fill(127); !status)
-    return status.error();
+  const kernels::QuantPath path =
+      options.path == "hw" ? kernels::QuantPath::Hardware : kernels::QuantPath::Software;
+  NEREID_TRY(const kernels::QuantConfig config,
+             kernels::quant_kernel.complete({.shuffled = options.shuffled, .path = path}, size));
+  NEREID_TRY(const std::vector<uint8_t> input, read_file(options.in, size.m * size.k * 2, "bf16 [M,K]"));
+  NEREID_CHECK(check_outputs({options.out_q, options.out_scales}, {options.in}));
+  NEREID_TRY(const Buffer<uint8_t> x, device.upload(input));
+  NEREID_TRY(const Buffer<uint8_t> codes, device.allocate<uint8_t>(size.m * size.k / 2));
+  NEREID_TRY(Buffer<uint8_t> scales,
+             device.allocate<uint8_t>(options.shuffled ? kernels::host::shuffled_scale_bytes(size.m, size.k)
+                                                       : size.m * (size.k / 32)));
+  NEREID_CHECK(scales.fill(127));
 
   const Stream stream = device.stream();
-  Result<kernels::LaunchRecord> record = kernels::launch_quant({stream}, *config, size, *x, *codes, *scales);
-  if (!record)
-    return record;
-  if (Status status = stream.synchronize(); !status)
-    return status.error();
-  const auto save = [](const Buffer<uint8_t> &buffer, const std::string &path) -> Status {
-    Result<std::vector<uint8_t>> bytes = buffer.to_host();
-    return bytes ? write_file(path, bytes->data(), bytes->size()) : Status(bytes.error());
-  };
-  if (Status status = save(*codes, options.out_q); !status)
-    return status.error();
-  if (Status status = save(*scales, options.out_scales); !status)
-    return status.error();
+  NEREID_TRY(kernels::LaunchRecord record,
+             kernels::quant_kernel.launch({stream}, config, size, {x, codes, scales}));
+  NEREID_CHECK(stream.synchronize());
+  NEREID_CHECK(save(codes, options.out_q));
+  NEREID_CHECK(save(scales, options.out_scales));
   return record;
 }
 
 Outcome run(const CommonOptions &common, const QuantOptions &options) {
-  if (Status status = kernels::check_shape({options.m, 0, options.k}, /*has_n=*/false); !status)
-    return status.error();
-  Result<Device> device = chosen_device(common);
-  if (!device)
-    return device.error();
-  Result<kernels::LaunchRecord> record = quantize(*device, options);
-  if (!record)
-    return record.error();
+  NEREID_CHECK(kernels::check_shape({options.m, 0, options.k}, /*has_n=*/false));
+  NEREID_TRY(const Device device, chosen_device(common));
+  NEREID_TRY(const kernels::LaunchRecord record, quantize(device, options));
   Outcome outcome;
-  outcome.json = llvm::json::Object{{"device", llvm::StringRef(device->kind_name()).str()},
+  outcome.json = llvm::json::Object{{"device", llvm::StringRef(device.kind_name()).str()},
                                     {"path", options.path},
-                                    {"launches", launches_json({*record})}};
-  outcome.text = launch_text(*record) + "\n";
+                                    {"launches", launches_json({record})}};
+  outcome.text = launch_text(record) + "\n";
   return outcome;
 }
 

@@ -1,8 +1,9 @@
+// nereid sample: random operands that quant and gemm read.
 #include <fmt/format.h>
 
 #include <llvm/Support/FileSystem.h>
 
-#include "kernels/choices.h"
+#include "kernels/problem_size.h"
 #include "kernels/host/problem.h"
 #include "tools/command.h"
 #include "tools/files.h"
@@ -33,10 +34,9 @@ struct SampleFile {
 
 Outcome run(const SampleOptions &options) {
   const auto [m, n, k] = options.size;
-  if (Status status = kernels::check_shape(options.size, /*has_n=*/true); !status)
-    return status.error();
+  NEREID_CHECK(kernels::check_shape(options.size, /*has_n=*/true));
   if (const std::error_code failure = llvm::sys::fs::create_directories(options.directory))
-    return environment_error(fmt::format("cannot make {}: {}", options.directory, failure.message()));
+    return environment_error(fmt::format("cannot create {}: {}", options.directory, failure.message()));
   const kernels::host::Operands operands = kernels::host::random_operands(m, n, k, options.seed);
   const SampleFile files[] = {
       {options.directory + "/a.bin", operands.a.data(), operands.a.size() * sizeof(uint16_t)},
@@ -45,8 +45,7 @@ Outcome run(const SampleOptions &options) {
   Outcome outcome;
   llvm::json::Array list;
   for (const SampleFile &file : files) {
-    if (Status status = write_file(file.path, file.data, file.bytes); !status)
-      return status.error();
+    NEREID_CHECK(write_file(file.path, file.data, file.bytes));
     outcome.text += fmt::format("{} {} bytes\n", file.path, file.bytes);
     list.push_back(llvm::json::Object{{"path", json_string(file.path)}, {"bytes", file.bytes}});
   }
@@ -64,7 +63,7 @@ void add_sample(CLI::App &app, Invocation &invocation) {
   command->add_option("--m", options->size.m, "Rows of A")->required();
   command->add_option("--n", options->size.n, "Rows of B, a multiple of 16")->required();
   command->add_option("--k", options->size.k, "Columns of A and B, a multiple of 32")->required();
-  command->add_option("--out-dir", options->directory, "Directory of the files, made when missing")
+  command->add_option("--out-dir", options->directory, "Directory of the files, created when missing")
       ->capture_default_str();
   command->add_option("--seed", options->seed, "Of the random numbers")
       ->check(whole_number(0))

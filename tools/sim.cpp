@@ -1,3 +1,4 @@
+// nereid sim: code objects on the simulator, and which instructions it executes.
 #include <llvm/Support/JSON.h>
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Shapes on the command line.
 #include "tools/size_options.h"
 
 #include <fmt/format.h>
@@ -21,10 +22,8 @@ Result<kernels::ProblemSize> parse_size(const std::string &text) {
 Result<std::optional<kernels::ProblemSize>> parse_optional_size(const std::string &text) {
   if (text.empty())
     return std::optional<kernels::ProblemSize>();
-  Result<kernels::ProblemSize> size = parse_size(text);
-  if (!size)
-    return size.error();
-  return std::optional(*size);
+  NEREID_TRY(const kernels::ProblemSize size, parse_size(text));
+  return std::optional(size);
 }
 
 } // namespace nereid::tools

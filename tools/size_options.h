@@ -4,7 +4,7 @@
 #include <string>
 
 #include "base/result.h"
-#include "kernels/config.h"
+#include "kernels/problem_size.h"
 
 namespace nereid::tools {
 

@@ -1,10 +1,11 @@
+// nereid tune: the listed configs of a path, compiled, run, checked and ranked.
 #include <fmt/format.h>
 
 #include "jit/tune/tuner.h"
-#include "kernels/catalog.h"
 #include "kernels/host/problem.h"
 #include "kernels/mxfp4_linear.h"
 #include "tools/command.h"
+#include "tools/kernel_choice.h"
 #include "tools/size_options.h"
 
 namespace nereid::tools {
@@ -12,7 +13,7 @@ namespace {
 
 constexpr const char *footer =
     R"(Compiles and runs the listed configs of a path on seeded data, rejects those that are wrong or do not fit,
-and ranks the rest: by device time on a GPU, else by an estimate (rounds of workgroups over 256 compute units times the
+and ranks the rest: by device time on a GPU, else by an estimate (how often the workgroups fill 256 compute units times the
 instructions of the longest wave). With --store the report goes to a file of that directory too.
 
 Examples:
@@ -41,56 +42,57 @@ struct Workbench {
 Result<std::shared_ptr<Workbench>> make_workbench(const Device &device, const kernels::ProblemSize &size) {
   auto bench = std::make_shared<Workbench>(device);
   bench->problem = kernels::host::random_problem(size.m, size.n, size.k, 1);
-  Result<Buffer<uint16_t>> a = device.upload(bench->problem.a);
-  Result<Buffer<uint8_t>> b = device.upload(bench->problem.b);
-  Result<Buffer<uint8_t>> b_scales = device.upload(bench->problem.b_scales);
-  Result<Buffer<uint16_t>> c = device.allocate<uint16_t>(size.m * size.n);
-  if (!a || !c)
-    return !a ? a.error() : c.error();
-  if (!b || !b_scales)
-    return !b ? b.error() : b_scales.error();
-  bench->a = std::move(*a);
-  bench->b = std::move(*b);
-  bench->b_scales = std::move(*b_scales);
-  bench->c = std::move(*c);
+  NEREID_TRY(bench->a, device.upload(bench->problem.a));
+  NEREID_TRY(bench->b, device.upload(bench->problem.b));
+  NEREID_TRY(bench->b_scales, device.upload(bench->problem.b_scales));
+  NEREID_TRY(bench->c, device.allocate<uint16_t>(size.m * size.n));
   return bench;
 }
 
+/// What is tuned: a config of a path that multiplies a problem with a kernel.
+template <class GemmKernel>
 TuneCandidate make_candidate(const std::shared_ptr<Workbench> &bench, const Stream &stream,
-                             const kernels::LibraryKernel &kernel, kernels::GemmPath path,
-                             const kernels::ConfigValues &config, const kernels::ProblemSize &size) {
+                             const GemmKernel &kernel, kernels::GemmPath path,
+                             const Partial<kernels::GemmConfig> &config, const kernels::ProblemSize &size) {
   TuneCandidate candidate;
-  candidate.config = config.text();
+  candidate.config = config_text(config);
   candidate.compile = [=, &kernel]() -> Result<std::vector<std::shared_ptr<const CompiledKernel>>> {
-    Result<kernels::ConfigValues> whole = kernel.complete(config, size);
-    if (!whole)
-      return whole.error();
-    Result<std::shared_ptr<const CompiledKernel>> compiled = kernel.compile(*whole, size, stream.device());
-    if (!compiled)
-      return compiled.error();
-    return std::vector{*compiled};
+    NEREID_TRY(const kernels::GemmConfig complete, kernel.complete(config, size));
+    NEREID_TRY(std::shared_ptr<const CompiledKernel> compiled,
+               kernel.compile(complete, size, stream.device()));
+    return std::vector{std::move(compiled)};
   };
   candidate.run = [=]() -> Result<std::vector<LaunchInfo>> {
-    Result<kernels::LinearReport> report =
-        bench->linear(stream, {bench->a, bench->b, bench->b_scales, bench->c}, size, path, config);
-    if (!report)
-      return report.error();
+    NEREID_TRY(kernels::LinearReport report,
+               bench->linear(stream, {bench->a, bench->b, bench->b_scales, bench->c}, size, path, config));
     std::vector<LaunchInfo> launches;
-    for (const kernels::LaunchRecord &record : report->launches)
-      launches.push_back(record.info);
+    for (kernels::LaunchRecord &record : report.launches)
+      launches.push_back(std::move(record.info));
     return launches;
   };
   return candidate;
 }
 
 Status validate(const Workbench &bench) {
-  Result<std::vector<uint16_t>> c = bench.c.to_host();
-  if (!c)
-    return c.error();
-  const kernels::host::Comparison comparison = kernels::host::compare(*c, bench.problem.exact);
+  NEREID_TRY(const std::vector<uint16_t> c, bench.c.to_host());
+  const kernels::host::Comparison comparison = kernels::host::compare(c, bench.problem.exact);
   if (comparison.passed())
     return {};
   return nereid_error(fmt::format("{} elements are wrong", comparison.wrong));
+}
+
+/// The configs of a path, and how one is run and checked.
+template <class GemmKernel>
+TuneRequest request_for(const GemmKernel &kernel, const std::shared_ptr<Workbench> &bench,
+                        const Stream &stream, kernels::GemmPath path, const kernels::ProblemSize &size) {
+  TuneRequest request;
+  request.kernel = fmt::format("{}.{}", kernel.name, name_of(path));
+  request.key = fmt::format("M={},N={},K={}", size.m, size.n, size.k);
+  for (const Partial<kernels::GemmConfig> &config : kernels::tuning_list(path))
+    request.candidates.push_back(make_candidate(bench, stream, kernel, path, config, size));
+  request.prepare = [bench] { return bench->c.fill(0xffff); };
+  request.validate = [bench] { return validate(*bench); };
+  return request;
 }
 
 std::string report_text(const TuneReport &report) {
@@ -105,64 +107,42 @@ std::string report_text(const TuneReport &report) {
   return text;
 }
 
-/// The path whose list is tuned over: mxfp4_gemm has staged alone, mxfp4_gemm_fused all but that.
+/// The path whose list is tuned over: mxfp4_gemm multiplies in two passes alone, mxfp4_gemm_fused in all
+/// other paths.
 Result<kernels::GemmPath> chosen_path(const TuneOptions &options, const kernels::ProblemSize &size) {
-  Result<kernels::GemmPath> wanted = kernels::path_named(options.path);
-  if (!wanted)
-    return wanted.error();
-  const bool automatic = *wanted == kernels::GemmPath::Auto;
-  if (automatic && options.kernel == "mxfp4_gemm")
-    wanted = kernels::GemmPath::Staged;
-  Result<kernels::GemmPlan> plan = kernels::plan_gemm(*wanted, {}, size);
-  if (!plan)
-    return plan.error();
-  const bool staged = plan->path == kernels::GemmPath::Staged;
-  if (automatic && staged && options.kernel == "mxfp4_gemm_fused")
+  NEREID_TRY(kernels::GemmPath wanted, kernels::path_named(options.path));
+  const bool automatic = wanted == kernels::GemmPath::Auto;
+  if (automatic && options.kernel == kernels::gemm_kernel.name)
+    wanted = kernels::GemmPath::TwoPass;
+  NEREID_TRY(const kernels::GemmPlan plan, kernels::plan_gemm(wanted, {}, size));
+  const bool two_pass = plan.path == kernels::GemmPath::TwoPass;
+  if (automatic && two_pass && options.kernel == kernels::gemm_fused_kernel.name)
     return kernels::GemmPath::Fused;
-  if (options.kernel != "mxfp4_linear" && staged != (options.kernel == "mxfp4_gemm"))
+  if (options.kernel != "mxfp4_linear" && two_pass != (options.kernel == kernels::gemm_kernel.name))
     return user_error(fmt::format("{} is not what --path {} multiplies with", options.kernel, options.path));
-  return plan->path;
+  return plan.path;
 }
 
 Outcome run(const CommonOptions &common, const TuneOptions &options) {
-  const Result<kernels::ProblemSize> shape = parse_size(options.shape);
-  if (!shape)
-    return shape.error();
-  const kernels::ProblemSize &size = *shape;
-  const Result<kernels::GemmPath> path = chosen_path(options, size);
-  if (!path)
-    return path.error();
-  Result<Device> device = chosen_device(common);
-  if (!device)
-    return device.error();
-  Result<std::shared_ptr<Workbench>> bench = make_workbench(*device, size);
-  if (!bench)
-    return bench.error();
-
-  const bool staged = *path == kernels::GemmPath::Staged;
-  const kernels::LibraryKernel &kernel = **kernels::kernel_named(staged ? "mxfp4_gemm" : "mxfp4_gemm_fused");
-  const Stream stream = device->stream();
-  TuneRequest request;
-  request.kernel = fmt::format("{}.{}", kernel.name, name_of(*path));
-  request.key = fmt::format("M={},N={},K={}", size.m, size.n, size.k);
-  for (const kernels::ConfigValues &config : kernels::tuning_list(*path))
-    request.candidates.push_back(make_candidate(*bench, stream, kernel, *path, config, size));
-  request.prepare = [bench = *bench] { return bench->c.fill(0xffff); };
-  request.validate = [bench = *bench] { return validate(*bench); };
-  Result<TuneReport> report = tune(request, stream, *ranking_for(*device));
-  if (!report)
-    return report.error();
+  NEREID_TRY(const kernels::ProblemSize size, parse_size(options.shape));
+  NEREID_TRY(const kernels::GemmPath path, chosen_path(options, size));
+  NEREID_TRY(const Device device, chosen_device(common));
+  NEREID_TRY(const std::shared_ptr<Workbench> bench, make_workbench(device, size));
+  const Stream stream = device.stream();
+  const TuneRequest request = path == kernels::GemmPath::TwoPass
+                                  ? request_for(kernels::gemm_kernel, bench, stream, path, size)
+                                  : request_for(kernels::gemm_fused_kernel, bench, stream, path, size);
+  NEREID_TRY(const TuneReport report, tune(request, stream, *ranking_for(device)));
   if (!options.store.empty())
-    if (Status status = TuningStore(options.store).store(*report); !status)
-      return status.error();
+    NEREID_CHECK(TuningStore(options.store).store(report));
 
   Outcome outcome;
-  outcome.text = report_text(*report);
-  if (llvm::Expected<llvm::json::Value> json = llvm::json::parse(report->json()))
+  outcome.text = report_text(report);
+  if (llvm::Expected<llvm::json::Value> json = llvm::json::parse(report.json()))
     outcome.json = std::move(*json->getAsObject());
   else
     llvm::consumeError(json.takeError());
-  if (!report->winner) {
+  if (!report.winner) {
     const Error none = nereid_error("no candidate gave a right result");
     outcome.code = ExitCode::Wrong;
     outcome.error = none.text();
@@ -184,9 +164,7 @@ void add_tune(CLI::App &app, Invocation &invocation) {
       ->check(CLI::IsMember({"mxfp4_linear", "mxfp4_gemm_fused", "mxfp4_gemm"}))
       ->capture_default_str();
   command->add_option("--shape", options->shape, "M,N,K")->required();
-  command->add_option("--path", options->path, "auto, fused, atomic, workspace or staged")
-      ->check(CLI::IsMember({"auto", "fused", "atomic", "workspace", "staged"}))
-      ->capture_default_str();
+  add_path_option(*command, options->path);
   command->add_option("--store", options->store, "Directory for the report's file");
 }
 

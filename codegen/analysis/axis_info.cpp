@@ -1,18 +1,19 @@
+// Contiguity, divisibility and constancy, operation by operation; loops by iteration.
 #include "codegen/analysis/axis_info.h"
 
 #include <algorithm>
 
 namespace nereid::codegen {
 
-static constexpr int64_t most = int64_t(1) << 30;
+static constexpr int64_t max_power = int64_t(1) << 30;
 
 static int64_t power_of_two_in(int64_t value) {
   if (value == 0)
-    return most;
-  return std::min(most, value & -value);
+    return max_power;
+  return std::min(max_power, value & -value);
 }
 
-static int64_t product(int64_t a, int64_t b) { return a >= most / b ? most : a * b; }
+static int64_t product(int64_t a, int64_t b) { return a >= max_power / b ? max_power : a * b; }
 
 int64_t AxisInfo::divisibility_at(unsigned d, int64_t run, int64_t step) const {
   return contiguity[d] > run ? std::min(divisibility[d], power_of_two_in(run * step)) : divisibility[d];
@@ -147,7 +148,7 @@ AxisInfo AxisAnalysis::transfer(const ir::Op &op) const {
   if (!ir::is_elementwise(op.opcode))
     return result;
   for (unsigned d = 0; d < axes(type); ++d) {
-    result.constancy[d] = most;
+    result.constancy[d] = max_power;
     for (ir::ValueId operand : op.operands)
       result.constancy[d] = std::min(result.constancy[d], infos_[operand].constancy[d]);
   }
@@ -206,75 +207,101 @@ AxisInfo AxisAnalysis::transfer_shape(const ir::Op &op) const {
 }
 
 AxisInfo AxisAnalysis::transfer_binary(const ir::Op &op) const {
-  const ir::Type &type = index_.function().type(op.result());
-  const AxisInfo &a = infos_[op.operands[0]];
-  const AxisInfo &b = infos_[op.operands[1]];
   AxisInfo result = unknown(op.result());
-  int64_t bytes = type.pointer ? ir::byte_size(type.element) : 1;
-  for (unsigned d = 0; d < axes(type); ++d) {
-    int64_t run = 1;
+  for (unsigned d = 0; d < axes(index_.function().type(op.result())); ++d)
     switch (op.opcode) {
     case ir::Opcode::Add:
     case ir::Opcode::PtrAdd:
-      run = std::max(std::min(a.contiguity[d], b.constancy[d]), std::min(a.constancy[d], b.contiguity[d]));
-      result.contiguity[d] = run;
-      result.divisibility[d] =
-          std::min(a.divisibility_at(d, run, bytes), product(b.divisibility_at(d, run), bytes));
-      break;
     case ir::Opcode::Sub:
-      run = std::min(a.contiguity[d], b.constancy[d]);
-      result.contiguity[d] = run;
-      result.divisibility[d] = std::min(a.divisibility_at(d, run), b.divisibility_at(d, run));
+      transfer_sum(op, d, result);
       break;
     case ir::Opcode::Mul:
-      if (b.constant == 1 || a.constant == 1) {
-        result.contiguity[d] = (b.constant == 1 ? a : b).contiguity[d];
-        result.divisibility[d] = (b.constant == 1 ? a : b).divisibility[d];
-      } else {
-        result.divisibility[d] = product(a.divisibility_at(d, 1), b.divisibility_at(d, 1));
-      }
+      transfer_product(op, d, result);
       break;
     case ir::Opcode::Shl:
-      if (b.constant && *b.constant >= 0 && *b.constant < 30)
-        result.divisibility[d] = product(a.divisibility_at(d, 1), int64_t(1) << *b.constant);
-      break;
     case ir::Opcode::Shr:
-      if (b.constant && *b.constant >= 0 && *b.constant < 30) {
-        int64_t unit = int64_t(1) << *b.constant;
-        result.divisibility[d] = std::max<int64_t>(a.divisibility_at(d, 1) / unit, 1);
-        // 2^s neighbours that rise from a multiple of 2^s differ only in the bits that go.
-        if (std::min(a.contiguity[d], a.divisibility[d]) >= unit)
-          result.constancy[d] = unit;
-      }
-      break;
     case ir::Opcode::Div:
     case ir::Opcode::CeilDiv:
-      // Rounding makes neighbours of zero equal, so that nothing is said of signed runs.
-      if (b.constant && *b.constant > 0 && (*b.constant & (*b.constant - 1)) == 0)
-        result.divisibility[d] = std::max<int64_t>(a.divisibility_at(d, 1) / *b.constant, 1);
-      break;
-    case ir::Opcode::Rem:
-      // A negative dividend's remainder is 0 at a multiple and negative behind it: no run.
-      run = ir::is_signed(type.element)
-                ? 1
-                : std::min({a.contiguity[d], a.divisibility[d], b.divisibility_of_all(), b.constancy[d]});
-      result.contiguity[d] = run;
-      result.divisibility[d] = std::min(a.divisibility_at(d, run), b.divisibility_of_all());
-      break;
-    case ir::Opcode::And:
-      result.divisibility[d] = std::max(a.divisibility_at(d, 1), b.divisibility_at(d, 1));
-      break;
-    case ir::Opcode::Min:
-    case ir::Opcode::Max:
-    case ir::Opcode::Or:
-    case ir::Opcode::Xor:
-      result.divisibility[d] = std::min(a.divisibility_at(d, 1), b.divisibility_at(d, 1));
+      transfer_scaling(op, d, result);
       break;
     default:
-      break;
+      transfer_bits(op, d, result);
     }
-  }
   return result;
+}
+
+void AxisAnalysis::transfer_sum(const ir::Op &op, unsigned d, AxisInfo &result) const {
+  const ir::Type &type = index_.function().type(op.result());
+  const AxisInfo &a = infos_[op.operands[0]], &b = infos_[op.operands[1]];
+  const int64_t bytes = type.pointer ? ir::byte_size(type.element) : 1;
+  const int64_t falling = op.opcode == ir::Opcode::Sub ? 1 : std::min(a.constancy[d], b.contiguity[d]);
+  const int64_t run = std::max(std::min(a.contiguity[d], b.constancy[d]), falling);
+  result.contiguity[d] = run;
+  result.divisibility[d] =
+      std::min(a.divisibility_at(d, run, bytes), product(b.divisibility_at(d, run), bytes));
+}
+
+void AxisAnalysis::transfer_product(const ir::Op &op, unsigned d, AxisInfo &result) const {
+  const AxisInfo &a = infos_[op.operands[0]], &b = infos_[op.operands[1]];
+  if (a.constant == 1 || b.constant == 1) {
+    const AxisInfo &kept = b.constant == 1 ? a : b;
+    result.contiguity[d] = kept.contiguity[d];
+    result.divisibility[d] = kept.divisibility[d];
+  } else {
+    result.divisibility[d] = product(a.divisibility_at(d, 1), b.divisibility_at(d, 1));
+  }
+}
+
+/// By a constant power of two.
+void AxisAnalysis::transfer_scaling(const ir::Op &op, unsigned d, AxisInfo &result) const {
+  const AxisInfo &a = infos_[op.operands[0]], &b = infos_[op.operands[1]];
+  if (!b.constant)
+    return;
+  if (op.opcode == ir::Opcode::Div || op.opcode == ir::Opcode::CeilDiv) {
+    // Rounding makes the neighbours of zero equal, so that nothing is said of signed runs.
+    if (*b.constant > 0 && (*b.constant & (*b.constant - 1)) == 0)
+      result.divisibility[d] = std::max<int64_t>(a.divisibility_at(d, 1) / *b.constant, 1);
+    return;
+  }
+  if (*b.constant < 0 || *b.constant >= 30)
+    return;
+  const int64_t unit = int64_t(1) << *b.constant;
+  if (op.opcode == ir::Opcode::Shl) {
+    result.divisibility[d] = product(a.divisibility_at(d, 1), unit);
+    return;
+  }
+  result.divisibility[d] = std::max<int64_t>(a.divisibility_at(d, 1) / unit, 1);
+  // 2^s neighbours that rise from a multiple of 2^s differ only in the bits that go.
+  if (std::min(a.contiguity[d], a.divisibility[d]) >= unit)
+    result.constancy[d] = unit;
+}
+
+/// What keeps common low zero bits, and remainders.
+void AxisAnalysis::transfer_bits(const ir::Op &op, unsigned d, AxisInfo &result) const {
+  const AxisInfo &a = infos_[op.operands[0]], &b = infos_[op.operands[1]];
+  switch (op.opcode) {
+  case ir::Opcode::Rem: {
+    // A negative dividend's remainder is 0 at a multiple and negative after it: no run.
+    const bool is_signed = ir::is_signed(index_.function().type(op.result()).element);
+    const int64_t run =
+        is_signed ? 1
+                  : std::min({a.contiguity[d], a.divisibility[d], b.divisibility_of_all(), b.constancy[d]});
+    result.contiguity[d] = run;
+    result.divisibility[d] = std::min(a.divisibility_at(d, run), b.divisibility_of_all());
+    break;
+  }
+  case ir::Opcode::And:
+    result.divisibility[d] = std::max(a.divisibility_at(d, 1), b.divisibility_at(d, 1));
+    break;
+  case ir::Opcode::Min:
+  case ir::Opcode::Max:
+  case ir::Opcode::Or:
+  case ir::Opcode::Xor:
+    result.divisibility[d] = std::min(a.divisibility_at(d, 1), b.divisibility_at(d, 1));
+    break;
+  default:
+    break;
+  }
 }
 
 /// i < n with i rising from a multiple of g and n a multiple of g has one answer for g neighbours.

@@ -43,6 +43,11 @@ private:
   AxisInfo transfer(const ir::Op &op) const;
   AxisInfo transfer_shape(const ir::Op &op) const;
   AxisInfo transfer_binary(const ir::Op &op) const;
+  /// Along one dimension; what they leave alone is unknown.
+  void transfer_sum(const ir::Op &op, unsigned d, AxisInfo &result) const;
+  void transfer_product(const ir::Op &op, unsigned d, AxisInfo &result) const;
+  void transfer_scaling(const ir::Op &op, unsigned d, AxisInfo &result) const;
+  void transfer_bits(const ir::Op &op, unsigned d, AxisInfo &result) const;
   AxisInfo transfer_compare(const ir::Op &op) const;
 
   const FunctionIndex &index_;

@@ -1,3 +1,4 @@
+// Definitions, users, regions and lines of a function's values and operations.
 #include "codegen/analysis/function_index.h"
 
 #include <algorithm>
@@ -22,7 +23,7 @@ void FunctionIndex::note_block(const ir::Block &block) {
   }
 }
 
-/// Forward over operations and regions until nothing new is found: loops carry values backwards.
+/// Forward over operations and regions to a fixpoint: loops carry values backwards.
 void FunctionIndex::note_dots() {
   bool changed = true;
   auto mark = [&](ir::ValueId value) {
@@ -39,8 +40,7 @@ void FunctionIndex::note_dots() {
             if (op.opcode == ir::Opcode::For)
               mark(block.arguments[i + 1]);
           }
-      bool is_dot = op.opcode == ir::Opcode::Dot || op.opcode == ir::Opcode::DotScaled;
-      if (is_dot ||
+      if (is_dot(op) ||
           std::any_of(op.operands.begin(), op.operands.end(), [&](ir::ValueId v) { return from_dot_[v]; }))
         for (ir::ValueId result : op.results)
           mark(result);
@@ -61,12 +61,12 @@ FunctionIndex::FunctionIndex(const ir::Function &function)
       ++uses_[operand];
       user_[operand] = &op;
     }
-    bool cheap =
+    const bool is_pure =
         can_be_recomputed(op.opcode) && std::all_of(op.operands.begin(), op.operands.end(),
                                                     [&](ir::ValueId v) { return rematerialisable_[v]; });
     for (ir::ValueId result : op.results) {
       definition_[result] = &op;
-      rematerialisable_[result] = rematerialisable_[result] || cheap;
+      rematerialisable_[result] = rematerialisable_[result] || is_pure;
     }
   });
   note_dots();

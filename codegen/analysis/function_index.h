@@ -8,13 +8,13 @@
 
 namespace nereid::codegen {
 
-/// What the passes look up about a function's values again and again.
+/// What the passes look up about a function's values.
 class FunctionIndex {
 public:
   explicit FunctionIndex(const ir::Function &function);
 
   const ir::Function &function() const { return function_; }
-  /// The operation that makes a value; null for arguments of the kernel and of regions.
+  /// The operation that defines a value; null for arguments of the kernel and of regions.
   const ir::Op *definition(ir::ValueId value) const { return definition_[value]; }
   /// Number of operands, over the whole function, that are this value.
   unsigned uses(ir::ValueId value) const { return uses_[value]; }
@@ -24,8 +24,8 @@ public:
   const ir::Block *block(const ir::Op &op) const { return blocks_.at(&op); }
   /// The line of an operation as ir::for_each_op counts them.
   unsigned line(const ir::Op &op) const { return lines_.at(&op); }
-  /// Scalars are in every lane. A cheap tile is recomputed in whichever layout it is wanted: it comes from
-  /// sources and scalars by pure operations only.
+  /// Scalars are in every lane. A rematerialisable tile is recomputed in whichever layout it is wanted: it
+  /// comes from sources and scalars by pure operations only.
   bool is_rematerialisable(ir::ValueId value) const { return rematerialisable_[value]; }
 
   /// Whether a matrix instruction has a part in a value.
@@ -45,10 +45,14 @@ private:
   std::unordered_map<const ir::Op *, const ir::Block *> blocks_;
 };
 
-/// A value made by broadcast, expand_dims, reshape, permute, split or join: only registers get other names.
+/// dot or dot_scaled.
+inline bool is_dot(const ir::Op &op) {
+  return op.opcode == ir::Opcode::Dot || op.opcode == ir::Opcode::DotScaled;
+}
+/// The result of a view op: broadcast, expand_dims, reshape, permute, split or join, which only renames
+/// registers.
 bool is_view(const FunctionIndex &index, ir::ValueId value);
-/// The value of which this one is a renaming, when that is all there is to it: not a part (split) or one of
-/// two (join).
+/// The value that a view is all of: not a part of (split) nor one of two (join).
 std::optional<ir::ValueId> viewed_value(const FunctionIndex &index, ir::ValueId value);
 
 } // namespace nereid::codegen

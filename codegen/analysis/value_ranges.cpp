@@ -1,8 +1,10 @@
+// Ranges of integers: forwards through the operations, and from what the author assumes of scalars.
 #include "codegen/analysis/value_ranges.h"
 
 #include <algorithm>
 #include <bit>
 #include <limits>
+#include <unordered_set>
 
 namespace nereid::codegen {
 
@@ -25,7 +27,7 @@ int64_t product(int64_t a, int64_t b) {
   return (a < 0) == (b < 0) ? highest : lowest;
 }
 
-/// The least 2^n - 1 that is not less.
+/// The smallest 2^n - 1 that is not below.
 int64_t filled(int64_t value) {
   const auto bits = static_cast<unsigned>(std::bit_width(static_cast<uint64_t>(value)));
   return bits >= 63 ? highest : (int64_t(1) << bits) - 1;
@@ -33,8 +35,7 @@ int64_t filled(int64_t value) {
 
 Interval bitwise(ir::Opcode opcode, const Interval &a, const Interval &b, const Interval &all) {
   if (opcode == ir::Opcode::And && (a.low >= 0 || b.low >= 0)) {
-    const int64_t most = a.low < 0 ? b.high : b.low < 0 ? a.high : std::min(a.high, b.high);
-    return {0, most};
+    return {0, a.low < 0 ? b.high : b.low < 0 ? a.high : std::min(a.high, b.high)};
   }
   if (a.low < 0 || b.low < 0)
     return all;
@@ -97,7 +98,7 @@ ValueRanges::ValueRanges(const FunctionIndex &index) : index_(index) {
       ranges_[argument.value] = {*argument.constant, *argument.constant};
   for (const ir::Op &op : function.body.ops)
     if (op.opcode == ir::Opcode::Assume)
-      note_contract(op.operands[0]);
+      note_assumption(op.operands[0]);
   for (const ir::Argument &argument : function.arguments)
     set(argument.value, ranges_[argument.value]);
   visit(function.body);
@@ -118,30 +119,34 @@ Interval ValueRanges::of_type(ir::ValueId value) const {
 void ValueRanges::set(ir::ValueId value, const Interval &range) {
   // What wraps may be anything.
   ranges_[value] = range.within(of_type(value)) ? range : of_type(value);
-  if (auto contract = promised_.find(value); contract != promised_.end())
-    ranges_[value] = common(ranges_[value], contract->second);
+  if (auto assumed = assumed_.find(value); assumed != assumed_.end())
+    ranges_[value] = common(ranges_[value], assumed->second);
 }
 
-void ValueRanges::note_contract(ir::ValueId condition) {
-  const ir::Op *op = index_.definition(condition);
-  if (!op)
-    return;
-  if (op->opcode == ir::Opcode::And) {
-    note_contract(op->operands[0]);
-    note_contract(op->operands[1]);
-    return;
+void ValueRanges::note_assumption(ir::ValueId condition) {
+  std::vector<ir::ValueId> parts = {condition};
+  std::unordered_set<ir::ValueId> seen;
+  while (!parts.empty()) {
+    const ir::ValueId part = parts.back();
+    parts.pop_back();
+    const ir::Op *op = seen.insert(part).second ? index_.definition(part) : nullptr;
+    if (op && op->opcode == ir::Opcode::And)
+      parts.insert(parts.end(), op->operands.rbegin(), op->operands.rend());
+    else if (op && ir::facts(op->opcode).op_class == ir::OpClass::Compare)
+      note_comparison(*op);
   }
-  if (ir::facts(op->opcode).op_class != ir::OpClass::Compare)
-    return;
-  const ir::Type &type = index_.function().type(op->operands[0]);
+}
+
+void ValueRanges::note_comparison(const ir::Op &op) {
+  const ir::Type &type = index_.function().type(op.operands[0]);
   if (type.pointer || !ir::is_integer(type.element) || !ir::is_signed(type.element))
     return;
   static constexpr std::pair<ir::Opcode, ir::Opcode> mirrored[] = {
       {ir::Opcode::Lt, ir::Opcode::Gt}, {ir::Opcode::Le, ir::Opcode::Ge}, {ir::Opcode::Eq, ir::Opcode::Eq}};
-  note_bound(op->opcode, op->operands[0], op->operands[1]);
+  note_bound(op.opcode, op.operands[0], op.operands[1]);
   for (const auto &[one, other] : mirrored)
-    if (op->opcode == one || op->opcode == other)
-      note_bound(op->opcode == one ? other : one, op->operands[1], op->operands[0]);
+    if (op.opcode == one || op.opcode == other)
+      note_bound(op.opcode == one ? other : one, op.operands[1], op.operands[0]);
 }
 
 /// `bound` must be a constant. The promise holds wherever the value does: the top of a kernel always runs.
@@ -171,7 +176,7 @@ void ValueRanges::note_bound(ir::Opcode compare, ir::ValueId value, ir::ValueId 
   default:
     return;
   }
-  auto [known, is_new] = promised_.try_emplace(value, range);
+  auto [known, is_new] = assumed_.try_emplace(value, range);
   if (!is_new)
     known->second = common(known->second, range);
 }

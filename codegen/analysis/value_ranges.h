@@ -8,7 +8,7 @@
 
 namespace nereid::codegen {
 
-/// Whole numbers from `low` to `high`; what exceeds 64 bits is cut off there.
+/// The integers from `low` to `high`; what exceeds 64 bits is cut off there.
 struct Interval {
   int64_t low, high;
 
@@ -24,7 +24,7 @@ Interval joined(const Interval &a, const Interval &b);
 /// The numbers in both; `a` if there are none.
 Interval common(const Interval &a, const Interval &b);
 
-/// Between which numbers the elements of every integer value lie, as the element type reads them: from
+/// The range of the elements of every integer value, as the element type reads them: from
 /// constants, positions, loop bounds and what the author assumes about scalars at the top of the kernel.
 class ValueRanges {
 public:
@@ -33,7 +33,8 @@ public:
 
 private:
   void visit(const ir::Block &block);
-  void note_contract(ir::ValueId condition);
+  void note_assumption(ir::ValueId condition);
+  void note_comparison(const ir::Op &op);
   void note_bound(ir::Opcode compare, ir::ValueId value, ir::ValueId bound);
   Interval of_type(ir::ValueId value) const;
   Interval transfer(const ir::Op &op) const;
@@ -41,7 +42,7 @@ private:
 
   const FunctionIndex &index_;
   std::vector<Interval> ranges_;
-  std::unordered_map<ir::ValueId, Interval> promised_;
+  std::unordered_map<ir::ValueId, Interval> assumed_;
 };
 
 } // namespace nereid::codegen

@@ -1,32 +1,17 @@
 #pragma once
 
 #include <optional>
-#include <vector>
 
 #include "base/result.h"
-#include "codegen/assign/mfma_table.h"
+#include "codegen/assign/dot_grid.h"
+#include "codegen/assign/wave_tiling.h"
 #include "codegen/layout/linear_layout.h"
 #include "dsl/ir/function.h"
 
 namespace nereid::codegen {
 
-/// One side of a dot or dot_scaled.
-struct DotSide {
-  ir::ValueId value;
-  std::optional<ir::ValueId> scale;
-  SideFormat format;
-};
-
-struct DotSides {
-  DotSide a, b;
-  /// The values and scales that there are.
-  std::vector<ir::ValueId> operands() const;
-};
-
-DotSides sides_of_dot(const ir::Function &function, const ir::Op &op);
-
 /// One operand of a dot as the matrix instruction wants it. Registers of a lane count, lowest first: the
-/// elements of one instruction (1 << element_bits of them), the instruction's number along K, the tile of
+/// elements of one instruction (1 << log2_elements of them), the instruction's number along K, the tile of
 /// `size` rows; then the odd factor of K, then that of the rows.
 struct DotOperandPlan {
   const OperandFacts *facts = nullptr;
@@ -34,8 +19,10 @@ struct DotOperandPlan {
   /// Registers: number along K, tile of rows, odd factors as in `layout`; with DotPlan::scales_accumulators
   /// those of the result, then the group of 32 along K (DotPlan::sum_scale). Unset (rank 0) without a scale.
   LinearLayout scale_layout;
-  unsigned element_bits = 0;
-  unsigned row_tile_bits = 0; ///< tiles of rows that a wave holds, but for an odd factor
+  unsigned log2_elements = 0;
+  unsigned stored_dwords = 0; ///< of a lane for one instruction, in the tile's format
+  unsigned dwords = 0;        ///< likewise, as the instruction takes them
+  unsigned row_tile_bits = 0; ///< log2 of the tiles of rows that a wave holds, but for an odd factor
   unsigned row_tile_odd = 1;  ///< the outermost of them
   unsigned row_tiles() const { return row_tile_odd << row_tile_bits; }
   unsigned k_odd = 1;        ///< the outermost of the instructions along K
@@ -47,8 +34,8 @@ struct DotOperandPlan {
 };
 
 /// How a dot runs: C^T = B^T A^T, so that a lane ends up with neighbours along N, which makes stores wide.
-/// Waves are dealt to the tiles along N, then along M, or (wave_split mn) where more tiles are left; what is
-/// left of them holds copies.
+/// Its layouts are products: one instruction * its tiles in registers * the waves. Waves take tiles along N,
+/// then along M, or (wave_split mn) where more tiles are left; to the rest of the waves all is broadcast.
 struct DotPlan {
   const MfmaFacts *mfma = nullptr;
   DotOperandPlan a;
@@ -62,7 +49,7 @@ struct DotPlan {
   bool scales_accumulators = false;
 
   /// Instructions along K whose sum has one scale.
-  unsigned group_instructions() const { return ir::scale_group / mfma->k; }
+  unsigned group_instructions() const { return static_cast<unsigned>(ir::scale_group / mfma->k()); }
   /// With scales_accumulators, the register of the scale of a result register and group.
   size_t sum_scale(size_t result_register, unsigned group) const;
 
@@ -70,18 +57,13 @@ struct DotPlan {
   unsigned tile(unsigned m, unsigned n) const;
 };
 
-/// Where waves run rounds of a loop of their own, each holds the whole product. Slices: each wave takes a
-/// part of K, if there are instructions for all.
-enum class DotOwner { Workgroup, Wave, Slices };
-
 struct DotSharing {
   DotOwner owner = DotOwner::Workgroup;
   /// Lanes of rows that A lacks take other steps along K.
   bool idle_rows_take_k = false;
 };
 
-/// An instruction of 32 rows, where it is wished for, needs multiples of 32 rows and columns; other products
-/// take one of 16. Lanes of absent rows take steps along K, and waves slices of it, only where both sides are
+/// Lanes of absent rows take steps along K, and waves slices of it, only where both sides are
 /// e2m1: zero times what the others hold is zero there. Errors: Nereid's, naming the formats that exist.
 Result<DotPlan> plan_dot(const ir::Function &function, const ir::Op &op, DotSharing sharing = {});
 

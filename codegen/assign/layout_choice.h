@@ -13,25 +13,25 @@
 
 namespace nereid::codegen {
 
-/// Where each value lives. Scalars, cheap values and results of shape operations have no home: they are made
+/// The layouts of a kernel's values. Scalars, rematerialisable values and views are assigned none: they come
 /// in whichever layout they are wanted.
 struct LayoutChoice {
-  std::vector<std::optional<LinearLayout>> homes; ///< by ValueId
+  std::vector<std::optional<LinearLayout>> assigned; ///< by ValueId
   std::unordered_map<const ir::Op *, DotPlan> dots;
   std::unordered_map<const ir::Op *, LinearLayout> quantize_operands;
-  std::unordered_map<const ir::Op *, LinearLayout>
-      writes; ///< in which stores and atomics want their operands
-  /// Of these each wave makes a part, and all get the codes and scales in their homes through LDS.
+  /// In which stores and atomics want their operands.
+  std::unordered_map<const ir::Op *, LinearLayout> writes;
+  /// Of these each wave makes a part, and all get the codes and scales in their layouts through LDS.
   std::unordered_set<const ir::Op *> shared_quantizes;
-  WaveSplitLoops wave_split; ///< here the values of the body lie alike in each wave, whose rounds differ
+  WaveSplitLoops wave_split; ///< here the values of the body lie alike in each wave, whose iterations differ
 
-  const LinearLayout &home(ir::ValueId value) const { return *homes[value]; }
+  const LinearLayout &layout(ir::ValueId value) const { return *assigned[value]; }
 };
 
 /// Layouts flow backwards from the operands of dots (whose own results are fixed), forwards from those
 /// results through what they are combined with, then backwards from stores; loads that nobody wanted in a
-/// particular layout get the coalesced one; the rest follows its operands. Errors: Nereid's, for waves
-/// that are no power of two and for dots without an instruction.
+/// particular layout get the coalesced one; the rest follows its operands. Errors: Nereid's, for dots without
+/// an instruction; the user's, for waves that are no power of two.
 Result<LayoutChoice> choose_layouts(const FunctionIndex &index, const AxisAnalysis &axes,
                                     const WaveSplitLoops &wave_split);
 

@@ -1,18 +1,16 @@
+// Layouts of loads and stores, and how wide their accesses may be.
 #include "codegen/assign/memory_layout.h"
 
 #include <algorithm>
 #include <bit>
 #include <numeric>
 
+#include "codegen/target/gfx950.h"
+
 namespace nereid::codegen {
 
-static constexpr unsigned lanes_of_wave = 64;
-static constexpr unsigned widest_access = 16;
-
 LinearLayout scalar_layout(int waves) {
-  return LinearLayout::from_flat_bases(
-      {}, {std::vector<uint64_t>{}, std::vector<uint64_t>(6, 0),
-           std::vector<uint64_t>(std::countr_zero(static_cast<unsigned>(waves)), 0)});
+  return LinearLayout::zeros1d(Space::Lane, 0, gfx950::lanes) * LinearLayout::zeros1d(Space::Wave, 0, waves);
 }
 
 /// Blocks of `elements` along `order[0]`; lanes, then waves, fill the dimensions in that order.
@@ -20,7 +18,7 @@ static LinearLayout blocked(const ir::Shape &shape, unsigned elements, const std
                             int waves) {
   std::vector<uint32_t> registers(shape.size(), 1), lanes(shape.size(), 1), wave_counts(shape.size(), 1);
   registers[order[0]] = elements;
-  uint32_t lanes_left = lanes_of_wave, waves_left = static_cast<uint32_t>(waves);
+  uint32_t lanes_left = gfx950::lanes, waves_left = static_cast<uint32_t>(waves);
   for (unsigned d : order) {
     uint32_t room = (uint32_t(1) << Dimension::of(shape[d]).bits) / registers[d];
     lanes[d] = std::min(lanes_left, room);
@@ -46,20 +44,16 @@ LinearLayout default_layout(const ir::Shape &shape, int waves) {
 }
 
 LinearLayout in_every_wave(const LinearLayout &one_wave, int waves) {
-  return LinearLayout::from_flat_bases(
-      one_wave.shape(),
-      {one_wave.bases(Space::Register), one_wave.bases(Space::Lane),
-       std::vector<uint64_t>(std::countr_zero(static_cast<unsigned>(waves)), 0)},
-      one_wave.repeats());
+  return one_wave * LinearLayout::zeros1d(Space::Wave, one_wave.rank(), waves);
 }
 
 /// Elements along `d` that one access may take, as far as addresses and mask are concerned.
 static int64_t provable_elements(const AxisInfo &pointer, const AxisInfo *mask, unsigned d, unsigned bytes) {
   int64_t best = 1;
-  for (int64_t n = 2; n * bytes <= widest_access; n *= 2) {
+  for (int64_t n = 2; n * bytes <= gfx950::max_access_bytes; n *= 2) {
     if (n > pointer.contiguity[d] || (mask && !mask->constant && n > mask->constancy[d]))
       break;
-    if (pointer.divisibility_at(d, n, bytes) >= std::min<int64_t>(4, n * bytes))
+    if (pointer.divisibility_at(d, n, bytes) >= std::min<int64_t>(gfx950::access_alignment, n * bytes))
       best = n;
   }
   return best;
@@ -78,8 +72,9 @@ VectorAccess vector_access(const LinearLayout &layout, const AxisInfo &pointer, 
         break;
       access.register_bits.push_back(static_cast<unsigned>(at - bases.begin()));
     }
-    while (!access.register_bits.empty() && pointer.divisibility_at(d, access.elements(), bytes) <
-                                                std::min<int64_t>(4, access.elements() * bytes))
+    while (!access.register_bits.empty() &&
+           pointer.divisibility_at(d, access.elements(), bytes) <
+               std::min<int64_t>(gfx950::access_alignment, access.elements() * bytes))
       access.register_bits.pop_back();
     if (access.register_bits.size() > best.register_bits.size())
       best = std::move(access);
@@ -97,7 +92,7 @@ LinearLayout coalesced_layout(const ir::Shape &shape, const AxisInfo &pointer, c
   int64_t count = 1;
   for (int64_t size : shape)
     count *= size;
-  int64_t share = std::max<int64_t>(1, count / (int64_t(lanes_of_wave) * waves));
+  int64_t share = std::max<int64_t>(1, count / (int64_t(gfx950::lanes) * waves));
   auto row = int64_t(1) << Dimension::of(shape[order[0]]).bits;
   int64_t elements = std::min({provable_elements(pointer, mask, order[0], bytes),
                                static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(share))), row});

@@ -5,7 +5,7 @@
 
 namespace nereid::codegen {
 
-/// A scalar as a layout: every lane of every wave holds a copy.
+/// A scalar as a layout: broadcast to every lane of every wave.
 LinearLayout scalar_layout(int waves);
 /// Row-major, one element a lane, the rest in registers.
 LinearLayout default_layout(const ir::Shape &shape, int waves);

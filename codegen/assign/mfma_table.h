@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "codegen/layout/linear_layout.h"
 #include "dsl/ir/format.h"
 
 namespace nereid::codegen {
@@ -12,44 +13,53 @@ namespace nereid::codegen {
 /// 6 and 8 bits, with e8m0 scales or without.
 enum class MfmaKind { F8F6F4, BF16, F16, I8 };
 
-/// One matrix instruction. Operands are size x k, the result is size x size.
+/// `size` registers, lanes or waves of a matrix walk along its dimension `dim`.
+LinearLayout along(Space space, unsigned dim, int64_t size);
+
+/// One matrix instruction, D = A B + D. Its layouts count registers in values, whatever their width.
 struct MfmaFacts {
   MfmaKind kind;
-  unsigned size;              ///< 16 or 32
-  unsigned k;                 ///< values along K
   std::string_view intrinsic; ///< LLVM's name without the suffix of its overloads
+  LinearLayout a_layout;      ///< [size, K]
+  LinearLayout b_layout;      ///< [K, size]
+  LinearLayout result_layout; ///< [size, size]
 
-  unsigned size_bits() const { return size == 16 ? 4 : 5; }
-  unsigned lane_k_bits() const { return 6 - size_bits(); }
-  unsigned result_registers() const { return size * size / 64; }
+  int64_t size() const { return result_layout.dim(0).size(); } ///< 16 or 32
+  int64_t k() const { return a_layout.dim(1).size(); }         ///< values along K
+  unsigned result_registers() const { return result_layout.registers(); }
 };
 
-/// What one side of a product is made of; nothing is i8.
+/// What one side of a dot is made of; nothing is i8.
 using SideFormat = std::optional<ir::Format>;
 
-/// How an operand of a kind of instruction lies, for either side and size: lane l holds row l % size; its
-/// lane bits above select a part of K; the elements of a lane walk through the `register_bits_below` lowest
-/// bits of K's element index, then the lane's, then `register_bits_above` more. An element is what a tile of
-/// the format holds: two e2m1 values are one. Formats of the other kind (a microscaling format for BF16 or
-/// F16) lie so before they are converted to the instruction's. Formats of 6 bits have no such place in a
-/// layout: lane l's part of K is a group of 32, in 24 bytes.
+/// How a kind of instruction takes a format. Formats of the other kind (a microscaling format for BF16 or
+/// F16) are converted to the instruction's.
 struct OperandFacts {
   MfmaKind kind;
   SideFormat format;
-  unsigned dwords; ///< a lane's registers, after conversion
-  unsigned register_bits_below;
-  unsigned register_bits_above;
+  /// The consecutive values of a lane are this many runs, the lanes of K between them.
+  unsigned runs;
   unsigned format_code; ///< cbsz / blgp of F8F6F4
 
+  /// Their groups of 32 are 24 bytes, which are no element register's and come through LDS.
   bool has_six_bits() const { return format && ir::facts(*format).bits == 6; }
 };
+
+/// [rows, K] of an operand's values, or [K, columns] turned, as [rows, elements along K] of a tile in a
+/// format: runs taken apart, two e2m1 values an element.
+LinearLayout layout_of_elements(const LinearLayout &values, const OperandFacts &operand);
+/// The same for the scales: [rows, groups of 32 along K].
+LinearLayout layout_of_scales(const LinearLayout &values);
 
 /// The kind that multiplies two formats; nothing where there is none.
 std::optional<MfmaKind> mfma_kind(SideFormat a, SideFormat b);
 /// The instruction of a kind and size (16 or 32).
-const MfmaFacts &find_mfma(MfmaKind kind, unsigned size);
+const MfmaFacts &find_mfma(MfmaKind kind, int64_t size);
 /// Null when the operand has no place in that kind of instruction.
 const OperandFacts *find_operand(MfmaKind kind, SideFormat format);
+/// Bits of a value as it is stored, and as the instruction multiplies it.
+unsigned stored_bits(SideFormat format);
+unsigned multiplied_bits(MfmaKind kind, SideFormat format);
 /// The formats of the operands that compile: "e2m1, e4m3, e5m2, bf16, f16, i8".
 std::string operand_formats();
 std::string_view name_of(SideFormat format);

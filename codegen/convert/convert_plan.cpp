@@ -1,3 +1,4 @@
+// Conversions between layouts: inside lanes, inside waves or through LDS, whichever is estimated cheaper.
 #include "codegen/convert/convert_plan.h"
 
 #include <bit>
@@ -9,18 +10,13 @@
 
 #include "codegen/convert/lane_exchange.h"
 #include "codegen/convert/lds_exchange.h"
+#include "codegen/layout/bits.h"
 #include "codegen/layout/layout_error.h"
+#include "codegen/target/cost_model.h"
 
 namespace nereid::codegen {
 
 namespace {
-
-// Clocks in which a wave issues one instruction, and what an LDS round trip costs beside its accesses: two
-// barriers and two latencies; shuffles pay one latency.
-constexpr unsigned vector_clocks = 4;
-constexpr unsigned shuffle_clocks = 8;
-constexpr unsigned shuffle_latency = 64;
-constexpr unsigned exchange_latency = 192;
 
 uint32_t xor_of_bases(const std::vector<uint32_t> &bases, uint32_t bits) {
   uint32_t sum = 0;
@@ -30,7 +26,7 @@ uint32_t xor_of_bases(const std::vector<uint32_t> &bases, uint32_t bits) {
   return sum;
 }
 
-/// A layout without register copies, and how its registers correspond.
+/// A layout without register broadcast, and how its registers correspond.
 struct Compacted {
   LinearLayout layout;
   std::vector<uint32_t> original; ///< of each compact register
@@ -49,14 +45,14 @@ Compacted compact_registers(const LinearLayout &layout) {
     if (!(free >> i & 1))
       to_original.push_back(uint32_t(1) << i);
   }
-  // Numbers of the repeats that stay, without those that only hold copies.
+  // Numbers of the repeats that stay, without those that broadcast.
   std::vector<uint32_t> first_with(result.layout.odd(Space::Register)), number(layout.odd(Space::Register));
   for (uint32_t odd = layout.odd(Space::Register); odd-- > 0;) {
     uint32_t rest = odd, factor = 1;
     for (const Repeat &repeat : layout.repeats()) {
       if (repeat.owner != Space::Register)
         continue;
-      if (repeat.dim != Repeat::copies) {
+      if (repeat.dim != Repeat::broadcast) {
         number[odd] += rest % repeat.count * factor;
         factor *= repeat.count;
       }
@@ -66,10 +62,9 @@ Compacted compact_registers(const LinearLayout &layout) {
   }
   for (uint32_t reg = 0; reg < result.layout.registers(); ++reg)
     result.original.push_back(first_with[reg >> kept] << bits |
-                              xor_of_bases(to_original, reg & ((uint32_t(1) << kept) - 1)));
+                              xor_of_bases(to_original, reg & low_mask(kept)));
   for (uint32_t reg = 0; reg < layout.registers(); ++reg)
-    result.compact.push_back(number[reg >> bits] << kept |
-                             xor_of_bases(to_compact, reg & ((uint32_t(1) << bits) - 1)));
+    result.compact.push_back(number[reg >> bits] << kept | xor_of_bases(to_compact, reg & low_mask(bits)));
   return result;
 }
 
@@ -140,14 +135,14 @@ unsigned lane_cost(const std::vector<ConversionStep> &steps, uint32_t registers)
     if (auto *rename = std::get_if<RenameStep>(&step)) {
       registers = static_cast<uint32_t>(rename->source.size());
     } else if (std::holds_alternative<SelectStep>(step)) {
-      cost += registers * vector_clocks;
+      cost += registers * cost::vector_clocks;
     } else if (auto *swap = std::get_if<SwapStep>(&step)) {
-      cost += (registers >> swap->pack_bits) * vector_clocks;
+      cost += (registers >> swap->pack_bits) * cost::vector_clocks;
     } else if (auto *shuffle = std::get_if<ShuffleStep>(&step)) {
-      cost += (registers >> shuffle->pack_bits) * shuffle_clocks;
+      cost += (registers >> shuffle->pack_bits) * cost::shuffle_clocks;
       shuffles = true;
     }
-  return cost + (shuffles ? shuffle_latency : 0);
+  return cost + (shuffles ? cost::lds_latency : 0);
 }
 
 /// The plan that stays inside waves, if no element has to leave its wave.
@@ -255,7 +250,7 @@ Result<ConversionPlan> plan_conversion(const LinearLayout &from, const LinearLay
   const unsigned element_bytes = std::bit_ceil(element_bits < 8 ? 8 : element_bits) / 8;
   std::optional<LdsStep> lds = plan_lds(held.layout, wanted.layout, element_bytes, options.lds_limit);
   if (in_wave && options.allow_lanes &&
-      (!lds || in_wave->cost <= lds_clocks(*lds) + lds->passes * exchange_latency))
+      (!lds || in_wave->cost <= lds_clocks(*lds) + lds->passes * cost::exchange_latency))
     return *in_wave;
   if (!lds)
     return nereid_error(
@@ -265,7 +260,7 @@ Result<ConversionPlan> plan_conversion(const LinearLayout &from, const LinearLay
   lds->crosses_waves = !in_wave;
   ConversionPlan plan;
   plan.kind = ConversionKind::Lds;
-  plan.cost = lds_clocks(*lds) + lds->passes * exchange_latency;
+  plan.cost = lds_clocks(*lds) + lds->passes * cost::exchange_latency;
   plan.steps = tidy({RenameStep{held.original}, *lds, RenameStep{wanted.compact}}, from.registers());
   return plan;
 }

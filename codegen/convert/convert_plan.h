@@ -7,6 +7,7 @@
 
 #include "base/result.h"
 #include "codegen/layout/linear_layout.h"
+#include "codegen/target/gfx950.h"
 
 /// How a value gets from one layout to another. A plan is a list of steps; each takes the registers of all
 /// lanes and gives new ones. Emitting a step needs no knowledge of the layouts.
@@ -46,7 +47,7 @@ struct SwapStep {
 };
 
 /// One LDS instruction of each lane. Its first element has the offset (all in elements)
-/// (xor_offset ^ the lane's and wave's columns) + add_offset + the wave's repeats; `registers` follow each
+/// (xor_offset ^ the lane's and wave's bases) + add_offset + the wave's repeats; `registers` follow each
 /// other.
 struct LdsAccess {
   std::vector<uint32_t> registers;
@@ -73,7 +74,7 @@ struct LdsSide {
 
   /// Element offset of an access.
   uint32_t offset(const LdsAccess &access, uint32_t lane, uint32_t wave) const;
-  /// The offset bits that lane and wave columns reach. Only these of an access's xor_offset need an xor; the
+  /// The offset bits that lane and wave bases reach. Only these of an access's xor_offset need an xor; the
   /// rest can be added, as an immediate.
   uint32_t thread_bits() const;
 };
@@ -98,7 +99,7 @@ struct LdsStep {
 
 using ConversionStep = std::variant<RenameStep, SelectStep, ShuffleStep, SwapStep, LdsStep>;
 
-/// What a conversion moves data across at most.
+/// How far a conversion moves data.
 enum class ConversionKind {
   None,      ///< nothing to do
   Registers, ///< one RenameStep
@@ -121,13 +122,13 @@ struct ConversionPlan {
 };
 
 struct ConversionOptions {
-  uint32_t lds_limit = 160 * 1024; ///< bytes; a larger exchange is done in passes
-  bool allow_lanes = true;         ///< consider Lanes at all
-  bool allow_lds = true;           ///< prefer LDS where it is cheaper than Lanes
+  uint32_t lds_limit = gfx950::lds_bytes; ///< a larger exchange is done in passes
+  bool allow_lanes = true;                ///< consider Lanes at all
+  bool allow_lds = true;                  ///< prefer LDS where it is cheaper than Lanes
 };
 
 /// The cheapest known plan from `from` to `to`. Both have the same shape, lane bits and wave count; `from`
-/// must hold every element, either may hold copies; the nearest copy is taken (same lane, then same wave).
+/// must hold every element, either may broadcast; the nearest holder is taken (same lane, then same wave).
 /// Elements of less than 8 bits are moved as bytes. Error (Nereid's) when `from` lacks elements or when the
 /// limit cannot be met by passes.
 Result<ConversionPlan> plan_conversion(const LinearLayout &from, const LinearLayout &to,

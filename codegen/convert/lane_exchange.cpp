@@ -1,17 +1,17 @@
+// Exchanges inside a wave: swaps of register bits with lane bits, or selects around a shuffle.
 #include "codegen/convert/lane_exchange.h"
 
 #include <algorithm>
-#include <bit>
 
+#include "codegen/layout/bits.h"
 #include "codegen/layout/subspace.h"
+#include "codegen/target/gfx950.h"
 
 namespace nereid::codegen {
 
 namespace {
 
 using Columns = std::vector<uint64_t>;
-
-uint64_t low_mask(unsigned bits) { return (uint64_t(1) << bits) - 1; }
 
 Columns part(const BitMatrix &matrix, unsigned first, unsigned count) {
   return Columns(matrix.columns().begin() + first, matrix.columns().begin() + first + count);
@@ -92,25 +92,27 @@ std::vector<uint32_t> narrow(const Columns &bases) {
   return std::vector<uint32_t>(bases.begin(), bases.end());
 }
 
-/// Register bits that trade places with lane bits 4 and 5, and nothing else but renaming.
+/// Register bits that trade places with the lane bits above a row, and nothing else but renaming; false, and
+/// no step, if that is not what the map does.
 bool add_swaps(StepList &steps, const WaveLocalMap &map, unsigned pack) {
   const unsigned registers = map.registers;
-  if (map.register_from.rows() != registers || map.lanes != 6)
+  if (map.register_from.rows() != registers || map.lanes != gfx950::log2_lanes)
     return false;
   for (unsigned i = 0; i < map.waves; ++i)
-    if (map.register_from.column(registers + 6 + i) || map.lane_from.column(registers + 6 + i))
+    if (map.register_from.column(registers + map.lanes + i) ||
+        map.lane_from.column(registers + map.lanes + i))
       return false;
   std::vector<unsigned> swapped;
-  for (unsigned lane = 0; lane < 6; ++lane) {
+  for (unsigned lane = 0; lane < map.lanes; ++lane) {
     const uint64_t own = uint64_t(1) << lane, from = map.lane_from.column(registers + lane);
     const uint64_t from_register = map.register_from.column(registers + lane);
     if (from == own && from_register == 0)
       continue;
-    if (from != 0 || from_register == 0 || lane < 4)
+    if (from != 0 || from_register == 0 || 1u << lane < gfx950::row_lanes)
       return false;
     swapped.push_back(lane);
   }
-  const BitMatrix to_lane(6, part(map.lane_from, 0, registers));
+  const BitMatrix to_lane(map.lanes, part(map.lane_from, 0, registers));
   const BitMatrix to_register(registers, part(map.register_from, 0, registers));
   const Columns staying = to_lane.kernel();
   if (swapped.empty() || staying.size() + swapped.size() != registers)
@@ -142,6 +144,126 @@ bool add_swaps(StepList &steps, const WaveLocalMap &map, unsigned pack) {
     steps.add(SwapStep{kept + i, swapped[i], std::min(pack, kept)});
   steps.rename(*numbers);
   return true;
+}
+
+/// One shuffle in which each lane asks a lane that is linear in it, and selects that let it receive and send
+/// other registers in a round than its number says.
+class ShufflePlan {
+public:
+  explicit ShufflePlan(const WaveLocalMap &map)
+      : lanes_(map.lanes), registers_(map.registers), sources_(map.register_from.rows()),
+        round_to_lane_(part(map.lane_from, 0, map.registers)),
+        round_to_register_(part(map.register_from, 0, map.registers)),
+        lane_to_lane_(lanes_, part(map.lane_from, registers_, lanes_)),
+        wave_to_lane_(lanes_, part(map.lane_from, registers_ + lanes_, map.waves)),
+        lane_to_register_(sources_, part(map.register_from, registers_, lanes_)),
+        wave_to_register_(sources_, part(map.register_from, registers_ + lanes_, map.waves)) {
+    choose_turns();
+    choose_sent();
+  }
+
+  void add_to(StepList &steps, unsigned pack) const;
+
+private:
+  void choose_turns();
+  Columns turns_of(const Columns &colliding);
+  void choose_sent();
+  unsigned rounds() const { return static_cast<unsigned>(round_to_lane_.size()); }
+  BitMatrix round_to_lane() const { return BitMatrix(lanes_, round_to_lane_); }
+  BitMatrix round_to_register() const { return BitMatrix(sources_, round_to_register_); }
+
+  unsigned lanes_, registers_, sources_;
+  /// Source lane and register as sums of what the bits of the round (at first: of the register), of the lane
+  /// and of the wave that receives add.
+  Columns round_to_lane_, round_to_register_;
+  BitMatrix lane_to_lane_, wave_to_lane_, lane_to_register_, wave_to_register_;
+  BitMatrix turn_;                        ///< lane l receives register (round ^ turn(l))
+  BitMatrix asked_lane_, asked_register_; ///< by lane l in round 0
+  BitMatrix sent_;                        ///< by a lane in round 0
+};
+
+/// For each of the vectors of lanes that would ask one lane for different registers: the bit of the round in
+/// which they take turns, so that they ask different lanes.
+Columns ShufflePlan::turns_of(const Columns &colliding) {
+  Columns turns;
+  Subspace reached(lane_to_lane_.columns());
+  for (size_t i = 0; i < colliding.size(); ++i) {
+    bool found = false;
+    for (size_t r = 0; r < round_to_lane_.size() && !found; ++r)
+      if (reached.add(round_to_lane_[r])) {
+        turns.push_back(uint64_t(1) << r);
+        found = true;
+      }
+    // No wanted register is left to take turns with: a round more, whose other results are unused.
+    for (unsigned lane = 0; lane < lanes_ && !found; ++lane)
+      if (reached.add(uint64_t(1) << lane)) {
+        turns.push_back(uint64_t(1) << rounds());
+        round_to_lane_.push_back(uint64_t(1) << lane);
+        round_to_register_.push_back(0);
+        found = true;
+      }
+  }
+  return turns;
+}
+
+/// A lane sends one register in a round. Lanes that would ask it for different ones are served in different
+/// rounds.
+void ShufflePlan::choose_turns() {
+  const Columns kernel = lane_to_lane_.kernel();
+  Columns asked, colliding;
+  for (uint64_t vector : kernel)
+    asked.push_back(lane_to_register_.apply(vector));
+  const uint64_t harmless = BitMatrix(sources_, asked).dependent_columns();
+  for (size_t i = 0; i < kernel.size(); ++i)
+    if (!(harmless >> i & 1))
+      colliding.push_back(kernel[i]);
+  Columns basis = colliding, turns = turns_of(colliding);
+  // Lanes that ask for the same register stay; they complete the others to the kernel.
+  for (size_t i = 0; i < kernel.size(); ++i)
+    if (harmless >> i & 1) {
+      const uint64_t same = BitMatrix(sources_, asked).solution(asked[i]);
+      basis.push_back(kernel[i] ^ BitMatrix(lanes_, kernel).apply(same));
+      turns.push_back(0);
+    }
+  turn_ = linear_map(lanes_, basis, rounds(), turns);
+}
+
+/// Which register a lane sends, as a function of the sender.
+void ShufflePlan::choose_sent() {
+  asked_lane_ = sum(lane_to_lane_, round_to_lane() * turn_);
+  asked_register_ = sum(lane_to_register_, round_to_register() * turn_);
+  Columns senders, sent;
+  const uint64_t dependent = asked_lane_.dependent_columns();
+  for (unsigned i = 0; i < lanes_; ++i)
+    if (!(dependent >> i & 1)) {
+      senders.push_back(asked_lane_.column(i));
+      sent.push_back(asked_register_.column(i));
+    }
+  sent_ = linear_map(lanes_, senders, sources_, sent);
+}
+
+void ShufflePlan::add_to(StepList &steps, unsigned pack) const {
+  steps.select(concat(sent_, sum(wave_to_register_, sent_ * wave_to_lane_)), lanes_);
+  // Rounds that share their lanes get neighbouring numbers.
+  Columns order = round_to_lane().kernel();
+  const auto together = static_cast<unsigned>(order.size());
+  Subspace ordered(order);
+  for (uint64_t unit : unit_vectors(rounds()))
+    if (ordered.add(unit))
+      order.push_back(unit);
+  const BitMatrix numbering(rounds(), order);
+  steps.rename(sum(round_to_register(), sent_ * round_to_lane()) * numbering);
+  const BitMatrix shifts = round_to_lane() * numbering;
+  if (asked_lane_ != BitMatrix::identity(lanes_) || shifts.rank() || wave_to_lane_.rank())
+    steps.add(ShuffleStep{narrow(asked_lane_.columns()), narrow(wave_to_lane_.columns()),
+                          narrow(shifts.columns()), std::min(pack, together)});
+  steps.rename(numbering.inverted());
+  steps.select(turn_, lanes_);
+  if (rounds() != registers_) {
+    Columns wanted = unit_vectors(rounds());
+    wanted.resize(registers_);
+    steps.rename(BitMatrix(rounds(), wanted));
+  }
 }
 
 } // namespace
@@ -183,95 +305,11 @@ std::optional<WaveLocalMap> wave_local_map(const LinearLayout &from, const Linea
 }
 
 std::vector<ConversionStep> lane_steps(const WaveLocalMap &map, uint32_t repeats, unsigned element_bits) {
-  const unsigned lanes = map.lanes, waves = map.waves, registers = map.registers;
-  const unsigned sources = map.register_from.rows();
   const unsigned pack = pack_limit(element_bits);
   std::vector<ConversionStep> result;
   StepList steps(result, repeats);
-  if (add_swaps(steps, map, pack))
-    return result;
-  result.clear();
-
-  Columns reg_to_reg = part(map.register_from, 0, registers), reg_to_lane = part(map.lane_from, 0, registers);
-  const BitMatrix lane_to_reg(sources, part(map.register_from, registers, lanes));
-  const BitMatrix lane_to_lane(lanes, part(map.lane_from, registers, lanes));
-  const BitMatrix wave_to_reg(sources, part(map.register_from, registers + lanes, waves));
-  const BitMatrix wave_to_lane(lanes, part(map.lane_from, registers + lanes, waves));
-
-  // A lane sends one register in a round. Lanes that would ask the same lane for different registers are
-  // served in different rounds: lane l receives register (round ^ turn(l)), so that they ask different lanes.
-  const Columns colliding = lane_to_lane.kernel();
-  Columns asked;
-  for (uint64_t vector : colliding)
-    asked.push_back(lane_to_reg.apply(vector));
-  const uint64_t harmless = BitMatrix(sources, asked).dependent_columns();
-  Columns turned, turns;
-  Subspace reached(lane_to_lane.columns());
-  for (unsigned i = 0; i < colliding.size(); ++i) {
-    if (harmless >> i & 1)
-      continue;
-    turned.push_back(colliding[i]);
-    bool found = false;
-    for (unsigned r = 0; r < reg_to_lane.size() && !found; ++r)
-      if (reached.add(reg_to_lane[r])) {
-        turns.push_back(uint64_t(1) << r);
-        found = true;
-      }
-    // No wanted register is left to take turns with: a round more, whose other results nobody uses.
-    for (unsigned lane = 0; lane < lanes && !found; ++lane)
-      if (reached.add(uint64_t(1) << lane)) {
-        turns.push_back(uint64_t(1) << reg_to_lane.size());
-        reg_to_lane.push_back(uint64_t(1) << lane);
-        reg_to_reg.push_back(0);
-        found = true;
-      }
-  }
-  const unsigned iterations = static_cast<unsigned>(reg_to_lane.size());
-  const BitMatrix round_to_lane(lanes, reg_to_lane), round_to_reg(sources, reg_to_reg);
-  // Collisions in which the same register is asked for stay; they complete the turned ones to the kernel.
-  Columns basis = turned, images = turns;
-  for (unsigned i = 0; i < colliding.size(); ++i)
-    if (harmless >> i & 1) {
-      const uint64_t same = BitMatrix(sources, asked).solution(asked[i]);
-      basis.push_back(colliding[i] ^ BitMatrix(lanes, colliding).apply(same));
-      images.push_back(0);
-    }
-  const BitMatrix turn = linear_map(lanes, basis, iterations, images);
-  const BitMatrix ask_lane = sum(lane_to_lane, round_to_lane * turn);
-  const BitMatrix ask_reg = sum(lane_to_reg, round_to_reg * turn);
-
-  // Which register a lane sends, as a function of the sender.
-  Columns senders, sent;
-  const uint64_t dependent = ask_lane.dependent_columns();
-  for (unsigned i = 0; i < lanes; ++i)
-    if (!(dependent >> i & 1)) {
-      senders.push_back(ask_lane.column(i));
-      sent.push_back(ask_reg.column(i));
-    }
-  const BitMatrix send = linear_map(lanes, senders, sources, sent);
-  steps.select(concat(send, sum(wave_to_reg, send * wave_to_lane)), lanes);
-
-  // Rounds that share their lanes get neighbouring numbers.
-  Columns order = round_to_lane.kernel();
-  const unsigned together = static_cast<unsigned>(order.size());
-  Subspace ordered(order);
-  for (uint64_t unit : unit_vectors(iterations))
-    if (ordered.add(unit))
-      order.push_back(unit);
-  const BitMatrix numbering(iterations, order);
-  steps.rename(sum(round_to_reg, send * round_to_lane) * numbering);
-  const BitMatrix shifts = round_to_lane * numbering;
-  const bool moves = ask_lane != BitMatrix::identity(lanes) || shifts.rank() || wave_to_lane.rank();
-  if (moves)
-    steps.add(ShuffleStep{narrow(ask_lane.columns()), narrow(wave_to_lane.columns()), narrow(shifts.columns()),
-                          std::min(pack, together)});
-  steps.rename(numbering.inverted());
-  steps.select(turn, lanes);
-  if (iterations != registers) {
-    Columns wanted = unit_vectors(iterations);
-    wanted.resize(registers);
-    steps.rename(BitMatrix(iterations, wanted));
-  }
+  if (!add_swaps(steps, map, pack))
+    ShufflePlan(map).add_to(steps, pack);
   return result;
 }
 

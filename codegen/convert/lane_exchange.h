@@ -22,7 +22,7 @@ struct WaveLocalMap {
 
 /// Finds the nearest source of every element: the lane itself if it holds one, else a lane of the wave.
 /// Nothing if some element is in another wave only. Register bits of both layouts are independent (no
-/// register copies).
+/// register broadcast).
 std::optional<WaveLocalMap> wave_local_map(const LinearLayout &from, const LinearLayout &to);
 
 /// Steps that carry out a map on registers that are numbered by the source's register bits, repeats above

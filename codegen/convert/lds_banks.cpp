@@ -1,3 +1,4 @@
+// The bank model: phases as tables, clocks by counting.
 #include "codegen/convert/lds_banks.h"
 
 #include <algorithm>
@@ -47,10 +48,10 @@ unsigned lds_clocks(LdsDirection direction, unsigned bytes, const std::vector<ui
         words_of_bank[word & ((1u << phase.bank_bits) - 1)].insert(word);
       }
     }
-    size_t most = 0;
+    size_t max_words = 0;
     for (const auto &[bank, words] : words_of_bank)
-      most = std::max(most, words.size());
-    clocks += static_cast<unsigned>(most);
+      max_words = std::max(max_words, words.size());
+    clocks += static_cast<unsigned>(max_words);
   }
   return clocks;
 }

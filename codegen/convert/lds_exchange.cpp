@@ -1,3 +1,4 @@
+// Exchanges through LDS: accesses, offsets and passes of both sides.
 #include "codegen/convert/lds_exchange.h"
 
 #include <algorithm>
@@ -6,6 +7,7 @@
 
 #include "codegen/convert/lds_banks.h"
 #include "codegen/convert/lds_swizzle.h"
+#include "codegen/target/cost_model.h"
 
 namespace nereid::codegen {
 
@@ -73,7 +75,7 @@ LdsSide make_side(const LinearLayout &layout, const Swizzle &swizzle, unsigned a
   std::vector<RegisterRepeat> register_repeats;
   uint32_t divisor = 1;
   for (const Repeat &repeat : layout.repeats()) {
-    const bool walks = repeat.dim != Repeat::copies;
+    const bool walks = repeat.dim != Repeat::broadcast;
     const uint32_t step = walks ? steps[repeat.dim] : 0;
     if (walks)
       steps[repeat.dim] *= repeat.count;
@@ -152,9 +154,10 @@ std::optional<LdsStep> plan_lds(const LinearLayout &from, const LinearLayout &to
 }
 
 unsigned lds_clocks(const LdsStep &step) {
-  // An instruction takes an issue slot of 4 clocks beside what it costs the LDS.
-  return static_cast<unsigned>(step.write.accesses.size() * (step.write.cycles + 4) +
-                               step.read.accesses.size() * (step.read.cycles + 4));
+  const auto clocks = [](const LdsSide &side) {
+    return side.accesses.size() * (side.cycles + cost::lds_issue_clocks);
+  };
+  return static_cast<unsigned>(clocks(step.write) + clocks(step.read));
 }
 
 } // namespace nereid::codegen

@@ -1,15 +1,15 @@
+// Matrices over GF(2): one Gaussian elimination serves rank, inverse, equations and kernel.
 #include "codegen/layout/bit_matrix.h"
 
 #include <bit>
 #include <utility>
 
+#include "codegen/layout/bits.h"
 #include "codegen/layout/layout_error.h"
 
 namespace nereid::codegen {
 
 namespace {
-
-uint64_t low_mask(unsigned bits) { return bits >= 64 ? ~uint64_t(0) : (uint64_t(1) << bits) - 1; }
 
 /// Gaussian elimination, one vector at a time. Each kept vector has a highest bit of its own and remembers of
 /// which inserted columns it is the sum.

@@ -1,3 +1,4 @@
+// Layouts as tables of text.
 #include "codegen/layout/layout_drawing.h"
 
 #include <algorithm>
@@ -61,15 +62,45 @@ std::string draw_table(const std::vector<std::vector<std::string>> &rows) {
   return text;
 }
 
+/// The number of rows (from_last 1) or columns (0) of a table.
+uint32_t table_size(const LinearLayout &layout, unsigned from_last) {
+  const unsigned rank = layout.rank();
+  return from_last < rank ? static_cast<uint32_t>(layout.dim(rank - 1 - from_last).size()) : 1;
+}
+
+/// One row a row of the tile, with headings. `at` names the table; its last two coordinates are free.
+std::vector<std::vector<std::string>> cells_of_table(const LinearLayout &layout,
+                                                     const std::map<Coordinates, Holders> &holders,
+                                                     Coordinates at, const DrawingOptions &options) {
+  const unsigned rank = layout.rank();
+  const uint32_t all_rows = table_size(layout, 1), all_columns = table_size(layout, 0);
+  const uint32_t rows = std::min(all_rows, options.rows), columns = std::min(all_columns, options.columns);
+  std::vector<std::vector<std::string>> cells(1, {""});
+  for (uint32_t column = 0; column < columns; ++column)
+    cells[0].push_back(std::to_string(column));
+  if (columns < all_columns)
+    cells[0].push_back(fmt::format("... {}", all_columns - 1));
+  for (uint32_t row = 0; row < rows; ++row) {
+    cells.push_back({std::to_string(row)});
+    for (uint32_t column = 0; column < columns; ++column) {
+      if (rank > 0)
+        at[rank - 1] = column;
+      if (rank > 1)
+        at[rank - 2] = row;
+      const auto found = holders.find(at);
+      cells.back().push_back(cell(layout, found == holders.end() ? Holders{} : found->second));
+    }
+  }
+  if (rows < all_rows)
+    cells.push_back({fmt::format("... {}", all_rows - 1)});
+  return cells;
+}
+
 } // namespace
 
 std::string draw(const LinearLayout &layout, const DrawingOptions &options) {
   const std::map<Coordinates, Holders> holders = find_holders(layout);
   const unsigned rank = layout.rank();
-  auto size = [&](unsigned from_last) {
-    return from_last < rank ? static_cast<uint32_t>(layout.dim(rank - 1 - from_last).size()) : 1;
-  };
-  const uint32_t rows = std::min(size(1), options.rows), bases = std::min(size(0), options.bases);
   uint32_t tables = 1;
   for (unsigned d = 0; d + 2 < rank; ++d)
     tables *= static_cast<uint32_t>(layout.dim(d).size());
@@ -84,25 +115,7 @@ std::string draw(const LinearLayout &layout, const DrawingOptions &options) {
     }
     if (rank > 2)
       text += fmt::format("at [{}, ...]\n", fmt::join(at.begin(), at.end() - 2, ", "));
-    std::vector<std::vector<std::string>> cells(1, {""});
-    for (uint32_t flat_basis = 0; flat_basis < bases; ++flat_basis)
-      cells[0].push_back(std::to_string(flat_basis));
-    if (bases < size(0))
-      cells[0].push_back(fmt::format("... {}", size(0) - 1));
-    for (uint32_t row = 0; row < rows; ++row) {
-      cells.push_back({std::to_string(row)});
-      for (uint32_t flat_basis = 0; flat_basis < bases; ++flat_basis) {
-        if (rank > 0)
-          at[rank - 1] = flat_basis;
-        if (rank > 1)
-          at[rank - 2] = row;
-        const auto found = holders.find(at);
-        cells.back().push_back(cell(layout, found == holders.end() ? Holders{} : found->second));
-      }
-    }
-    if (rows < size(1))
-      cells.push_back({fmt::format("... {}", size(1) - 1)});
-    text += draw_table(cells);
+    text += draw_table(cells_of_table(layout, holders, std::move(at), options));
   }
   if (tables > max_tables)
     text += fmt::format("... {} more tables\n", tables - max_tables);

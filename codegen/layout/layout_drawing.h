@@ -7,14 +7,14 @@
 namespace nereid::codegen {
 
 struct DrawingOptions {
-  unsigned rows = 16; ///< of the second to last dimension; what is left out is marked
-  unsigned bases = 8; ///< of the last dimension
+  unsigned rows = 16;   ///< of the second to last dimension; what is left out is marked
+  unsigned columns = 8; ///< of the last dimension
 };
 
 /// A table for people: who holds each element. Rows and columns are the last two dimensions (one row for rank
 /// 1); the other dimensions give a table each, the first 4 of them. A cell says "w1 l17 r3" (wave, lane,
-/// register; spaces with one position are left out), with "x4" behind it where 4 positions hold copies, "-"
-/// where none holds the element.
+/// register; spaces with one position are left out), with "x4" after it where 4 positions hold the element,
+/// "-" where none does.
 std::string draw(const LinearLayout &layout, const DrawingOptions &options = {});
 
 } // namespace nereid::codegen

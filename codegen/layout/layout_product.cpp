@@ -1,3 +1,5 @@
+// The product of layouts and its left quotient.
+#include "codegen/layout/bits.h"
 #include "codegen/layout/layout_error.h"
 #include "codegen/layout/linear_layout.h"
 
@@ -7,30 +9,45 @@ namespace {
 
 unsigned space_index(Space space) { return static_cast<unsigned>(space); }
 
+/// A factor's flat basis in the product with `other`, above or below the bits of `other` in each dimension.
+uint64_t into_product(uint64_t basis, const LinearLayout &factor, const LinearLayout &other, bool is_outer) {
+  uint64_t result = 0;
+  unsigned at = 0;
+  for (unsigned d = factor.rank(); d-- > 0;) {
+    const unsigned own = factor.dim(d).bits, others = other.dim(d).bits;
+    result |= (basis & low_mask(own)) << (at + (is_outer ? others : 0));
+    basis >>= own;
+    at += own + others;
+  }
+  return result;
+}
+
+/// The part of a product's flat basis that lies above the bits of `inner` in each dimension.
+uint64_t above_inner(uint64_t basis, const LinearLayout &product, const LinearLayout &inner) {
+  uint64_t result = 0;
+  unsigned at = 0;
+  for (unsigned d = product.rank(); d-- > 0;) {
+    const unsigned bits = product.dim(d).bits, below = inner.dim(d).bits;
+    result |= (basis & low_mask(bits)) >> below << at;
+    basis >>= bits;
+    at += bits - below;
+  }
+  return result;
+}
+
 } // namespace
 
 LinearLayout operator*(const LinearLayout &inner, const LinearLayout &outer) {
   require_layout(inner.rank() == outer.rank(), "the ranks of the factors differ");
-  const unsigned rank = inner.rank();
   ir::Shape shape;
-  for (unsigned d = 0; d < rank; ++d)
+  for (unsigned d = 0; d < inner.rank(); ++d)
     shape.push_back(inner.dim(d).size() * outer.dim(d).size());
-  std::vector<Dimension> dims;
-  for (int64_t size : shape)
-    dims.push_back(Dimension::of(size));
-
-  auto embed = [&](const Coordinates &basis, bool above) {
-    uint64_t flat = 0;
-    for (unsigned d = 0; d < rank; ++d)
-      flat = flat << dims[d].bits | uint64_t(basis[d]) << (above ? inner.dim(d).bits : 0);
-    return flat;
-  };
-  std::array<std::vector<uint64_t>, 3> bases;
+  Bases bases;
   for (Space space : all_spaces) {
-    for (unsigned i = 0; i < inner.bits(space); ++i)
-      bases[space_index(space)].push_back(embed(inner.basis(space, i), false));
-    for (unsigned i = 0; i < outer.bits(space); ++i)
-      bases[space_index(space)].push_back(embed(outer.basis(space, i), true));
+    for (uint64_t basis : inner.bases(space))
+      bases[space_index(space)].push_back(into_product(basis, inner, outer, false));
+    for (uint64_t basis : outer.bases(space))
+      bases[space_index(space)].push_back(into_product(basis, outer, inner, true));
   }
   std::vector<Repeat> repeats = inner.repeats();
   repeats.insert(repeats.end(), outer.repeats().begin(), outer.repeats().end());
@@ -46,20 +63,14 @@ std::optional<LinearLayout> divide_left(const LinearLayout &layout, const Linear
       return std::nullopt;
     shape.push_back(layout.dim(d).size() / inner.dim(d).size());
   }
-  std::array<std::vector<uint64_t>, 3> bases;
+  Bases bases;
   for (Space space : all_spaces) {
     if (layout.bits(space) < inner.bits(space))
       return std::nullopt;
-    for (unsigned i = inner.bits(space); i < layout.bits(space); ++i) {
-      const Coordinates basis = layout.basis(space, i);
-      uint64_t flat = 0;
-      for (unsigned d = 0; d < layout.rank(); ++d)
-        flat = flat << Dimension::of(shape[d]).bits | basis[d] >> inner.dim(d).bits;
-      bases[space_index(space)].push_back(flat);
-    }
+    for (unsigned i = inner.bits(space); i < layout.bits(space); ++i)
+      bases[space_index(space)].push_back(above_inner(layout.flat_basis(space, i), layout, inner));
   }
-  const auto &repeats = layout.repeats();
-  std::vector<Repeat> rest(repeats.begin() + inner.repeats().size(), repeats.end());
+  std::vector<Repeat> rest(layout.repeats().begin() + inner.repeats().size(), layout.repeats().end());
   for (unsigned d = 0; d < layout.rank(); ++d) {
     uint32_t odd = 1;
     for (const Repeat &repeat : rest)
@@ -72,62 +83,6 @@ std::optional<LinearLayout> divide_left(const LinearLayout &layout, const Linear
   if (inner * quotient != layout)
     return std::nullopt;
   return quotient;
-}
-
-LinearLayout concat_dimensions(const LinearLayout &a, const LinearLayout &b) {
-  ir::Shape shape = a.shape();
-  for (int64_t size : b.shape())
-    shape.push_back(size);
-  std::array<std::vector<uint64_t>, 3> bases;
-  for (Space space : all_spaces) {
-    require_layout(a.bits(space) == b.bits(space), "the positions of two tiles differ");
-    for (unsigned i = 0; i < a.bits(space); ++i)
-      bases[space_index(space)].push_back(a.flat_basis(space, i) << b.coordinate_bits() |
-                                          b.flat_basis(space, i));
-  }
-  require_layout(a.repeats().size() == b.repeats().size(), "the repeats of two tiles differ");
-  std::vector<Repeat> repeats = a.repeats();
-  for (size_t i = 0; i < repeats.size(); ++i) {
-    const Repeat &other = b.repeats()[i];
-    require_layout(repeats[i].owner == other.owner && repeats[i].count == other.count &&
-                       (repeats[i].dim == Repeat::copies || other.dim == Repeat::copies),
-                   "the repeats of two tiles differ");
-    if (other.dim != Repeat::copies)
-      repeats[i].dim = static_cast<int>(a.rank()) + other.dim;
-  }
-  return LinearLayout::from_flat_bases(shape, std::move(bases), std::move(repeats));
-}
-
-Result<OwnerMap> OwnerMap::of(const LinearLayout &layout) {
-  std::optional<BitMatrix> inverse = layout.matrix().right_inverse();
-  if (!inverse)
-    return nereid_error("the layout " + layout.text() + " does not hold every element of its tile");
-  return OwnerMap(layout, std::move(*inverse));
-}
-
-Position OwnerMap::at(const Coordinates &coordinates) const {
-  uint64_t bits = matrix_.apply(layout_.flatten(coordinates));
-  uint32_t numbers[3];
-  uint32_t stride[3];
-  for (Space space : all_spaces) {
-    const unsigned count = layout_.bits(space);
-    numbers[space_index(space)] = static_cast<uint32_t>(bits & ((uint64_t(1) << count) - 1));
-    stride[space_index(space)] = 1u << count;
-    bits >>= count;
-  }
-  std::vector<uint32_t> odd;
-  odd.reserve(layout_.rank());
-  for (unsigned d = 0; d < layout_.rank(); ++d)
-    odd.push_back(coordinates[d] >> layout_.dim(d).bits);
-  for (const Repeat &repeat : layout_.repeats()) {
-    const unsigned s = space_index(repeat.owner);
-    if (repeat.dim != Repeat::copies) {
-      numbers[s] += odd[repeat.dim] % repeat.count * stride[s];
-      odd[repeat.dim] /= repeat.count;
-    }
-    stride[s] *= repeat.count;
-  }
-  return {numbers[0], numbers[1], numbers[2]};
 }
 
 } // namespace nereid::codegen

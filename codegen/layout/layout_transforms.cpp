@@ -1,48 +1,58 @@
+// Layouts through shape operations. All but reshape select dimensions; a reshape leaves flat bases alone.
 #include "codegen/layout/layout_transforms.h"
 
 #include <algorithm>
-#include <functional>
+#include <numeric>
 
 #include <fmt/format.h>
 
+#include "codegen/layout/bits.h"
 #include "codegen/layout/layout_error.h"
 
 namespace nereid::codegen {
 
 namespace {
 
-using MapCoordinates = std::function<Coordinates(const Coordinates &)>;
+constexpr int no_dimension = -1;
 
-/// The layout with another shape: each column through `map`, each repeat's dimension through `dims`.
-LinearLayout remap(const LinearLayout &layout, const ir::Shape &shape, const MapCoordinates &map,
-                   const std::function<int(int)> &map_dim) {
-  std::array<std::vector<uint64_t>, 3> bases;
-  for (Space space : all_spaces)
-    for (unsigned i = 0; i < layout.bits(space); ++i) {
-      const Coordinates basis = map(layout.basis(space, i));
-      uint64_t flat = 0;
-      for (size_t d = 0; d < shape.size(); ++d)
-        flat = flat << Dimension::of(shape[d]).bits | basis[d];
-      bases[static_cast<unsigned>(space)].push_back(flat);
+/// The tile of `shape` whose dimension i is dimension `source[i]` of the layout's tile, or its lowest bits;
+/// where that is `no_dimension`, it has size 1.
+LinearLayout select_dimensions(const LinearLayout &layout, const std::vector<int> &source,
+                               const ir::Shape &shape) {
+  const auto select = [&](uint64_t basis) {
+    uint64_t result = 0;
+    for (size_t i = 0; i < source.size(); ++i) {
+      const unsigned bits = Dimension::of(shape[i]).bits;
+      result <<= bits;
+      if (source[i] != no_dimension)
+        result |= basis >> layout.first_bit(source[i]) & low_mask(bits);
     }
+    return result;
+  };
+  Bases bases = layout.bases();
+  for (std::vector<uint64_t> &space : bases)
+    std::transform(space.begin(), space.end(), space.begin(), select);
   std::vector<Repeat> repeats = layout.repeats();
   for (Repeat &repeat : repeats)
-    if (repeat.dim != Repeat::copies)
-      repeat.dim = map_dim(repeat.dim);
+    if (repeat.dim != Repeat::broadcast) {
+      const auto at = std::find(source.begin(), source.end(), repeat.dim);
+      repeat.dim = at == source.end() ? Repeat::broadcast : static_cast<int>(at - source.begin());
+    }
   return LinearLayout::from_flat_bases(shape, std::move(bases), std::move(repeats));
 }
 
-/// The axis has size 1, every bit kept.
-LinearLayout project(const LinearLayout &layout, unsigned axis) {
-  ir::Shape shape = layout.shape();
-  shape[axis] = 1;
-  return remap(
-      layout, shape,
-      [&](Coordinates c) {
-        c[axis] = 0;
-        return c;
-      },
-      [&](int d) { return d == static_cast<int>(axis) ? Repeat::copies : d; });
+/// As above, of whole dimensions.
+LinearLayout select_dimensions(const LinearLayout &layout, const std::vector<int> &source) {
+  ir::Shape shape;
+  for (int d : source)
+    shape.push_back(d == no_dimension ? 1 : layout.dim(d).size());
+  return select_dimensions(layout, source, shape);
+}
+
+std::vector<int> all_dimensions(const LinearLayout &layout) {
+  std::vector<int> source(layout.rank());
+  std::iota(source.begin(), source.end(), 0);
+  return source;
 }
 
 /// The odd factors of a shape from the major end, each with its dimension and the number of coordinate bits
@@ -65,10 +75,7 @@ std::vector<OddFactor> odd_factors(const ir::Shape &shape) {
 }
 
 int64_t count(const ir::Shape &shape) {
-  int64_t n = 1;
-  for (int64_t size : shape)
-    n *= size;
-  return n;
+  return std::accumulate(shape.begin(), shape.end(), int64_t(1), std::multiplies<>());
 }
 
 } // namespace
@@ -98,50 +105,26 @@ Result<LinearLayout> reshape(const LinearLayout &layout, const ir::Shape &shape)
         repeat.dim = new_factors[i].dim;
         break;
       }
-  return LinearLayout::from_flat_bases(
-      shape, {layout.bases(Space::Register), layout.bases(Space::Lane), layout.bases(Space::Wave)},
-      std::move(repeats));
+  return LinearLayout::from_flat_bases(shape, layout.bases(), std::move(repeats));
 }
 
-Result<LinearLayout> flatten(const LinearLayout &layout) { return reshape(layout, {count(layout.shape())}); }
-
-LinearLayout permute(const LinearLayout &layout, const std::vector<unsigned> &order) {
+LinearLayout permute(const LinearLayout &layout, const std::vector<int64_t> &order) {
   require_layout(order.size() == layout.rank(), "an order of dimensions lacks some");
-  ir::Shape shape;
-  for (unsigned d : order)
-    shape.push_back(layout.dim(d).size());
-  return remap(
-      layout, shape,
-      [&](const Coordinates &c) {
-        Coordinates result;
-        for (unsigned d : order)
-          result.push_back(c[d]);
-        return result;
-      },
-      [&](int d) {
-        return static_cast<int>(std::find(order.begin(), order.end(), static_cast<unsigned>(d)) -
-                                order.begin());
-      });
+  return select_dimensions(layout, std::vector<int>(order.begin(), order.end()));
 }
 
-LinearLayout permute_operand(const LinearLayout &layout, const std::vector<unsigned> &order) {
-  std::vector<unsigned> inverse(order.size());
-  for (unsigned i = 0; i < order.size(); ++i)
-    inverse[order[i]] = i;
+LinearLayout permute_operand(const LinearLayout &layout, const std::vector<int64_t> &order) {
+  std::vector<int64_t> inverse(order.size());
+  for (size_t i = 0; i < order.size(); ++i)
+    inverse[order[i]] = static_cast<int64_t>(i);
   return permute(layout, inverse);
 }
 
 LinearLayout expand_dims(const LinearLayout &layout, unsigned axis) {
   require_layout(axis <= layout.rank(), "a tile lacks the dimension");
-  ir::Shape shape = layout.shape();
-  shape.insert(shape.begin() + axis, 1);
-  return remap(
-      layout, shape,
-      [&](Coordinates c) {
-        c.insert(c.begin() + axis, 0);
-        return c;
-      },
-      [&](int d) { return d >= static_cast<int>(axis) ? d + 1 : d; });
+  std::vector<int> source = all_dimensions(layout);
+  source.insert(source.begin() + axis, no_dimension);
+  return select_dimensions(layout, source);
 }
 
 LinearLayout squeeze(const LinearLayout &layout, unsigned axis) {
@@ -149,80 +132,45 @@ LinearLayout squeeze(const LinearLayout &layout, unsigned axis) {
   return slice(layout, axis);
 }
 
-LinearLayout broadcast(const LinearLayout &layout, unsigned axis, int64_t size, RegisterEnd end) {
-  require_layout(axis < layout.rank() && layout.dim(axis).size() == 1, "the dimension is not 1");
-  const LinearLayout added = LinearLayout::identity1d(Space::Register, layout.rank(), axis, size);
-  return end == RegisterEnd::Low ? added * layout : layout * added;
-}
-
-LinearLayout broadcast_operand(const LinearLayout &layout, unsigned axis) {
-  return project(layout, axis).without_register_broadcast();
-}
-
 LinearLayout broadcast_operand(const LinearLayout &layout, const ir::Shape &operand) {
   require_layout(operand.size() == layout.rank(), "the ranks of a tile and its broadcast differ");
-  LinearLayout result = layout;
-  for (unsigned d = 0; d < layout.rank(); ++d) {
-    require_layout(operand[d] == 1 || operand[d] == layout.dim(d).size(),
-                   "a dimension that is not 1 is broadcast");
-    if (operand[d] != layout.dim(d).size())
-      result = broadcast_operand(result, d);
-  }
-  return result;
+  std::vector<int> source = all_dimensions(layout);
+  for (unsigned d = 0; d < layout.rank(); ++d)
+    if (operand[d] != layout.dim(d).size()) {
+      require_layout(operand[d] == 1, "a dimension that is not 1 is broadcast");
+      source[d] = no_dimension;
+    }
+  return select_dimensions(layout, source);
+}
+
+LinearLayout sub_layout(const LinearLayout &layout, const std::vector<unsigned> &dims) {
+  return select_dimensions(layout, std::vector<int>(dims.begin(), dims.end()));
 }
 
 LinearLayout slice(const LinearLayout &layout, unsigned axis) {
-  std::vector<unsigned> kept;
-  for (unsigned d = 0; d < layout.rank(); ++d)
-    if (d != axis)
-      kept.push_back(d);
-  return sub_layout(layout, kept);
+  std::vector<int> source = all_dimensions(layout);
+  source.erase(source.begin() + axis);
+  return select_dimensions(layout, source);
 }
 
 LinearLayout reduce(const LinearLayout &layout, unsigned axis) {
   return slice(layout, axis).without_register_broadcast();
 }
 
-LinearLayout reduce_operand(const LinearLayout &layout, unsigned axis, int64_t size, RegisterEnd end) {
-  return broadcast(expand_dims(layout, axis), axis, size, end);
-}
-
-LinearLayout split(const LinearLayout &layout) {
-  require_layout(layout.rank() > 0 && layout.dim(layout.rank() - 1).size() == 2,
-                 "the last dimension is not 2");
-  return reduce(layout, layout.rank() - 1);
-}
-
-LinearLayout split_operand(const LinearLayout &layout) { return join(layout); }
-
-bool split_is_free(const LinearLayout &layout) {
-  const BitMatrix registers(layout.coordinate_bits(), layout.bases(Space::Register));
-  auto on_axis = [](uint64_t flat_basis) { return (flat_basis & 1) != 0; };
-  const auto &lanes = layout.bases(Space::Lane), &waves = layout.bases(Space::Wave);
-  return registers.solve(1).has_value() && std::none_of(lanes.begin(), lanes.end(), on_axis) &&
-         std::none_of(waves.begin(), waves.end(), on_axis);
+LinearLayout reduce_operand(const LinearLayout &layout, unsigned axis, int64_t size) {
+  return LinearLayout::identity1d(Space::Register, layout.rank() + 1, axis, size) * expand_dims(layout, axis);
 }
 
 LinearLayout join(const LinearLayout &layout) { return reduce_operand(layout, layout.rank(), 2); }
 
-LinearLayout join_operand(const LinearLayout &layout) { return split(layout); }
-
-LinearLayout sub_layout(const LinearLayout &layout, const std::vector<unsigned> &dims) {
-  ir::Shape shape;
-  for (unsigned d : dims)
-    shape.push_back(layout.dim(d).size());
-  return remap(
-      layout, shape,
-      [&](const Coordinates &c) {
-        Coordinates result;
-        for (unsigned d : dims)
-          result.push_back(c[d]);
-        return result;
-      },
-      [&](int d) {
-        auto at = std::find(dims.begin(), dims.end(), static_cast<unsigned>(d));
-        return at == dims.end() ? Repeat::copies : static_cast<int>(at - dims.begin());
-      });
+LinearLayout crop(const LinearLayout &layout, const ir::Shape &shape) {
+  require_layout(shape.size() == layout.rank(), "the ranks of a tile and of its part differ");
+  ir::Shape cropped;
+  for (unsigned d = 0; d < layout.rank(); ++d) {
+    const Dimension dim = layout.dim(d);
+    cropped.push_back(Dimension{std::min(dim.bits, Dimension::of(shape[d]).bits), dim.odd}.size());
+  }
+  return select_dimensions(layout, all_dimensions(layout), cropped).without_register_broadcast();
 }
 
 } // namespace nereid::codegen

@@ -1,3 +1,4 @@
+// The layout itself: construction, the map from positions to coordinates, its properties, its text.
 #include "codegen/layout/linear_layout.h"
 
 #include <algorithm>
@@ -6,33 +7,14 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "codegen/layout/bits.h"
 #include "codegen/layout/layout_error.h"
-#include "llvm/ADT/Hashing.h"
 
 namespace nereid::codegen {
 
 namespace {
 
-uint64_t low_mask(unsigned bits) { return (uint64_t(1) << bits) - 1; }
-
 uint32_t odd_part(uint64_t n) { return static_cast<uint32_t>(n >> std::countr_zero(n)); }
-
-/// Bits of the last dimension lowest.
-uint64_t flatten_bits(const std::vector<Dimension> &dims, const Coordinates &coordinates) {
-  require_layout(dims.size() == coordinates.size(), "the ranks of a tile and of a place in it differ");
-  uint64_t flat = 0;
-  for (size_t d = 0; d < dims.size(); ++d)
-    flat = flat << dims[d].bits | (coordinates[d] & low_mask(dims[d].bits));
-  return flat;
-}
-
-std::vector<uint64_t> multiply(const BitMatrix &matrix, const std::vector<uint64_t> &bases) {
-  std::vector<uint64_t> result;
-  result.reserve(bases.size());
-  for (uint64_t flat_basis : bases)
-    result.push_back(matrix.apply(flat_basis));
-  return result;
-}
 
 } // namespace
 
@@ -49,52 +31,38 @@ Dimension Dimension::of(int64_t size) {
 
 LinearLayout LinearLayout::identity1d(Space space, unsigned rank, unsigned dim, int64_t size) {
   require_layout(dim < rank, "a tile lacks the dimension");
-  Dimension dimension = Dimension::of(size);
+  const Dimension dimension = Dimension::of(size);
   ir::Shape shape(rank, 1);
   shape[dim] = size;
-  std::array<std::vector<uint64_t>, 3> bases;
-  for (unsigned i = 0; i < dimension.bits; ++i)
-    bases[index(space)].push_back(uint64_t(1) << i);
+  Bases bases;
+  bases[index(space)] = BitMatrix::identity(dimension.bits).columns();
   std::vector<Repeat> repeats;
   if (dimension.odd > 1)
     repeats.push_back({space, dimension.odd, static_cast<int>(dim)});
   return from_flat_bases(shape, std::move(bases), std::move(repeats));
 }
 
-LinearLayout LinearLayout::zeros(Space space, unsigned rank, int64_t count) {
-  Dimension copies = Dimension::of(count);
-  std::array<std::vector<uint64_t>, 3> bases;
-  bases[index(space)].assign(copies.bits, 0);
+LinearLayout LinearLayout::zeros1d(Space space, unsigned rank, int64_t count) {
+  const Dimension broadcasts = Dimension::of(count);
+  Bases bases;
+  bases[index(space)].assign(broadcasts.bits, 0);
   std::vector<Repeat> repeats;
-  if (copies.odd > 1)
-    repeats.push_back({space, copies.odd, Repeat::copies});
+  if (broadcasts.odd > 1)
+    repeats.push_back({space, broadcasts.odd, Repeat::broadcast});
   return from_flat_bases(ir::Shape(rank, 1), std::move(bases), std::move(repeats));
 }
 
-LinearLayout LinearLayout::from_bases(const ir::Shape &shape, const std::vector<Coordinates> &registers,
-                                      const std::vector<Coordinates> &lanes,
-                                      const std::vector<Coordinates> &waves, std::vector<Repeat> repeats) {
-  std::vector<Dimension> dims;
-  for (int64_t size : shape)
-    dims.push_back(Dimension::of(size));
-  std::array<std::vector<uint64_t>, 3> bases;
-  const std::vector<Coordinates> *spaces[] = {&registers, &lanes, &waves};
-  for (unsigned s = 0; s < 3; ++s)
-    for (const Coordinates &basis : *spaces[s])
-      bases[s].push_back(flatten_bits(dims, basis));
-  return from_flat_bases(shape, std::move(bases), std::move(repeats));
-}
-
-LinearLayout LinearLayout::from_flat_bases(const ir::Shape &shape, std::array<std::vector<uint64_t>, 3> bases,
-                                           std::vector<Repeat> repeats) {
+LinearLayout LinearLayout::from_flat_bases(const ir::Shape &shape, Bases bases, std::vector<Repeat> repeats) {
   LinearLayout layout;
   for (int64_t size : shape)
     layout.dims_.push_back(Dimension::of(size));
   layout.bases_ = std::move(bases);
   layout.repeats_ = std::move(repeats);
+  const unsigned bits = layout.coordinate_bits();
+  require_layout(bits <= 64, "a tile has more than 64 bits of coordinates");
   for (const auto &space : layout.bases_)
-    for (uint64_t flat_basis : space)
-      require_layout((flat_basis & ~low_mask(layout.coordinate_bits())) == 0, "a column leaves the tile");
+    for (uint64_t basis : space)
+      require_layout((basis & ~low_mask(bits)) == 0, "a basis leaves the tile");
   for (size_t d = 0; d < shape.size(); ++d) {
     uint32_t odd = 1;
     for (const Repeat &repeat : layout.repeats_) {
@@ -116,23 +84,19 @@ LinearLayout LinearLayout::blocked(const ir::Shape &shape, const std::vector<uin
                      order.size() == rank,
                  "the ranks of a tile and of its blocks differ");
   std::vector<Dimension> dims;
+  std::vector<unsigned> first_bit(rank), used(rank, 0);
   for (int64_t size : shape)
     dims.push_back(Dimension::of(size));
-  std::vector<unsigned> used(rank, 0);
-  std::array<std::vector<uint64_t>, 3> bases;
-  auto next_column = [&](unsigned d) {
-    Coordinates basis(rank, 0);
-    basis[d] = uint32_t(1) << used[d]++;
-    return flatten_bits(dims, basis);
-  };
+  for (size_t d = rank, bit = 0; d-- > 0; bit += dims[d].bits)
+    first_bit[d] = static_cast<unsigned>(bit);
+  Bases bases;
   auto fill = [&](Space space, unsigned d, unsigned bits) {
     for (unsigned i = 0; i < bits; ++i)
       if (used[d] < dims[d].bits)
-        bases[index(space)].push_back(next_column(d));
+        bases[index(space)].push_back(uint64_t(1) << (first_bit[d] + used[d]++));
       else if (space != Space::Register)
         bases[index(space)].push_back(0);
   };
-  std::vector<Repeat> repeats;
   for (unsigned d : order) {
     require_layout(std::has_single_bit(elements[d]), "a block's elements are no power of two");
     fill(Space::Register, d, std::countr_zero(elements[d]));
@@ -141,14 +105,15 @@ LinearLayout LinearLayout::blocked(const ir::Shape &shape, const std::vector<uin
     require_layout(std::has_single_bit(lanes[d]), "a block's lanes are no power of two");
     fill(Space::Lane, d, std::countr_zero(lanes[d]));
   }
+  std::vector<Repeat> repeats;
   std::vector<uint32_t> odd_left(rank);
   for (unsigned d : order) {
     fill(Space::Wave, d, std::countr_zero(waves[d]));
-    uint32_t odd_waves = odd_part(waves[d]);
-    bool walks = dims[d].odd % odd_waves == 0;
+    const uint32_t odd_waves = odd_part(waves[d]);
+    const bool walks = dims[d].odd % odd_waves == 0;
     odd_left[d] = walks ? dims[d].odd / odd_waves : dims[d].odd;
     if (odd_waves > 1)
-      repeats.push_back({Space::Wave, odd_waves, walks ? static_cast<int>(d) : Repeat::copies});
+      repeats.push_back({Space::Wave, odd_waves, walks ? static_cast<int>(d) : Repeat::broadcast});
   }
   for (unsigned d : order) {
     fill(Space::Register, d, dims[d].bits);
@@ -187,8 +152,6 @@ uint32_t LinearLayout::odd(Space space) const {
   return odd;
 }
 
-Coordinates LinearLayout::basis(Space space, unsigned bit) const { return unflatten(flat_basis(space, bit)); }
-
 BitMatrix LinearLayout::matrix() const {
   std::vector<uint64_t> all;
   for (const auto &space : bases_)
@@ -213,7 +176,7 @@ Coordinates LinearLayout::apply(Position position) const {
     uint32_t &rest = above[index(repeat.owner)];
     const uint32_t digit = rest % repeat.count;
     rest /= repeat.count;
-    if (repeat.dim == Repeat::copies)
+    if (repeat.dim == Repeat::broadcast)
       continue;
     coordinates[repeat.dim] += digit * stride[repeat.dim] << dims_[repeat.dim].bits;
     stride[repeat.dim] *= repeat.count;
@@ -230,17 +193,7 @@ Coordinates LinearLayout::unflatten(uint64_t flat) const {
   return coordinates;
 }
 
-uint64_t LinearLayout::flatten(const Coordinates &coordinates) const {
-  return flatten_bits(dims_, coordinates);
-}
-
 bool LinearLayout::is_surjective() const { return matrix().rank() == coordinate_bits(); }
-
-bool LinearLayout::is_injective() const {
-  return matrix().dependent_columns() == 0 &&
-         std::none_of(repeats_.begin(), repeats_.end(),
-                      [](const Repeat &r) { return r.dim == Repeat::copies; });
-}
 
 uint64_t LinearLayout::free_mask(Space space) const {
   uint64_t dependent = matrix().dependent_columns();
@@ -253,11 +206,13 @@ uint64_t LinearLayout::free_mask_within(Space space) const {
   return BitMatrix(coordinate_bits(), bases_[index(space)]).dependent_columns();
 }
 
+static bool broadcasts_registers(const Repeat &repeat) {
+  return repeat.owner == Space::Register && repeat.dim == Repeat::broadcast;
+}
+
 bool LinearLayout::has_register_broadcast() const {
   return free_mask_within(Space::Register) != 0 ||
-         std::any_of(repeats_.begin(), repeats_.end(), [](const Repeat &repeat) {
-           return repeat.owner == Space::Register && repeat.dim == Repeat::copies;
-         });
+         std::any_of(repeats_.begin(), repeats_.end(), broadcasts_registers);
 }
 
 unsigned LinearLayout::contiguous_registers(unsigned dim) const {
@@ -267,20 +222,12 @@ unsigned LinearLayout::contiguous_registers(unsigned dim) const {
   while (count < registers.size() && count < dims_[dim].bits &&
          registers[count] == uint64_t(1) << (shift + count))
     ++count;
-  auto touches = [&](uint64_t flat_basis) { return (flat_basis >> shift & low_mask(count)) != 0; };
+  auto touches = [&](uint64_t basis) { return (basis >> shift & low_mask(count)) != 0; };
   for (unsigned s = 0; s < 3; ++s)
     for (unsigned i = 0; i < bases_[s].size(); ++i)
       while (touches(bases_[s][i]) && !(s == 0 && i < count))
         --count;
   return count;
-}
-
-LinearLayout LinearLayout::only(Space space) const {
-  LinearLayout result = *this;
-  for (Space other : all_spaces)
-    if (other != space)
-      result = result.without(other);
-  return result;
 }
 
 LinearLayout LinearLayout::without(Space space) const {
@@ -290,7 +237,7 @@ LinearLayout LinearLayout::without(Space space) const {
   for (const Repeat &repeat : repeats_)
     if (repeat.owner != space)
       result.repeats_.push_back(repeat);
-    else if (repeat.dim != Repeat::copies)
+    else if (repeat.dim != Repeat::broadcast)
       result.dims_[repeat.dim].odd /= repeat.count;
   return result;
 }
@@ -303,62 +250,28 @@ LinearLayout LinearLayout::permute_registers(const std::vector<unsigned> &order)
   return result;
 }
 
-LinearLayout LinearLayout::without_register_broadcast() const {
+LinearLayout LinearLayout::without_registers(uint64_t mask) const {
   LinearLayout result = *this;
-  const uint64_t free = free_mask_within(Space::Register);
   auto &registers = result.bases_[index(Space::Register)];
   registers.clear();
   for (unsigned i = 0; i < bits(Space::Register); ++i)
-    if (!(free >> i & 1))
+    if (!(mask >> i & 1))
       registers.push_back(flat_basis(Space::Register, i));
-  std::erase_if(result.repeats_,
-                [](const Repeat &r) { return r.owner == Space::Register && r.dim == Repeat::copies; });
   return result;
 }
 
-LinearLayout LinearLayout::normalize_registers() const {
-  LinearLayout result = without_register_broadcast();
-  auto &registers = result.bases_[index(Space::Register)];
-  // Reduced echelon form: each highest bit occurs in its own column only. It depends on the span alone.
-  for (size_t i = 0; i < registers.size(); ++i) {
-    std::sort(registers.begin() + i, registers.end(), std::greater<>());
-    const uint64_t pivot = std::bit_floor(registers[i]);
-    for (size_t j = 0; j < registers.size(); ++j)
-      if (j != i && (registers[j] & pivot))
-        registers[j] ^= registers[i];
-  }
-  std::sort(registers.begin(), registers.end());
+LinearLayout LinearLayout::without_register_broadcast() const {
+  LinearLayout result = without_registers(free_mask_within(Space::Register));
+  std::erase_if(result.repeats_, broadcasts_registers);
   return result;
 }
 
-LinearLayout LinearLayout::map_positions(const BitMatrix &inner, const std::array<unsigned, 3> &bits) const {
-  require_layout(inner.size() == bits[0] + bits[1] + bits[2], "a map of positions lacks some");
-  const BitMatrix product = matrix() * inner;
-  LinearLayout result = *this;
-  auto from = product.columns().begin();
-  for (unsigned s = 0; s < 3; ++s) {
-    result.bases_[s].assign(from, from + bits[s]);
-    from += bits[s];
-  }
+LinearLayout LinearLayout::move_register(unsigned register_bit, Space space, unsigned bit) const {
+  require_layout(space != Space::Register && flat_basis(space, bit) == 0,
+                 "a register is moved to a lane or wave that holds something else");
+  LinearLayout result = without_registers(uint64_t(1) << register_bit);
+  result.bases_[index(space)][bit] = flat_basis(Space::Register, register_bit);
   return result;
-}
-
-LinearLayout LinearLayout::map_coordinates(const BitMatrix &outer, const ir::Shape &shape) const {
-  std::array<std::vector<uint64_t>, 3> bases;
-  for (unsigned s = 0; s < 3; ++s)
-    bases[s] = multiply(outer, bases_[s]);
-  return from_flat_bases(shape, std::move(bases), repeats_);
-}
-
-size_t LinearLayout::hash() const {
-  llvm::hash_code code = llvm::hash_value(dims_.size());
-  for (const Dimension &dim : dims_)
-    code = llvm::hash_combine(code, dim.bits, dim.odd);
-  for (const auto &space : bases_)
-    code = llvm::hash_combine(code, llvm::hash_combine_range(space.begin(), space.end()));
-  for (const Repeat &repeat : repeats_)
-    code = llvm::hash_combine(code, static_cast<unsigned>(repeat.owner), repeat.count, repeat.dim);
-  return code;
 }
 
 std::string LinearLayout::text() const {
@@ -369,13 +282,13 @@ std::string LinearLayout::text() const {
     text += fmt::format(" {}:", space_name(space));
     for (unsigned i = 0; i < bits(space); ++i)
       if (flat_basis(space, i) == 0)
-        text += " copy";
+        text += " 0";
       else
         text += fmt::format(" ({})", fmt::join(basis(space, i), ","));
   }
   for (const Repeat &repeat : repeats_)
-    if (repeat.dim == Repeat::copies)
-      text += fmt::format("; {} x{} copies", space_name(repeat.owner), repeat.count);
+    if (repeat.dim == Repeat::broadcast)
+      text += fmt::format("; {} x{} broadcast", space_name(repeat.owner), repeat.count);
     else
       text += fmt::format("; {} x{} along {}", space_name(repeat.owner), repeat.count, repeat.dim);
   return text;

@@ -1,8 +1,10 @@
+// Subspaces of GF(2)^64 by their bases.
 #include "codegen/layout/subspace.h"
 
 #include <bit>
 
 #include "codegen/layout/bit_matrix.h"
+#include "codegen/layout/bits.h"
 
 namespace nereid::codegen {
 
@@ -46,7 +48,7 @@ Subspace intersection(const Subspace &a, const Subspace &b) {
   both.insert(both.end(), b.basis().begin(), b.basis().end());
   const BitMatrix of_a(64, a.basis());
   for (uint64_t relation : BitMatrix(64, both).kernel())
-    result.add(of_a.apply(a.dimension() == 64 ? relation : relation & ((uint64_t(1) << a.dimension()) - 1)));
+    result.add(of_a.apply(relation & low_mask(a.dimension())));
   return result;
 }
 

@@ -1,230 +1,129 @@
-#include <algorithm>
-#include <functional>
-#include <map>
+// Addresses: integers that make them up are exact 64-bit sums. An i32 overflow that reaches an address is the
+// author's error, so that i32 additions and products may be taken apart.
+#include "codegen/lower/address.h"
 
 #include "codegen/assign/operand_layout.h"
-#include "codegen/lower/lowering.h"
+#include "codegen/lower/thread_position.h"
 
 namespace nereid::codegen {
 
-namespace {
-
-using Pair = std::pair<llvm::Value *, llvm::Value *>;
-
-/// Sums and products of parts; equal pairs, of which a tile's registers have many, are made once.
-class Parts {
-public:
-  explicit Parts(llvm::IRBuilder<> &builder) : b_(builder) {}
-
-  llvm::Value *wide(llvm::Value *value) {
-    if (value->getType()->isIntegerTy(64))
-      return value;
-    return once(zexts_, {value, nullptr}, [&] { return b_.CreateZExt(value, b_.getInt64Ty()); });
-  }
-  llvm::Value *add(llvm::Value *a, llvm::Value *b) {
-    if (!a || !b)
-      return a ? a : b;
-    return once(accumulators_, {a, b}, [&] { return b_.CreateAdd(a, b); });
-  }
-  llvm::Value *multiply(llvm::Value *a, llvm::Value *b) {
-    if (!a || !b)
-      return nullptr;
-    return once(products_, {a, b}, [&] { return b_.CreateMul(a, b); });
-  }
-  llvm::Value *negate(llvm::Value *a) {
-    if (!a)
-      return nullptr;
-    return once(negations_, {a, nullptr}, [&] { return b_.CreateNeg(a); });
-  }
-
-  Offset add(const Offset &x, const Offset &y) {
-    Offset sum;
-    sum.uniform = add(x.uniform, y.uniform);
-    sum.range = x.range + y.range;
-    sum.constant = wrapped(x.constant, y.constant, std::plus<>());
-    bool narrow =
-        (!x.varying || x.limit) && (!y.varying || y.limit) && x.limit + y.limit < Offset::narrow_limit;
-    if (narrow || !x.varying || !y.varying) {
-      sum.varying = add(x.varying, y.varying);
-      sum.limit = narrow ? x.limit + y.limit : 0;
-    } else {
-      sum.varying = add(wide(x.varying), wide(y.varying));
-    }
-    return sum;
-  }
-  Offset negate(const Offset &x) {
-    return {x.varying ? negate(wide(x.varying)) : nullptr, 0, negate(x.uniform), -x.range,
-            wrapped(0, x.constant, std::minus<>())};
-  }
-  /// `y` has no varying part.
-  Offset multiply(const Offset &x, const Offset &y) {
-    const Interval factor = y.range + Interval{y.constant, y.constant};
-    Offset product;
-    if (!y.uniform) {
-      product.uniform = multiply(x.uniform, b_.getInt64(y.constant));
-      product.range = x.range * factor;
-      product.constant = wrapped(x.constant, y.constant, std::multiplies<>());
-    } else if (x.uniform || x.constant != 0) {
-      product.uniform = multiply(uniform(x), uniform(y));
-      product.range = (x.range + Interval{x.constant, x.constant}) * factor;
-    }
-    const auto room = static_cast<int64_t>(x.limit ? (Offset::narrow_limit - 1) / x.limit : 0);
-    if (x.limit && factor.low >= 0 && factor.high > 0 && factor.high <= room) {
-      llvm::Value *narrow = once(truncations_, {uniform(y), nullptr},
-                                 [&] { return b_.CreateTrunc(uniform(y), b_.getInt32Ty()); });
-      product.varying = multiply(x.varying, narrow);
-      product.limit = x.limit * static_cast<uint64_t>(factor.high);
-    } else {
-      product.varying = x.varying ? multiply(wide(x.varying), uniform(y)) : nullptr;
-    }
-    return product;
-  }
-  /// All but the varying part.
-  llvm::Value *uniform(const Offset &x) {
-    if (!x.uniform || x.constant == 0)
-      return x.uniform ? x.uniform : b_.getInt64(x.constant);
-    return add(x.uniform, b_.getInt64(x.constant));
-  }
-  llvm::Value *whole(const Offset &x) { return x.varying ? add(wide(x.varying), uniform(x)) : uniform(x); }
-
-private:
-  template <class Operation> static int64_t wrapped(int64_t a, int64_t b, Operation operation) {
-    return static_cast<int64_t>(operation(static_cast<uint64_t>(a), static_cast<uint64_t>(b)));
-  }
-
-  using Cache = std::map<Pair, llvm::Value *>;
-  template <class Make> llvm::Value *once(Cache &cache, Pair key, const Make &make) {
-    auto [found, is_new] = cache.try_emplace(key, nullptr);
-    if (is_new)
-      found->second = make();
-    return found->second;
-  }
-
-  llvm::IRBuilder<> &b_;
-  Cache zexts_, truncations_, accumulators_, products_, negations_;
-};
-
-} // namespace
-
-/// Registers of `layout` in which those of `once` (the same without copies) are spread over the copies.
-std::vector<uint32_t> Lowering::spread(const LinearLayout &layout, const LinearLayout &once) {
-  BitMatrix bases(layout.coordinate_bits(), once.bases(Space::Register));
-  std::vector<uint32_t> sources;
-  sources.reserve(layout.registers());
-  for (uint32_t r = 0; r < layout.registers(); ++r) {
-    uint32_t index = r >> layout.bits(Space::Register), kept = 0, stride = 1;
-    for (const Repeat &repeat : layout.repeats()) {
-      if (repeat.owner != Space::Register)
-        continue;
-      if (repeat.dim != Repeat::copies) {
-        kept += index % repeat.count * stride;
-        stride *= repeat.count;
-      }
-      index /= repeat.count;
-    }
-    sources.push_back(static_cast<uint32_t>(*bases.solve(flat_of_register(layout, r))) +
-                      (kept << once.bits(Space::Register)));
-  }
-  return sources;
+Offsets AddressEmitter::offsets(ir::ValueId value, const LinearLayout &layout) {
+  const auto find = [this](ir::ValueId v, const LinearLayout &l) { return cache_.offsets(v, l); };
+  if (const Offsets *known = find(value, layout))
+    return *known;
+  return make_in_post_order(
+      value, layout, find, [this](ir::ValueId v, const LinearLayout &l) { return open(v, l); },
+      [this](const Request &request) {
+        Offsets result = finish(request);
+        cache_.add(request.value, request.layout, result);
+        return result;
+      });
 }
 
-Lowering::Offsets Lowering::offsets(ir::ValueId value, const LinearLayout &layout) {
-  for (auto scope = offsets_made_.rbegin(); scope != offsets_made_.rend(); ++scope)
-    if (auto found = scope->find(value); found != scope->end())
-      for (const auto &[made, result] : found->second)
-        if (made == layout)
-          return result;
-  Offsets result;
-  if (layout.has_register_broadcast() && type(value).rank() != 0) {
-    LinearLayout once = layout.without_register_broadcast();
-    Offsets few = offsets(value, once);
-    for (uint32_t source : spread(layout, once))
-      result.push_back(few[source]);
-  } else {
-    result = make_offsets(value, layout);
+AddressEmitter::Request AddressEmitter::open(ir::ValueId value, const LinearLayout &layout) const {
+  Request request{{value, layout}};
+  if (context_.type(value).rank() == 0)
+    return request;
+  if (layout.has_register_broadcast()) {
+    request.inputs.emplace_back(value, layout.without_register_broadcast());
+    return request;
   }
-  offsets_made_.back()[value].push_back({layout, result});
-  return result;
-}
-
-/// Integers that make up addresses as exact 64-bit sums: an i32 overflow that reaches an address is the
-/// author's error, so that i32 additions and products may be taken apart.
-Lowering::Offsets Lowering::make_offsets(ir::ValueId value, const LinearLayout &layout) {
-  auto extended = [&](llvm::Value *v) { return builder_.CreateSExt(v, builder_.getInt64Ty()); };
-  if (type(value).rank() == 0)
-    return Offsets(layout.registers(), scalar_offset(value));
-  const ir::Op *op = index_.is_rematerialisable(value) ? index_.definition(value) : nullptr;
-  ir::Opcode opcode = op ? op->opcode : ir::Opcode::Yield;
-  Parts parts(builder_);
-  Offsets result;
-  switch (opcode) {
+  const FunctionIndex &index = context_.plan.index;
+  if (!index.is_rematerialisable(value))
+    return request;
+  const ir::Op &op = *index.definition(value);
+  switch (op.opcode) {
   case ir::Opcode::Broadcast:
   case ir::Opcode::ExpandDims:
   case ir::Opcode::Reshape:
   case ir::Opcode::Permute:
-    return offsets(op->operands[0], operand_layout(function_, *op, 0, layout));
+    request.inputs.emplace_back(op.operands[0], operand_layout(context_.function(), op, 0, layout));
+    break;
   case ir::Opcode::Cast:
-    if (type(op->operands[0]).element == ir::Element::I32 && type(value).element == ir::Element::I64)
-      return offsets(op->operands[0], layout);
+    if (context_.type(op.operands[0]).element != ir::Element::I32 ||
+        context_.type(value).element != ir::Element::I64)
+      return request;
+    request.inputs.emplace_back(op.operands[0], layout);
+    break;
+  case ir::Opcode::Add:
+  case ir::Opcode::Sub:
+  case ir::Opcode::Mul:
+    request.inputs = {{op.operands[0], layout}, {op.operands[1], layout}};
     break;
   case ir::Opcode::Constant:
-    return Offsets(layout.registers(), Offset{nullptr, 0, nullptr, {0, 0}, ranges_[value].low});
   case ir::Opcode::Arange:
-    return arange_offsets(*op, layout);
-  case ir::Opcode::Add:
-  case ir::Opcode::Sub: {
-    Offsets a = offsets(op->operands[0], layout), b = offsets(op->operands[1], layout);
-    for (uint32_t r = 0; r < layout.registers(); ++r)
-      result.push_back(parts.add(a[r], opcode == ir::Opcode::Sub ? parts.negate(b[r]) : b[r]));
-    return result;
-  }
-  case ir::Opcode::Mul: {
-    Offsets a = offsets(op->operands[0], layout), b = offsets(op->operands[1], layout);
-    for (uint32_t r = 0; r < layout.registers(); ++r) {
-      if (!b[r].varying)
-        result.push_back(parts.multiply(a[r], b[r]));
-      else if (!a[r].varying)
-        result.push_back(parts.multiply(b[r], a[r]));
-      else
-        result.push_back({parts.multiply(parts.whole(a[r]), parts.whole(b[r]))});
-    }
-    return result;
-  }
-  default:
     break;
+  default:
+    return request;
   }
-  const Interval &range = ranges_[value];
+  request.op = &op;
+  return request;
+}
+
+Offsets AddressEmitter::finish(const Request &request) {
+  const LinearLayout &layout = request.layout;
+  if (context_.type(request.value).rank() == 0)
+    return Offsets(layout.registers(), scalar_offset(request.value));
+  if (request.op)
+    return combine(request);
+  if (request.inputs.empty())
+    return offsets_of_registers(request.value, layout);
+  Offsets result;
+  for (uint32_t source : broadcast_sources(layout, request.inputs[0].second))
+    result.push_back(request.results[0][source]);
+  return result;
+}
+
+Offsets AddressEmitter::combine(const Request &request) {
+  const ir::Op &op = *request.op;
+  if (op.opcode == ir::Opcode::Constant)
+    return Offsets(request.layout.registers(), Offset::of(context_.plan.ranges[request.value].low));
+  if (op.opcode == ir::Opcode::Arange)
+    return offsets_of_arange(op, request.layout);
+  if (request.results.size() == 1)
+    return request.results[0];
+  const Offsets &a = request.results[0], &b = request.results[1];
+  OffsetMath math(builder_);
+  Offsets result;
+  for (uint32_t r = 0; r < request.layout.registers(); ++r)
+    if (op.opcode == ir::Opcode::Mul)
+      result.push_back(math.multiply(a[r], b[r]));
+    else
+      result.push_back(math.add(a[r], op.opcode == ir::Opcode::Sub ? math.negate(b[r]) : b[r]));
+  return result;
+}
+
+Offsets AddressEmitter::offsets_of_registers(ir::ValueId value, const LinearLayout &layout) {
+  const Interval &range = context_.plan.ranges[value];
   const bool narrow = range.low >= 0 && range.high + 1 < static_cast<int64_t>(Offset::narrow_limit);
-  for (llvm::Value *v : get(value, layout))
+  Offsets result;
+  for (llvm::Value *v : values_.get(value, layout))
     if (narrow)
       result.push_back(
           {builder_.CreateZExtOrTrunc(v, builder_.getInt32Ty()), static_cast<uint64_t>(range.high + 1)});
     else
-      result.push_back({extended(v)});
+      result.push_back({builder_.CreateSExt(v, builder_.getInt64Ty())});
   return result;
 }
 
-Offset Lowering::scalar_offset(ir::ValueId value) {
-  llvm::Value *v = scalar(value);
+Offset AddressEmitter::scalar_offset(ir::ValueId value) {
+  llvm::Value *v = values_.scalar(value);
   if (auto *constant = llvm::dyn_cast<llvm::ConstantInt>(v))
-    return {nullptr, 0, nullptr, {0, 0}, constant->getSExtValue()};
-  return {nullptr, 0, builder_.CreateSExt(v, builder_.getInt64Ty()), ranges_[value], 0};
+    return Offset::of(constant->getSExtValue());
+  return {nullptr, 0, builder_.CreateSExt(v, builder_.getInt64Ty()), context_.plan.ranges[value], 0};
 }
 
-Lowering::Offsets Lowering::arange_offsets(const ir::Op &op, const LinearLayout &layout) {
-  llvm::Value *thread = flat_of_thread(layout);
-  uint64_t thread_bits = 0;
-  for (Space space : {Space::Lane, Space::Wave})
-    for (uint64_t flat_basis : layout.bases(space))
-      thread_bits |= flat_basis;
+Offsets AddressEmitter::offsets_of_arange(const ir::Op &op, const LinearLayout &layout) {
+  llvm::Value *thread = flat_of_thread(context_, layout);
+  const uint64_t from_thread = thread_bits(layout);
   Offsets result;
   for (uint32_t r = 0; r < layout.registers(); ++r) {
     uint64_t own = flat_of_register(layout, r);
     Offset offset;
-    bool apart = (own & thread_bits) == 0;
+    bool apart = (own & from_thread) == 0;
     offset.varying = apart ? thread : builder_.CreateXor(thread, builder_.getInt32(own));
-    offset.limit = apart ? thread_bits + 1 : static_cast<uint64_t>(type(op.result()).shape[0]);
-    if (thread_bits == 0)
+    offset.limit = apart ? from_thread + 1 : static_cast<uint64_t>(context_.type(op.result()).shape[0]);
+    if (from_thread == 0)
       offset = {};
     offset.constant = op.integer("start") + static_cast<int64_t>(apart ? own : 0) +
                       static_cast<int64_t>(odd_part_of_register(layout, r));
@@ -233,66 +132,90 @@ Lowering::Offsets Lowering::arange_offsets(const ir::Op &op, const LinearLayout 
   return result;
 }
 
-/// Where a pointer tile points: a base and an offset in bytes.
-std::vector<Lowering::Address> Lowering::parts_of_pointer(ir::ValueId pointer, const LinearLayout &layout) {
-  std::vector<Address> result;
-  const ir::Op *op =
-      type(pointer).rank() != 0 && index_.is_rematerialisable(pointer) ? index_.definition(pointer) : nullptr;
-  if (op && op->opcode == ir::Opcode::PtrAdd) {
-    Parts parts(builder_);
-    const Offset bytes{nullptr, 0, nullptr, {0, 0}, ir::byte_size(type(pointer).element)};
-    Offsets added = offsets(op->operands[1], layout);
-    result = parts_of_pointer(op->operands[0], layout);
-    for (uint32_t r = 0; r < layout.registers(); ++r)
-      result[r].offset = parts.add(result[r].offset, parts.multiply(added[r], bytes));
-    return result;
+/// Down through additions and views to what is not taken apart, then up again.
+std::vector<Address> AddressEmitter::addresses(ir::ValueId pointer, const LinearLayout &layout,
+                                               const PrefetchPlan *plan) {
+  const FunctionIndex &index = context_.plan.index;
+  struct Addition {
+    Offsets elements;
+    Offset element_bytes;
+  };
+  std::vector<Addition> additions;
+  LinearLayout lying = layout;
+  while (context_.type(pointer).rank() != 0 && index.is_rematerialisable(pointer)) {
+    const ir::Op &op = *index.definition(pointer);
+    if (op.opcode == ir::Opcode::PtrAdd)
+      additions.push_back(
+          {offsets(op.operands[1], lying), Offset::of(ir::byte_size(context_.type(pointer).element))});
+    else if (viewed_value(index, pointer))
+      lying = operand_layout(context_.function(), op, 0, lying);
+    else
+      break;
+    pointer = op.operands[0];
   }
-  if (const std::optional<ir::ValueId> source = viewed_value(index_, pointer); op && source)
-    return parts_of_pointer(*source, operand_layout(function_, *op, 0, layout));
-  if (type(pointer).rank() == 0)
-    return std::vector<Address>(layout.registers(), scalar_pointer(pointer));
-  for (llvm::Value *base : get(pointer, layout))
+  std::vector<Address> result = bases(pointer, lying, plan);
+  for (auto addition = additions.rbegin(); addition != additions.rend(); ++addition) {
+    OffsetMath math(builder_);
+    for (uint32_t r = 0; r < result.size(); ++r)
+      result[r].offset =
+          math.add(result[r].offset, math.multiply(addition->elements[r], addition->element_bytes));
+  }
+  return result;
+}
+
+std::vector<Address> AddressEmitter::bases(ir::ValueId pointer, const LinearLayout &layout,
+                                           const PrefetchPlan *plan) {
+  if (context_.type(pointer).rank() == 0)
+    return std::vector<Address>(layout.registers(), scalar_address(pointer, plan));
+  std::vector<Address> result;
+  for (llvm::Value *base : values_.get(pointer, layout))
     result.push_back({base, {}, /*uniform_base=*/false});
   return result;
 }
 
-/// What the rounds of a pipeline add to a pointer stays apart from its base, so that one descriptor serves
-/// all rounds.
-Lowering::Address Lowering::scalar_pointer(ir::ValueId pointer) {
-  const ir::Op *op = index_.definition(pointer);
-  if (!pipeline_ || !pipeline_->varies(pointer) || op->opcode != ir::Opcode::PtrAdd)
-    return {scalar(pointer), {}};
-  Parts parts(builder_);
-  Address address = scalar_pointer(op->operands[0]);
-  const Offset bytes{nullptr, 0, nullptr, {0, 0}, ir::byte_size(type(pointer).element)};
-  const Offset added = parts.multiply(scalar_offset(op->operands[1]), bytes);
-  constexpr Interval stepped{0, static_cast<int64_t>(Offset::narrow_limit / 2)};
-  if (pipeline_->varies(op->operands[1]) && added.range.within(stepped))
-    address.offset = parts.add(address.offset, added);
-  else
-    address.base = builder_.CreateGEP(builder_.getInt8Ty(), address.base, parts.uniform(added));
+Address AddressEmitter::scalar_address(ir::ValueId pointer, const PrefetchPlan *plan) {
+  const FunctionIndex &index = context_.plan.index;
+  std::vector<const ir::Op *> additions;
+  for (const ir::Op *op = index.definition(pointer);
+       plan && op && op->opcode == ir::Opcode::PtrAdd && plan->varies(pointer);
+       op = index.definition(pointer)) {
+    additions.push_back(op);
+    pointer = op->operands[0];
+  }
+  constexpr Interval small{0, static_cast<int64_t>(Offset::narrow_limit / 2)};
+  Address address{values_.scalar(pointer), {}};
+  for (auto at = additions.rbegin(); at != additions.rend(); ++at) {
+    const ir::Op &op = **at;
+    OffsetMath math(builder_);
+    const Offset bytes = Offset::of(ir::byte_size(context_.type(op.result()).element));
+    const Offset added = math.multiply(scalar_offset(op.operands[1]), bytes);
+    if (plan->varies(op.operands[1]) && added.range.within(small))
+      address.offset = math.add(address.offset, added);
+    else
+      address.base = builder_.CreateGEP(builder_.getInt8Ty(), address.base, math.uniform(added));
+  }
   return address;
 }
 
-/// The uniform part goes to the base in scalar registers, the threads' part is added last.
-Registers Lowering::addresses(ir::ValueId pointer, const LinearLayout &layout) {
-  std::map<std::pair<llvm::Value *, llvm::Value *>, llvm::Value *> bases;
-  std::map<std::pair<llvm::Value *, llvm::Value *>, llvm::Value *> made;
-  Parts parts(builder_);
+Registers AddressEmitter::pointers(ir::ValueId pointer, const LinearLayout &layout,
+                                   const PrefetchPlan *plan) {
+  using Pair = std::pair<llvm::Value *, llvm::Value *>;
+  std::map<Pair, llvm::Value *> uniform_bases, whole;
+  OffsetMath math(builder_);
   Registers result;
-  for (const Address &address : parts_of_pointer(pointer, layout)) {
-    llvm::Value *uniform = parts.uniform(address.offset);
-    llvm::Value *&base = bases[{address.base, uniform}];
+  for (const Address &address : addresses(pointer, layout, plan)) {
+    llvm::Value *uniform = math.uniform(address.offset);
+    llvm::Value *&base = uniform_bases[{address.base, uniform}];
     if (!base)
       base = builder_.CreateGEP(builder_.getInt8Ty(), address.base, uniform);
-    llvm::Value *&whole = made[{base, address.offset.varying}];
-    if (!whole) {
-      llvm::Value *varying = address.offset.varying;
+    llvm::Value *varying = address.offset.varying;
+    llvm::Value *&sum = whole[{base, varying}];
+    if (!sum) {
       if (varying && varying->getType()->isIntegerTy(32))
         varying = builder_.CreateZExt(varying, builder_.getInt64Ty());
-      whole = varying ? builder_.CreateGEP(builder_.getInt8Ty(), base, varying) : base;
+      sum = varying ? builder_.CreateGEP(builder_.getInt8Ty(), base, varying) : base;
     }
-    result.push_back(whole);
+    result.push_back(sum);
   }
   return result;
 }

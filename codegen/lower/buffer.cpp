@@ -1,8 +1,10 @@
+// Addresses as what a buffer instruction takes: descriptor, offset of the thread, scalar offset, immediate.
+#include "codegen/lower/buffer.h"
+
+#include <algorithm>
 #include <map>
 
 #include <llvm/IR/IntrinsicsAMDGPU.h>
-
-#include "codegen/lower/lowering.h"
 
 namespace nereid::codegen {
 
@@ -16,82 +18,115 @@ constexpr int64_t immediate_limit = 4096;
 constexpr uint32_t descriptor_flags = 0x00027000;
 constexpr unsigned nontemporal = 2;
 
-} // namespace
+/// Makes the parts of accesses; those that several accesses have in common are made once.
+class AccessParts {
+public:
+  AccessParts(llvm::IRBuilder<> &builder, llvm::Value *in_bounds)
+      : builder_(builder), in_bounds_(in_bounds) {}
 
-/// base + uniform + varying + constant: small uniform parts that are not negative become the scalar offset,
-/// others go to the base. In range, all offsets together stay below 2^31, so that it does not matter whether
-/// the range check counts the scalar offset.
-std::optional<std::vector<Lowering::BufferAccess>>
-Lowering::buffer_accesses(ir::ValueId pointer, const LinearLayout &layout, const Registers &masks) {
-  constexpr auto most = static_cast<int64_t>(out_of_range - 2 * immediate_limit);
-  std::vector<Address> parts = parts_of_pointer(pointer, layout);
-  for (const Address &address : parts)
-    if (!address.uniform_base || (address.offset.varying && address.offset.limit == 0))
-      return std::nullopt;
-  llvm::Type *i32 = builder_.getInt32Ty();
-  std::map<llvm::Value *, llvm::Value *> resources;
-  std::map<std::pair<llvm::Value *, llvm::Value *>, llvm::Value *> masked_offsets, bases;
-  std::map<llvm::Value *, llvm::Value *> narrowed;
-  std::vector<BufferAccess> result;
-  for (size_t r = 0; r < parts.size(); ++r) {
-    llvm::Value *base = parts[r].base, *uniform = parts[r].offset.uniform;
-    Interval range = parts[r].offset.range;
-    int64_t constant = parts[r].offset.constant;
-    const auto varying = static_cast<int64_t>(parts[r].offset.limit);
-    if (constant < 0 || constant + varying > most) {
-      base = builder_.CreateGEP(builder_.getInt8Ty(), base, builder_.getInt64(constant));
-      constant = 0;
-    }
-    if (uniform && !range.within({0, most - varying - constant})) {
-      llvm::Value *&moved = bases[{base, uniform}];
-      if (!moved)
-        moved = builder_.CreateGEP(builder_.getInt8Ty(), base, uniform);
-      base = moved;
-      uniform = nullptr;
-    }
-    llvm::Value *&resource = resources[base];
-    if (!resource) {
-      llvm::Value *records = builder_.getInt64(out_of_range);
-      if (iteration_exists_)
-        records = builder_.CreateSelect(iteration_exists_, records, builder_.getInt64(0));
-      auto *type = llvm::PointerType::get(context_, 8);
-      resource = builder_.CreateIntrinsic(
-          llvm::Intrinsic::amdgcn_make_buffer_rsrc, {type, base->getType()},
-          {base, builder_.getInt16(0), records, builder_.getInt32(descriptor_flags)});
-    }
-    llvm::Value *offset = parts[r].offset.varying ? parts[r].offset.varying : builder_.getInt32(0);
-    if (!masks.empty()) {
-      llvm::Value *&masked = masked_offsets[{offset, masks[r]}];
-      if (!masked)
-        masked = builder_.CreateSelect(masks[r], offset, builder_.getInt32(out_of_range));
-      offset = masked;
-    }
-    const int64_t immediate = constant % immediate_limit;
+  BufferAccess access(const Address &address, llvm::Value *mask) {
+    Address small = with_small_offsets(address);
+    const int64_t immediate = small.offset.constant % immediate_limit;
+    llvm::Value *descriptor = descriptor_of(small.base);
+    llvm::Value *offset = small.offset.varying ? small.offset.varying : builder_.getInt32(0);
+    if (mask)
+      offset = masked(offset, mask);
     if (immediate != 0)
       offset = builder_.CreateAdd(offset, builder_.getInt32(immediate), "", true);
-    llvm::Value *scalar_offset = builder_.getInt32(constant - immediate);
-    if (uniform) {
-      llvm::Value *&narrow = narrowed[uniform];
-      if (!narrow)
-        narrow = builder_.CreateTrunc(uniform, i32);
-      scalar_offset = builder_.CreateAdd(narrow, scalar_offset);
-    }
-    result.push_back({resource, offset, scalar_offset});
+    llvm::Value *scalar_offset = builder_.getInt32(small.offset.constant - immediate);
+    if (small.offset.uniform)
+      scalar_offset = builder_.CreateAdd(narrowed(small.offset.uniform), scalar_offset);
+    return {descriptor, offset, scalar_offset};
   }
+
+private:
+  using Pair = std::pair<llvm::Value *, llvm::Value *>;
+
+  /// base + uniform + varying + constant: small uniform parts that are not negative become the scalar offset,
+  /// others go to the base. In range, all offsets together stay below 2^31, so that it does not matter
+  /// whether the range check counts the scalar offset.
+  Address with_small_offsets(Address address) {
+    constexpr auto max = static_cast<int64_t>(out_of_range - 2 * immediate_limit);
+    Offset &offset = address.offset;
+    const auto varying = static_cast<int64_t>(offset.limit);
+    if (offset.constant < 0 || offset.constant + varying > max) {
+      address.base =
+          builder_.CreateGEP(builder_.getInt8Ty(), address.base, builder_.getInt64(offset.constant));
+      offset.constant = 0;
+    }
+    if (offset.uniform && !offset.range.within({0, max - varying - offset.constant})) {
+      llvm::Value *&moved = bases_[{address.base, offset.uniform}];
+      if (!moved)
+        moved = builder_.CreateGEP(builder_.getInt8Ty(), address.base, offset.uniform);
+      address.base = moved;
+      offset.uniform = nullptr;
+    }
+    return address;
+  }
+
+  llvm::Value *descriptor_of(llvm::Value *base) {
+    llvm::Value *&descriptor = descriptors_[base];
+    if (descriptor)
+      return descriptor;
+    constexpr unsigned descriptor_address_space = 8;
+    llvm::Value *records = builder_.getInt64(out_of_range);
+    if (in_bounds_)
+      records = builder_.CreateSelect(in_bounds_, records, builder_.getInt64(0));
+    auto *type = llvm::PointerType::get(builder_.getContext(), descriptor_address_space);
+    descriptor =
+        builder_.CreateIntrinsic(llvm::Intrinsic::amdgcn_make_buffer_rsrc, {type, base->getType()},
+                                 {base, builder_.getInt16(0), records, builder_.getInt32(descriptor_flags)});
+    return descriptor;
+  }
+
+  llvm::Value *masked(llvm::Value *offset, llvm::Value *mask) {
+    llvm::Value *&result = masked_[{offset, mask}];
+    if (!result)
+      result = builder_.CreateSelect(mask, offset, builder_.getInt32(out_of_range));
+    return result;
+  }
+
+  llvm::Value *narrowed(llvm::Value *uniform) {
+    llvm::Value *&result = narrowed_[uniform];
+    if (!result)
+      result = builder_.CreateTrunc(uniform, builder_.getInt32Ty());
+    return result;
+  }
+
+  llvm::IRBuilder<> &builder_;
+  llvm::Value *in_bounds_;
+  std::map<llvm::Value *, llvm::Value *> descriptors_, narrowed_;
+  std::map<Pair, llvm::Value *> bases_, masked_;
+};
+
+} // namespace
+
+std::optional<std::vector<BufferAccess>> buffer_accesses(llvm::IRBuilder<> &builder,
+                                                         const std::vector<Address> &addresses,
+                                                         const Registers &masks, llvm::Value *in_bounds) {
+  const bool fits = std::all_of(addresses.begin(), addresses.end(), [](const Address &address) {
+    return address.uniform_base && (!address.offset.varying || address.offset.limit != 0);
+  });
+  if (!fits)
+    return std::nullopt;
+  AccessParts parts(builder, in_bounds);
+  std::vector<BufferAccess> result;
+  for (size_t r = 0; r < addresses.size(); ++r)
+    result.push_back(parts.access(addresses[r], masks.empty() ? nullptr : masks[r]));
   return result;
 }
 
-llvm::Value *Lowering::buffer_load(const ir::Op &op, const BufferAccess &access, llvm::Type *type) {
-  const bool stream = op.has("cache") && op.string("cache") == "stream";
-  return builder_.CreateIntrinsic(
+llvm::Value *buffer_load(llvm::IRBuilder<> &builder, const BufferAccess &access, llvm::Type *type,
+                         bool streamed) {
+  return builder.CreateIntrinsic(
       llvm::Intrinsic::amdgcn_raw_ptr_buffer_load, {type},
-      {access.resource, access.offset, access.scalar_offset, builder_.getInt32(stream ? nontemporal : 0)});
+      {access.descriptor, access.offset, access.scalar_offset, builder.getInt32(streamed ? nontemporal : 0)});
 }
 
-void Lowering::buffer_store(const BufferAccess &access, llvm::Value *vector) {
-  builder_.CreateIntrinsic(
+void buffer_store(llvm::IRBuilder<> &builder, const BufferAccess &access, llvm::Value *vector) {
+  builder.CreateIntrinsic(
       llvm::Intrinsic::amdgcn_raw_ptr_buffer_store, {vector->getType()},
-      {vector, access.resource, access.offset, access.scalar_offset, builder_.getInt32(0)});
+      {vector, access.descriptor, access.offset, access.scalar_offset, builder.getInt32(0)});
 }
 
 } // namespace nereid::codegen

@@ -1,9 +1,22 @@
-#include <llvm/IR/InlineAsm.h>
+// Conversions between element types.
+#include "codegen/lower/casts.h"
+
+#include <algorithm>
+
 #include <llvm/IR/IntrinsicsAMDGPU.h>
 
-#include "codegen/lower/lowering.h"
+#include "codegen/lower/llvm_types.h"
 
 namespace nereid::codegen {
+
+llvm::Value *widen(llvm::IRBuilder<> &builder, llvm::Value *value) {
+  return value->getType()->isFloatTy() ? value : builder.CreateFPExt(value, builder.getFloatTy());
+}
+
+llvm::Value *narrow(llvm::IRBuilder<> &builder, llvm::Value *value, ir::Element element) {
+  return element == ir::Element::F32 ? value
+                                     : builder.CreateFPTrunc(value, llvm_type(builder.getContext(), element));
+}
 
 /// Floats saturate to u32, i64 or u64, for all other types to i32 (NaN gives 0), and are then cut to the
 /// type.
@@ -44,67 +57,48 @@ static llvm::Value *integer_to_bf16(llvm::IRBuilder<> &builder, llvm::Value *val
   return builder.CreateSelect(builder.CreateICmpSLT(value, number(0)), builder.CreateFNeg(rounded), rounded);
 }
 
-llvm::Value *Lowering::cast(llvm::Value *value, ir::Element from, ir::Element to) {
+llvm::Value *cast(llvm::IRBuilder<> &builder, llvm::Value *value, ir::Element from, ir::Element to) {
   if (from == to)
     return value;
   if (ir::is_float(from)) {
-    llvm::Value *wide = widen(value);
+    llvm::Value *wide = widen(builder, value);
     if (ir::is_float(to))
-      return narrow(wide, to);
+      return narrow(builder, wide, to);
     if (to == ir::Element::I1)
-      return builder_.CreateFCmpUNE(wide, llvm::ConstantFP::get(wide->getType(), 0.0));
-    return float_to_integer(builder_, wide, to);
+      return builder.CreateFCmpUNE(wide, llvm::ConstantFP::get(wide->getType(), 0.0));
+    return float_to_integer(builder, wide, to);
   }
   if (to == ir::Element::BF16 && ir::facts(from).bits >= 32)
-    return integer_to_bf16(builder_, value, ir::is_signed(from));
+    return integer_to_bf16(builder, value, ir::is_signed(from));
   if (ir::is_float(to)) {
-    llvm::Type *f32 = builder_.getFloatTy();
-    return narrow(ir::is_signed(from) ? builder_.CreateSIToFP(value, f32) : builder_.CreateUIToFP(value, f32),
+    llvm::Type *f32 = builder.getFloatTy();
+    return narrow(builder,
+                  ir::is_signed(from) ? builder.CreateSIToFP(value, f32) : builder.CreateUIToFP(value, f32),
                   to);
   }
   if (to == ir::Element::I1)
-    return builder_.CreateICmpNE(value, llvm::ConstantInt::get(value->getType(), 0));
-  return builder_.CreateIntCast(value, llvm_type(context_, to), ir::is_signed(from));
+    return builder.CreateICmpNE(value, llvm::ConstantInt::get(value->getType(), 0));
+  return builder.CreateIntCast(value, llvm_type(builder.getContext(), to), ir::is_signed(from));
 }
 
-llvm::Value *Lowering::cvt_scaled(const ir::Op &op, const Registers &operands) {
+llvm::Value *cvt_scaled(EmitContext &context, const ir::Op &op, const Registers &operands) {
+  llvm::IRBuilder<> &builder = context.builder;
   ir::Format format = *ir::format_named(op.string("format"));
-  llvm::Value *zero = builder_.getInt32(0);
+  llvm::Value *zero = builder.getInt32(0);
   if (format == ir::Format::E2M1) {
-    llvm::Value *dword = builder_.CreateIntrinsic(llvm::Intrinsic::amdgcn_cvt_scalef32_pk_fp4_f32,
-                                                  {zero, operands[0], operands[1], operands[2], zero});
-    return builder_.CreateTrunc(dword, builder_.getInt8Ty());
+    llvm::Value *dword = builder.CreateIntrinsic(llvm::Intrinsic::amdgcn_cvt_scalef32_pk_fp4_f32,
+                                                 {zero, operands[0], operands[1], operands[2], zero});
+    return builder.CreateTrunc(dword, builder.getInt8Ty());
   }
-  if (format != ir::Format::E4M3 && format != ir::Format::E5M2) {
-    fail(op, "cvt_scaled to " + std::string(ir::facts(format).name) + " does not compile yet",
-         "formats that compile: e2m1, e4m3, e5m2");
-    return llvm::PoisonValue::get(llvm_type(context_, type(op.result())));
-  }
-  auto *pair = llvm::FixedVectorType::get(builder_.getInt16Ty(), 2);
-  llvm::Value *packed = builder_.CreateIntrinsic(
+  if (format != ir::Format::E4M3 && format != ir::Format::E5M2)
+    context.fail(op, "cvt_scaled to " + std::string(ir::facts(format).name) + " does not compile yet",
+                 "formats that compile: e2m1, e4m3, e5m2");
+  auto *pair = llvm::FixedVectorType::get(builder.getInt16Ty(), 2);
+  llvm::Value *packed = builder.CreateIntrinsic(
       format == ir::Format::E4M3 ? llvm::Intrinsic::amdgcn_cvt_scalef32_pk_fp8_f32
                                  : llvm::Intrinsic::amdgcn_cvt_scalef32_pk_bf8_f32,
-      {llvm::Constant::getNullValue(pair), operands[0], operands[1], operands[2], builder_.getFalse()});
-  return builder_.CreateExtractElement(packed, uint64_t(0));
-}
-
-llvm::Value *Lowering::inline_asm(const ir::Op &op, const Registers &operands) {
-  std::vector<llvm::Type *> types;
-  for (llvm::Value *operand : operands)
-    types.push_back(operand->getType());
-  auto *signature = llvm::FunctionType::get(llvm_type(context_, type(op.result())), types, false);
-  const std::string &constraints = op.string("constraints");
-  if (llvm::Error wrong = llvm::InlineAsm::verify(signature, constraints)) {
-    fail(user_error("inline_asm's constraints \"" + constraints +
-                        "\" do not fit: " + llvm::toString(std::move(wrong)),
-                    "give one output and one constraint for each operand, as LLVM's inline assembly has them",
-                    function_.place(op)));
-    return llvm::PoisonValue::get(signature->getReturnType());
-  }
-  auto *code = llvm::InlineAsm::get(signature, op.string("asm"), constraints, false);
-  llvm::CallInst *call = builder_.CreateCall(signature, code, operands);
-  call->setDoesNotAccessMemory();
-  return call;
+      {llvm::Constant::getNullValue(pair), operands[0], operands[1], operands[2], builder.getFalse()});
+  return builder.CreateExtractElement(packed, uint64_t(0));
 }
 
 } // namespace nereid::codegen

@@ -1,15 +1,13 @@
+// Elementwise operations, one element at a time: which LLVM instruction each is.
+#include "codegen/lower/elementwise.h"
+
+#include <llvm/IR/InlineAsm.h>
+
+#include "codegen/lower/casts.h"
 #include "codegen/lower/float_functions.h"
-#include "codegen/lower/lowering.h"
+#include "codegen/lower/llvm_types.h"
 
 namespace nereid::codegen {
-
-llvm::Value *Lowering::widen(llvm::Value *value) {
-  return value->getType()->isFloatTy() ? value : builder_.CreateFPExt(value, builder_.getFloatTy());
-}
-
-llvm::Value *Lowering::narrow(llvm::Value *value, ir::Element element) {
-  return element == ir::Element::F32 ? value : builder_.CreateFPTrunc(value, llvm_type(context_, element));
-}
 
 /// a * b + c with one rounding. The product is exact in f64. Where the sum there is not, its last bit is made
 /// odd by way of what the addition left out, so that rounding it to bf16 is as good as rounding the exact
@@ -32,95 +30,6 @@ static llvm::Value *bf16_fma(llvm::IRBuilder<> &builder, llvm::Value *a, llvm::V
   llvm::Value *odd =
       builder.CreateSelect(builder.CreateAnd(inexact, is_even), builder.CreateAdd(bits, step), bits);
   return builder.CreateFPTrunc(builder.CreateBitCast(odd, f64), builder.getBFloatTy());
-}
-
-llvm::Value *Lowering::elementwise(const ir::Op &op, const Registers &operands) {
-  ir::Element element = type(op.operands[0]).element;
-  switch (op.opcode) {
-  case ir::Opcode::Fma:
-    if (element == ir::Element::BF16)
-      return bf16_fma(builder_, operands[0], operands[1], operands[2]);
-    return builder_.CreateIntrinsic(llvm_type(context_, element), llvm::Intrinsic::fma,
-                                    {operands[0], operands[1], operands[2]});
-  case ir::Opcode::Where:
-    if (auto *known = llvm::dyn_cast<llvm::ConstantInt>(operands[0]))
-      return operands[known->isOne() ? 1 : 2];
-    return builder_.CreateSelect(operands[0], operands[1], operands[2]);
-  case ir::Opcode::Cast:
-    return cast(operands[0], element, type(op.result()).element);
-  case ir::Opcode::Bitcast:
-    return builder_.CreateBitCast(operands[0], llvm_type(context_, type(op.result())));
-  case ir::Opcode::PtrAdd: {
-    llvm::Value *index = builder_.CreateSExt(operands[1], builder_.getInt64Ty());
-    llvm::Type *step = llvm::Type::getIntNTy(context_, 8 * ir::byte_size(element));
-    return builder_.CreateGEP(step, operands[0], index);
-  }
-  case ir::Opcode::InlineAsm:
-    return inline_asm(op, operands);
-  case ir::Opcode::CvtScaled:
-    return cvt_scaled(op, operands);
-  default:
-    break;
-  }
-  switch (ir::facts(op.opcode).op_class) {
-  case ir::OpClass::Unary:
-    return unary(op, element, operands[0]);
-  case ir::OpClass::Binary:
-    return binary(op, element, operands[0], operands[1]);
-  case ir::OpClass::Compare:
-    return compare(op.opcode, element, operands[0], operands[1]);
-  default:
-    fail(op, std::string(ir::facts(op.opcode).name) + " does not compile yet");
-    return llvm::PoisonValue::get(llvm_type(context_, type(op.result())));
-  }
-}
-
-llvm::Value *Lowering::unary(const ir::Op &op, ir::Element element, llvm::Value *a) {
-  bool is_float = ir::is_float(element);
-  switch (op.opcode) {
-  case ir::Opcode::Neg:
-    return is_float ? builder_.CreateFNeg(a) : builder_.CreateNeg(a);
-  case ir::Opcode::Not:
-    return builder_.CreateNot(a);
-  case ir::Opcode::Abs:
-    if (is_float)
-      return builder_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, a);
-    return ir::is_signed(element)
-               ? builder_.CreateBinaryIntrinsic(llvm::Intrinsic::abs, a, builder_.getFalse())
-               : a;
-  default:
-    break;
-  }
-  if (!is_float) {
-    fail(op, std::string(ir::facts(op.opcode).name) + " of integers does not compile");
-    return a;
-  }
-  return narrow(float_function(builder_, op.opcode, widen(a)), element);
-}
-
-llvm::Value *Lowering::binary(const ir::Op &op, ir::Element element, llvm::Value *a, llvm::Value *b) {
-  if (ir::is_float(element))
-    return narrow(float_binary(op.opcode, widen(a), widen(b)), element);
-  return integer_binary(op, element, a, b);
-}
-
-llvm::Value *Lowering::float_binary(ir::Opcode opcode, llvm::Value *a, llvm::Value *b) {
-  switch (opcode) {
-  case ir::Opcode::Add:
-    return builder_.CreateFAdd(a, b);
-  case ir::Opcode::Sub:
-    return builder_.CreateFSub(a, b);
-  case ir::Opcode::Mul:
-    return builder_.CreateFMul(a, b);
-  case ir::Opcode::Div:
-    return builder_.CreateFDiv(a, b);
-  case ir::Opcode::Rem:
-    return builder_.CreateFRem(a, b);
-  case ir::Opcode::Min:
-    return builder_.CreateBinaryIntrinsic(llvm::Intrinsic::minimum, a, b);
-  default:
-    return builder_.CreateBinaryIntrinsic(llvm::Intrinsic::maximum, a, b);
-  }
 }
 
 namespace {
@@ -181,49 +90,114 @@ llvm::Value *shift(llvm::IRBuilder<> &builder, ir::Opcode opcode, bool is_signed
 
 } // namespace
 
-llvm::Value *Lowering::integer_binary(const ir::Op &op, ir::Element element, llvm::Value *a, llvm::Value *b) {
-  bool is_signed = ir::is_signed(element);
-  switch (op.opcode) {
+llvm::Value *add_numbers(llvm::IRBuilder<> &builder, llvm::Value *a, llvm::Value *b) {
+  return a->getType()->isFloatingPointTy() ? builder.CreateFAdd(a, b) : builder.CreateAdd(a, b);
+}
+
+llvm::Value *float_binary(llvm::IRBuilder<> &builder, ir::Opcode opcode, llvm::Value *a, llvm::Value *b) {
+  switch (opcode) {
   case ir::Opcode::Add:
-    return builder_.CreateAdd(a, b);
+    return builder.CreateFAdd(a, b);
   case ir::Opcode::Sub:
-    return builder_.CreateSub(a, b);
+    return builder.CreateFSub(a, b);
   case ir::Opcode::Mul:
-    return builder_.CreateMul(a, b);
+    return builder.CreateFMul(a, b);
   case ir::Opcode::Div:
+    return builder.CreateFDiv(a, b);
   case ir::Opcode::Rem:
-    return divide(builder_, is_signed, op.opcode == ir::Opcode::Rem, a, b);
-  case ir::Opcode::CeilDiv:
-    return divide_up(builder_, element, ranges_[op.operands[0]], ranges_[op.operands[1]], a, b);
+    return builder.CreateFRem(a, b);
   case ir::Opcode::Min:
-    return builder_.CreateBinaryIntrinsic(is_signed ? llvm::Intrinsic::smin : llvm::Intrinsic::umin, a, b);
-  case ir::Opcode::Max:
-    return builder_.CreateBinaryIntrinsic(is_signed ? llvm::Intrinsic::smax : llvm::Intrinsic::umax, a, b);
-  case ir::Opcode::And:
-    return builder_.CreateAnd(a, b);
-  case ir::Opcode::Or:
-    return builder_.CreateOr(a, b);
-  case ir::Opcode::Xor:
-    return builder_.CreateXor(a, b);
-  case ir::Opcode::Shl:
-  case ir::Opcode::Shr:
-    return shift(builder_, op.opcode, is_signed, a, b);
-  case ir::Opcode::MulHi: {
-    unsigned width = a->getType()->getIntegerBitWidth();
-    llvm::Type *wide = llvm::Type::getIntNTy(context_, 2 * width);
-    auto extend = [&](llvm::Value *v) {
-      return is_signed ? builder_.CreateSExt(v, wide) : builder_.CreateZExt(v, wide);
-    };
-    llvm::Value *product = builder_.CreateMul(extend(a), extend(b));
-    return builder_.CreateTrunc(builder_.CreateLShr(product, width), a->getType());
-  }
+    return builder.CreateBinaryIntrinsic(llvm::Intrinsic::minimum, a, b);
   default:
-    fail(op, std::string(ir::facts(op.opcode).name) + " does not compile yet");
-    return a;
+    return builder.CreateBinaryIntrinsic(llvm::Intrinsic::maximum, a, b);
   }
 }
 
-llvm::Value *Lowering::compare(ir::Opcode opcode, ir::Element element, llvm::Value *a, llvm::Value *b) {
+llvm::Value *integer_binary(llvm::IRBuilder<> &builder, ir::Opcode opcode, bool is_signed, llvm::Value *a,
+                            llvm::Value *b) {
+  switch (opcode) {
+  case ir::Opcode::Add:
+    return builder.CreateAdd(a, b);
+  case ir::Opcode::Sub:
+    return builder.CreateSub(a, b);
+  case ir::Opcode::Mul:
+    return builder.CreateMul(a, b);
+  case ir::Opcode::Div:
+  case ir::Opcode::Rem:
+    return divide(builder, is_signed, opcode == ir::Opcode::Rem, a, b);
+  case ir::Opcode::Min:
+    return builder.CreateBinaryIntrinsic(is_signed ? llvm::Intrinsic::smin : llvm::Intrinsic::umin, a, b);
+  case ir::Opcode::Max:
+    return builder.CreateBinaryIntrinsic(is_signed ? llvm::Intrinsic::smax : llvm::Intrinsic::umax, a, b);
+  case ir::Opcode::And:
+    return builder.CreateAnd(a, b);
+  case ir::Opcode::Or:
+    return builder.CreateOr(a, b);
+  case ir::Opcode::Xor:
+    return builder.CreateXor(a, b);
+  case ir::Opcode::Shl:
+  case ir::Opcode::Shr:
+    return shift(builder, opcode, is_signed, a, b);
+  case ir::Opcode::MulHi: {
+    unsigned width = a->getType()->getIntegerBitWidth();
+    llvm::Type *wide = builder.getIntNTy(2 * width);
+    auto extend = [&](llvm::Value *v) {
+      return is_signed ? builder.CreateSExt(v, wide) : builder.CreateZExt(v, wide);
+    };
+    llvm::Value *product = builder.CreateMul(extend(a), extend(b));
+    return builder.CreateTrunc(builder.CreateLShr(product, width), a->getType());
+  }
+  default:
+    return nullptr;
+  }
+}
+
+namespace {
+
+[[noreturn]] void fail_to_compile(EmitContext &context, const ir::Op &op) {
+  context.fail(op, std::string(ir::facts(op.opcode).name) + " does not compile yet");
+}
+
+llvm::Value *unary(EmitContext &context, const ir::Op &op, ir::Element element, llvm::Value *a) {
+  llvm::IRBuilder<> &builder = context.builder;
+  bool is_float = ir::is_float(element);
+  switch (op.opcode) {
+  case ir::Opcode::Neg:
+    return is_float ? builder.CreateFNeg(a) : builder.CreateNeg(a);
+  case ir::Opcode::Not:
+    return builder.CreateNot(a);
+  case ir::Opcode::Abs:
+    if (is_float)
+      return builder.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, a);
+    return ir::is_signed(element) ? builder.CreateBinaryIntrinsic(llvm::Intrinsic::abs, a, builder.getFalse())
+                                  : a;
+  default:
+    break;
+  }
+  if (!is_float)
+    context.fail(op, std::string(ir::facts(op.opcode).name) + " of integers does not compile");
+  return narrow(builder, float_function(builder, op.opcode, widen(builder, a)), element);
+}
+
+llvm::Value *binary(EmitContext &context, const ir::Op &op, ir::Element element, llvm::Value *a,
+                    llvm::Value *b) {
+  llvm::IRBuilder<> &builder = context.builder;
+  if (ir::is_float(element)) {
+    llvm::Value *wide = widen(builder, b);
+    return narrow(builder, float_binary(builder, op.opcode, widen(builder, a), wide), element);
+  }
+  if (op.opcode == ir::Opcode::CeilDiv) {
+    const ValueRanges &ranges = context.plan.ranges;
+    return divide_up(builder, element, ranges[op.operands[0]], ranges[op.operands[1]], a, b);
+  }
+  llvm::Value *result = integer_binary(builder, op.opcode, ir::is_signed(element), a, b);
+  if (!result)
+    fail_to_compile(context, op);
+  return result;
+}
+
+llvm::Value *compare(llvm::IRBuilder<> &builder, ir::Opcode opcode, ir::Element element, llvm::Value *a,
+                     llvm::Value *b) {
   using P = llvm::CmpInst;
   struct Line {
     ir::Opcode opcode;
@@ -239,11 +213,77 @@ llvm::Value *Lowering::compare(ir::Opcode opcode, ir::Element element, llvm::Val
   };
   for (const Line &line : lines)
     if (line.opcode == opcode) {
-      if (a->getType()->isFloatingPointTy())
-        return builder_.CreateFCmp(line.ordered, widen(a), widen(b));
-      return builder_.CreateICmp(ir::is_signed(element) ? line.is_signed : line.is_unsigned, a, b);
+      if (a->getType()->isFloatingPointTy()) {
+        llvm::Value *wide = widen(builder, b);
+        return builder.CreateFCmp(line.ordered, widen(builder, a), wide);
+      }
+      return builder.CreateICmp(ir::is_signed(element) ? line.is_signed : line.is_unsigned, a, b);
     }
-  return builder_.getFalse();
+  return builder.getFalse();
+}
+
+llvm::Value *inline_asm(EmitContext &context, const ir::Op &op, const Registers &operands) {
+  llvm::IRBuilder<> &builder = context.builder;
+  std::vector<llvm::Type *> types;
+  for (llvm::Value *operand : operands)
+    types.push_back(operand->getType());
+  auto *signature =
+      llvm::FunctionType::get(llvm_type(builder.getContext(), context.type(op.result())), types, false);
+  const std::string &constraints = op.string("constraints");
+  if (llvm::Error wrong = llvm::InlineAsm::verify(signature, constraints))
+    fail(user_error("inline_asm's constraints \"" + constraints +
+                        "\" do not fit: " + llvm::toString(std::move(wrong)),
+                    "give one output and one constraint for each operand, as LLVM's inline assembly has them",
+                    context.function().place(op)));
+  auto *code = llvm::InlineAsm::get(signature, op.string("asm"), constraints, false);
+  llvm::CallInst *call = builder.CreateCall(signature, code, operands);
+  call->setDoesNotAccessMemory();
+  return call;
+}
+
+} // namespace
+
+llvm::Value *elementwise(EmitContext &context, const ir::Op &op, const Registers &operands) {
+  llvm::IRBuilder<> &builder = context.builder;
+  ir::Element element = context.type(op.operands[0]).element;
+  switch (op.opcode) {
+  case ir::Opcode::Fma:
+    if (!ir::is_float(element))
+      return builder.CreateAdd(builder.CreateMul(operands[0], operands[1]), operands[2]);
+    if (element == ir::Element::BF16)
+      return bf16_fma(builder, operands[0], operands[1], operands[2]);
+    return builder.CreateIntrinsic(llvm_type(builder.getContext(), element), llvm::Intrinsic::fma,
+                                   {operands[0], operands[1], operands[2]});
+  case ir::Opcode::Where:
+    if (auto *known = llvm::dyn_cast<llvm::ConstantInt>(operands[0]))
+      return operands[known->isOne() ? 1 : 2];
+    return builder.CreateSelect(operands[0], operands[1], operands[2]);
+  case ir::Opcode::Cast:
+    return cast(builder, operands[0], element, context.type(op.result()).element);
+  case ir::Opcode::Bitcast:
+    return builder.CreateBitCast(operands[0], llvm_type(builder.getContext(), context.type(op.result())));
+  case ir::Opcode::PtrAdd: {
+    llvm::Value *index = builder.CreateSExt(operands[1], builder.getInt64Ty());
+    llvm::Type *step = builder.getIntNTy(8 * ir::byte_size(element));
+    return builder.CreateGEP(step, operands[0], index);
+  }
+  case ir::Opcode::InlineAsm:
+    return inline_asm(context, op, operands);
+  case ir::Opcode::CvtScaled:
+    return cvt_scaled(context, op, operands);
+  default:
+    break;
+  }
+  switch (ir::facts(op.opcode).op_class) {
+  case ir::OpClass::Unary:
+    return unary(context, op, element, operands[0]);
+  case ir::OpClass::Binary:
+    return binary(context, op, element, operands[0], operands[1]);
+  case ir::OpClass::Compare:
+    return compare(builder, op.opcode, element, operands[0], operands[1]);
+  default:
+    fail_to_compile(context, op);
+  }
 }
 
 } // namespace nereid::codegen

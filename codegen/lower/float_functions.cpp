@@ -1,3 +1,4 @@
+// Elementary functions of f32 that LLVM has not, or not exactly enough: our own expansions.
 #include <cmath>
 #include <limits>
 #include <numbers>

@@ -1,14 +1,23 @@
+// Reductions along an axis, and sums over waves.
+#include "codegen/lower/reduce.h"
+
 #include <bit>
 
-#include "codegen/assign/operand_layout.h"
-#include "codegen/lower/lowering.h"
+#include "codegen/assign/memory_layout.h"
+#include "codegen/assign/reduction_axis.h"
+#include "codegen/layout/layout_transforms.h"
+#include "codegen/lower/casts.h"
+#include "codegen/lower/elementwise.h"
+#include "codegen/lower/lane_moves.h"
+#include "codegen/lower/thread_position.h"
 
 namespace nereid::codegen {
 
+namespace {
+
 /// a's index is the smaller one where it matters not which is first; equal values keep the smaller index, and
 /// a NaN is the largest value.
-static llvm::Value *second_wins(llvm::IRBuilder<> &builder, bool is_signed, const Registers &a,
-                                const Registers &b) {
+llvm::Value *second_wins(llvm::IRBuilder<> &builder, bool is_signed, const Registers &a, const Registers &b) {
   llvm::Value *x = a[0], *y = b[0];
   llvm::Value *earlier = builder.CreateICmpSLT(b[1], a[1]);
   if (!x->getType()->isFloatTy()) {
@@ -22,9 +31,58 @@ static llvm::Value *second_wins(llvm::IRBuilder<> &builder, bool is_signed, cons
   return builder.CreateOr(greater, builder.CreateAnd(equal, earlier));
 }
 
-Lowering::Part Lowering::combine(const ir::Op &op, const Part &a, const Part &b) {
-  ir::Element element = type(op.operands[0]).element;
-  bool is_float = ir::is_float(element);
+/// The layout with one more dimension, the innermost, of 2^count elements, along which nothing walks.
+struct Extended {
+  ir::Shape shape;
+  std::array<std::vector<uint64_t>, 3> bases;
+  std::vector<Repeat> repeats;
+
+  Extended(const LinearLayout &layout, unsigned count) : shape(layout.shape()), repeats(layout.repeats()) {
+    shape.push_back(int64_t(1) << count);
+    for (Space space : all_spaces)
+      for (uint64_t flat_basis : layout.bases(space))
+        bases[static_cast<unsigned>(space)].push_back(flat_basis << count);
+  }
+  LinearLayout layout() const { return LinearLayout::from_flat_bases(shape, bases, repeats); }
+};
+
+/// The tiles of waves, whose numbers differ in the bits `waves`, side by side along one more dimension.
+LinearLayout along_waves(const LinearLayout &layout, uint32_t waves) {
+  Extended result(layout, static_cast<unsigned>(std::popcount(waves)));
+  unsigned next = 0;
+  for (unsigned bit = 0; bit < layout.bits(Space::Wave); ++bit)
+    if (waves >> bit & 1)
+      result.bases[2][bit] = uint64_t(1) << next++;
+  return result.layout();
+}
+
+/// 2^count tiles side by side in a lane's lowest registers.
+LinearLayout along_registers(const LinearLayout &layout, unsigned count) {
+  Extended result(layout, count);
+  for (unsigned bit = 0; bit < count; ++bit)
+    result.bases[0].insert(result.bases[0].begin() + bit, uint64_t(1) << bit);
+  return result.layout();
+}
+
+} // namespace
+
+Registers sum_over_waves(llvm::IRBuilder<> &builder, ExchangeEmitter &exchange, const Registers &accumulators,
+                         const LinearLayout &layout, const LinearLayout &result) {
+  const unsigned count = layout.bits(Space::Wave);
+  const Registers parts =
+      exchange.convert(accumulators, along_waves(layout, (1u << count) - 1), along_registers(result, count));
+  Registers totals;
+  for (size_t first = 0; first < parts.size(); first += size_t(1) << count) {
+    llvm::Value *total = parts[first];
+    for (size_t wave = 1; wave < size_t(1) << count; ++wave)
+      total = add_numbers(builder, total, parts[first + wave]);
+    totals.push_back(total);
+  }
+  return totals;
+}
+
+ReduceEmitter::Part ReduceEmitter::combine(const ir::Op &op, const Part &a, const Part &b) {
+  const ir::Element element = context_.type(op.operands[0]).element;
   switch (op.opcode) {
   case ir::Opcode::ArgMax: {
     llvm::Value *second = second_wins(builder_, ir::is_signed(element), a, b);
@@ -33,74 +91,64 @@ Lowering::Part Lowering::combine(const ir::Op &op, const Part &a, const Part &b)
   case ir::Opcode::ReduceAny:
     return {builder_.CreateOr(a[0], b[0])};
   case ir::Opcode::ReduceSum:
-    return {is_float ? builder_.CreateFAdd(a[0], b[0]) : builder_.CreateAdd(a[0], b[0])};
+    return {add_numbers(builder_, a[0], b[0])};
   default: {
     ir::Opcode pair = op.opcode == ir::Opcode::ReduceMax ? ir::Opcode::Max : ir::Opcode::Min;
-    ir::Op same = op;
-    same.opcode = pair;
-    return {is_float ? float_binary(pair, a[0], b[0]) : integer_binary(same, element, a[0], b[0])};
+    return {ir::is_float(element) ? float_binary(builder_, pair, a[0], b[0])
+                                  : integer_binary(builder_, pair, ir::is_signed(element), a[0], b[0])};
   }
   }
 }
 
-/// Narrow floats are summed as f32 and rounded once, at the end.
-std::vector<Lowering::Part> Lowering::parts_of(const ir::Op &op, const LinearLayout &layout, unsigned axis) {
-  Registers values = get(op.operands[0], layout);
-  bool is_float = ir::is_float(type(op.operands[0]).element);
-  unsigned first = layout.first_bit(axis);
-  uint64_t mask = (uint64_t(1) << layout.dim(axis).bits) - 1;
-  llvm::Value *thread = op.opcode == ir::Opcode::ArgMax
-                            ? builder_.CreateAnd(builder_.CreateLShr(flat_of_thread(layout), first), mask)
-                            : nullptr;
+/// Narrow floats are reduced as f32 and rounded once, at the end.
+std::vector<ReduceEmitter::Part> ReduceEmitter::parts_of(const ir::Op &op, const LinearLayout &layout,
+                                                         unsigned axis) {
+  const Registers values = values_.get(op.operands[0], layout);
+  const bool is_float = ir::is_float(context_.type(op.operands[0]).element);
+  llvm::Value *thread = op.opcode == ir::Opcode::ArgMax ? thread_coordinate(context_, layout, axis) : nullptr;
   std::vector<Part> parts;
   for (uint32_t r = 0; r < values.size(); ++r) {
-    parts.push_back({is_float ? widen(values[r]) : values[r]});
-    if (thread) {
-      llvm::Value *index = builder_.CreateXor(thread, flat_of_register(layout, r) >> first & mask);
-      const uint32_t odd = layout.apply({r, 0, 0})[axis] & ~static_cast<uint32_t>(mask);
-      parts.back().push_back(builder_.CreateAdd(index, builder_.getInt32(odd)));
-    }
+    parts.push_back({is_float ? widen(builder_, values[r]) : values[r]});
+    if (thread)
+      parts.back().push_back(coordinate_of_register(builder_, layout, axis, thread, r));
   }
   return parts;
 }
 
-Lowering::Part Lowering::reduce_lanes(const ir::Op &op, Part part, uint32_t lanes) {
+ReduceEmitter::Part ReduceEmitter::reduce_registers(const ir::Op &op, std::vector<Part> parts) {
+  while (parts.size() > 1) {
+    for (size_t i = 0; 2 * i + 1 < parts.size(); ++i)
+      parts[i] = combine(op, parts[2 * i], parts[2 * i + 1]);
+    if (parts.size() % 2 != 0)
+      parts[parts.size() / 2] = parts.back();
+    parts.resize((parts.size() + 1) / 2);
+  }
+  return parts[0];
+}
+
+ReduceEmitter::Part ReduceEmitter::reduce_lanes(const ir::Op &op, Part part, uint32_t lanes) {
   for (unsigned bit = 0; bit < 6; ++bit)
     if (lanes >> bit & 1) {
       Part other;
       for (llvm::Value *value : part)
-        other.push_back(shuffle_xor(value, bit));
+        other.push_back(shuffle_xor(context_, value, bit));
       part = combine(op, part, other);
     }
   return part;
 }
 
-/// The waves' results side by side as a tile with one more dimension, which then comes to lie in registers.
-std::vector<Lowering::Part> Lowering::reduce_waves(const ir::Op &op, std::vector<Part> parts,
-                                                   const LinearLayout &layout, uint32_t waves) {
-  auto count = static_cast<unsigned>(std::popcount(waves));
-  ir::Shape shape = layout.shape();
-  shape.push_back(int64_t(1) << count);
-  std::array<std::vector<uint64_t>, 3> from;
-  for (Space space : all_spaces)
-    for (uint64_t flat_basis : layout.bases(space))
-      from[static_cast<unsigned>(space)].push_back(flat_basis << count);
-  std::array<std::vector<uint64_t>, 3> to = from;
-  unsigned next = 0;
-  for (unsigned bit = 0; bit < layout.bits(Space::Wave); ++bit)
-    if (waves >> bit & 1)
-      from[2][bit] = uint64_t(1) << next++;
-  for (unsigned bit = 0; bit < count; ++bit)
-    to[0].insert(to[0].begin() + bit, uint64_t(1) << bit);
-  std::vector<Part> result(parts.size());
+std::vector<ReduceEmitter::Part> ReduceEmitter::reduce_waves(const ir::Op &op, const std::vector<Part> &parts,
+                                                             const LinearLayout &layout, uint32_t waves) {
+  const auto count = static_cast<unsigned>(std::popcount(waves));
+  const LinearLayout from = along_waves(layout, waves), to = along_registers(layout, count);
   std::vector<Registers> fields;
   for (size_t field = 0; field < parts[0].size(); ++field) {
     Registers values;
     for (const Part &part : parts)
       values.push_back(part[field]);
-    fields.push_back(convert(values, LinearLayout::from_flat_bases(shape, from, layout.repeats()),
-                             LinearLayout::from_flat_bases(shape, to, layout.repeats())));
+    fields.push_back(exchange_.convert(values, from, to));
   }
+  std::vector<Part> result(parts.size());
   for (size_t r = 0; r < parts.size(); ++r)
     for (size_t wave = 0; wave < size_t(1) << count; ++wave) {
       Part part;
@@ -111,75 +159,30 @@ std::vector<Lowering::Part> Lowering::reduce_waves(const ir::Op &op, std::vector
   return result;
 }
 
-/// Each wave holds a sum of the whole tile in `layout`; the waves' sums are added in their order. The wave is
-/// one more dimension, which comes to lie in registers.
-Registers Lowering::sum_over_waves(const Registers &accumulators, const LinearLayout &layout,
-                                   const LinearLayout &result) {
-  unsigned count = layout.bits(Space::Wave);
-  ir::Shape shape = layout.shape();
-  shape.push_back(int64_t(1) << count);
-  std::array<std::vector<uint64_t>, 3> from, to;
-  for (Space space : all_spaces) {
-    auto at = static_cast<unsigned>(space);
-    for (uint64_t flat_basis : layout.bases(space))
-      from[at].push_back(flat_basis << count);
-    for (uint64_t flat_basis : result.bases(space))
-      to[at].push_back(flat_basis << count);
-  }
-  for (unsigned bit = 0; bit < count; ++bit) {
-    from[2][bit] = uint64_t(1) << bit;
-    to[0].insert(to[0].begin() + bit, uint64_t(1) << bit);
-  }
-  Registers parts = convert(accumulators, LinearLayout::from_flat_bases(shape, from, layout.repeats()),
-                            LinearLayout::from_flat_bases(shape, to, result.repeats()));
-  Registers totals;
-  for (size_t first = 0; first < parts.size(); first += size_t(1) << count) {
-    llvm::Value *total = parts[first];
-    for (size_t wave = 1; wave < size_t(1) << count; ++wave)
-      total = total->getType()->isFloatTy() ? builder_.CreateFAdd(total, parts[first + wave])
-                                            : builder_.CreateAdd(total, parts[first + wave]);
-    totals.push_back(total);
-  }
-  return totals;
-}
-
-void Lowering::lower_reduce(const ir::Op &op) {
-  auto axis = static_cast<unsigned>(op.integer("axis"));
-  LinearLayout layout = operand_home(op.operands[0]);
+void ReduceEmitter::emit(const ir::Op &op) {
+  const auto axis = static_cast<unsigned>(op.integer("axis"));
+  LinearLayout layout = values_.available_layout(op.operands[0]);
   std::optional<AxisBits> on_axis = axis_bits(layout, axis);
   if (!on_axis) {
-    layout = default_layout(type(op.operands[0]).shape, function_.options.waves);
+    layout = default_layout(context_.type(op.operands[0]).shape, context_.function().options.waves);
     on_axis = axis_bits(layout, axis);
   }
-  std::vector<Part> parts = parts_of(op, layout, axis);
+  const std::vector<Part> parts = parts_of(op, layout, axis);
   std::vector<Part> reduced;
   for (const std::vector<uint32_t> &along : registers_along(layout, axis, on_axis->registers)) {
     std::vector<Part> row;
-    row.reserve(along.size());
     for (uint32_t r : along)
       row.push_back(parts[r]);
-    while (row.size() > 1) {
-      for (size_t i = 0; 2 * i + 1 < row.size(); ++i)
-        row[i] = combine(op, row[2 * i], row[2 * i + 1]);
-      if (row.size() % 2 != 0)
-        row[row.size() / 2] = row.back();
-      row.resize((row.size() + 1) / 2);
-    }
-    reduced.push_back(reduce_lanes(op, row[0], on_axis->lanes));
+    reduced.push_back(reduce_lanes(op, reduce_registers(op, std::move(row)), on_axis->lanes));
   }
-  LinearLayout result = reduced_layout(layout, axis);
+  const LinearLayout result = nereid::codegen::reduce(layout, axis);
   if (on_axis->waves != 0)
-    reduced = reduce_waves(op, std::move(reduced), result, on_axis->waves);
+    reduced = reduce_waves(op, reduced, result, on_axis->waves);
+  const ir::Element element = context_.type(op.result()).element;
   Registers registers;
-  for (const Part &part : reduced) {
-    llvm::Value *value = part.back();
-    ir::Element element = type(op.result()).element;
-    registers.push_back(ir::is_float(element) ? narrow(value, element) : value);
-  }
-  if (type(op.result()).rank() == 0)
-    define_scalar(op.result(), uniform(registers[0]));
-  else
-    define(op.result(), result, registers);
+  for (const Part &part : reduced)
+    registers.push_back(ir::is_float(element) ? narrow(builder_, part.back(), element) : part.back());
+  values_.define_result(op.result(), result, registers);
 }
 
 } // namespace nereid::codegen

@@ -1,3 +1,4 @@
+// Constant additions back beside the buffer accesses that take them as their own offset.
 #include "codegen/lower/sink_offsets.h"
 
 #include <llvm/IR/IRBuilder.h>

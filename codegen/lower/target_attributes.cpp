@@ -1,9 +1,10 @@
+// What LLVM is told of the chip, and of how a kernel is launched.
 #include "codegen/lower/target_attributes.h"
 
 #include <fmt/format.h>
 #include <llvm/IR/IRBuilder.h>
 
-#include "codegen/lower/lowering.h"
+#include "codegen/lower/llvm_types.h"
 
 namespace nereid::codegen {
 

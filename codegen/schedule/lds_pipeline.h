@@ -3,49 +3,37 @@
 #include <optional>
 #include <vector>
 
-#include "codegen/assign/layout_choice.h"
-#include "codegen/schedule/loop_induction.h"
+#include "codegen/schedule/lds_image.h"
+#include "codegen/schedule/lds_pipeline_schedule.h"
+#include "codegen/schedule/streaming_loop.h"
 
 namespace nereid::codegen {
 
-/// A load of a staged loop: its addresses move by a constant each round.
-struct PipelinedLoad {
-  const ir::Op *op;
-  int64_t change; ///< bytes a round
-  /// Several waves want the same elements and a wave alone would gather short runs: the workgroup copies the
-  /// tile to LDS, each element once.
-  bool through_lds;
-  std::vector<ir::ValueId> fixed_masks; ///< parts of the mask that do not vary
-  bool has_iteration_mask;              ///< the mask has parts that vary, all of them in `conditions`
+/// A load of an LDS pipeline: through LDS, or straight to registers.
+struct PipelinedLoad : StreamedLoad {
+  /// Its accesses: of the register layout, each a read of LDS or a load.
+  RegisterGroups groups;
+  std::optional<LdsImage> image; ///< set: through LDS
+  RegisterGroups copies;         ///< the async copies of a lane, swizzled; empty without an image
+
+  bool through_lds() const { return image.has_value(); }
 };
 
-/// The products that are added to one carried value, in order.
-struct PipelineAccumulator {
-  std::vector<const ir::Op *> dots;
-};
-
-/// A loop that loads operands and sums up their products, and nothing else: what runs as a software pipeline
-/// over LDS (docs/lowering.md). `conditions` are true in all rounds but the last ones; comparisons that vary
-/// and are none of them are computed in each round.
+/// A streaming loop that runs as a software pipeline over LDS, with its schedule.
 struct LdsPipeline {
-  const ir::Op *op;
-  int64_t step;
-  int64_t stages; ///< as the loop asks for
-  std::vector<PipelinedLoad> loads;
-  std::vector<PipelineAccumulator> accumulators; ///< by carried value
-  std::vector<std::pair<ir::ValueId, LoopInduction::Condition>> conditions;
+  StreamingLoop loop;
+  std::vector<PipelinedLoad> loads; ///< those of `loop`
+  LdsPipelineDemand demand;
+  LdsPipelineSchedule schedule;
+  DepthLimit limit; ///< why it has not one buffer more
 
+  /// The number of a load among `loads`.
   size_t number_of(const ir::Op &load) const;
 };
 
-/// Nothing if the loop is another kind, or no operand goes through LDS.
-std::optional<LdsPipeline> find_lds_pipeline(const FunctionIndex &index, const AxisAnalysis &axes,
-                                             const LayoutChoice &layouts, const ir::Op &loop);
-
-/// How the workgroup copies a tile to LDS: 16 bytes a lane, lanes along memory, then waves. Without a
-/// swizzle. Null when the tile is no row-major matrix of 64 to 1024 bytes a row, or smaller than one copy
-/// instruction of each wave.
-std::optional<LinearLayout> lds_copy_layout(const ir::Function &function, const AxisAnalysis &axes,
-                                            const ir::Op &load);
+/// Objections: a load or a dot that no pipeline takes, no operand that gains by LDS, too few registers or too
+/// little LDS.
+Decision<LdsPipeline> plan_lds_pipeline(const FunctionIndex &index, const AxisAnalysis &axes,
+                                        const LayoutChoice &layouts, StreamingLoop loop);
 
 } // namespace nereid::codegen

@@ -1,33 +1,47 @@
 #pragma once
 
-#include <optional>
-#include <string>
-#include <string_view>
 #include <vector>
 
+/// The contract between the code generator, which counts outstanding memory instructions, and whoever checks
+/// the machine code that LLVM made of it (jit/verify).
+///
+/// Rule. In an LDS pipeline a wave reads an operand from LDS only behind a barrier at which the async copies
+/// of that stage have arrived in all waves, and copies into a buffer only behind a barrier at which all waves
+/// have read what stood there. `s_waitcnt vmcnt(n)` before the barrier says so for the wave's own copies: it
+/// waits until at most n vector memory instructions are outstanding, and they complete in order.
+///
+/// Invariant. n is the number of vector memory instructions issued behind the last copy of the stage that is
+/// waited for. It holds if each stage issues the same loads and copies, and if none crosses the wait. LLVM
+/// knows nothing of it: it may merge, delete or move a load. So instructions are counted again in the machine
+/// code: instruction i of the copies of a load belongs to stage i / copies, instruction i of the reads to
+/// stage i / reads, and stage s stands in buffer s % buffers.
+///
+/// Direction of the safe error. A wait for fewer outstanding instructions than there are is slow; a wait for
+/// more reads what has not arrived. Whoever cannot prove the contract makes every wait wait for everything.
+///
+/// Copies and reads have to be known again in the machine code. Of what LLVM carries through all its passes
+/// into the object, only the debug location stays with a memory instruction without changing what passes do:
+/// its line names the operation of the tile IR, and its column, which the tile IR does not have, the CodeTag.
+/// An instruction that LLVM makes of two of different places loses its line, and the proof fails: safe.
 namespace nereid::codegen {
 
-/// What the code of a staged loop's copies to LDS and of its reads is to keep, for whoever checks the machine
-/// code: instruction n of the copies belongs to stage n / copies, instruction n of the reads to stage
-/// n / reads, stage s stands in buffer s % buffers. Copies and reads are known by their source position.
+/// Which part of a kernel's code an instruction belongs to: the column of its debug location.
+enum class CodeTag : unsigned {
+  Plain = 1,     ///< code without a contract
+  Pipeline = 2,  ///< copies and reads of a pipeline's stages
+  FirstCopy = 3, ///< the very first copy of a pipeline, where counting starts
+  Remainder = 4, ///< copies and reads of the iterations that follow one at a time
+};
+
+/// What the code keeps about one load that goes through LDS.
 struct PipelineContract {
   unsigned line;   ///< of the load in the tile IR
-  unsigned column; ///< which of the code's parts, see below
-  unsigned copies; ///< instructions of a wave and stage
-  unsigned reads;
+  CodeTag tag;     ///< Pipeline, which includes FirstCopy, or Remainder
+  unsigned copies; ///< async copies of a wave and stage
+  unsigned reads;  ///< of a wave and stage
   unsigned buffers;
 
   bool operator==(const PipelineContract &) const = default;
 };
-
-/// Columns of copies and reads: in the pipeline, its very first copy (where counting starts), in the rounds
-/// that follow one at a time.
-inline constexpr unsigned pipeline_column = 2, first_copy_column = 3, remainder_column = 4;
-
-/// The kernel's attribute that carries the promises, and its text.
-inline constexpr const char *pipeline_contract_attribute = "nereid-staged";
-std::string text_of(const std::vector<PipelineContract> &contracts);
-/// Nothing if the text is no list of promises.
-std::optional<std::vector<PipelineContract>> parse_contracts(std::string_view text);
 
 } // namespace nereid::codegen

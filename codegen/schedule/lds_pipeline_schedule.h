@@ -2,25 +2,25 @@
 
 #include <cstdint>
 #include <optional>
-#include <vector>
+#include <string_view>
 
 namespace nereid::codegen {
 
-/// What a wave needs for one stage of a staged loop.
+/// What a wave needs for one stage of an LDS pipeline.
 struct LdsPipelineDemand {
-  unsigned accumulators = 0; ///< registers of all sums
+  unsigned accumulators = 0; ///< registers of all accumulators
   unsigned direct = 0;       ///< registers of operands and scales that are loaded straight
-  unsigned staged = 0;       ///< registers of operands that are read from LDS
-  unsigned row_tiles = 0;    ///< tiles of rows of a product: what the stage may be cut into
+  unsigned from_lds = 0;     ///< registers of operands that are read from LDS
+  unsigned row_tiles = 0;    ///< tiles of rows of a dot: what the stage may be cut into
   unsigned addresses = 0;    ///< registers of addresses
-  unsigned copies = 0;       ///< copies to LDS
+  unsigned copies = 0;       ///< async copies to LDS
   unsigned loads = 0;        ///< loads to registers
   unsigned lds_bytes = 0;    ///< of one buffer
   unsigned instructions = 0; ///< matrix instructions
 };
 
 /// A stage is cut into chunks of rows; LDS is read a chunk ahead, loads to registers are issued
-/// `buffers` - 1 stages ahead, copies to LDS `buffers` stages ahead. A round of the loop is `buffers` stages.
+/// `buffers` - 1 stages ahead, async copies `buffers` stages ahead. The loop is unrolled `buffers` times.
 struct LdsPipelineSchedule {
   unsigned buffers = 2;
   unsigned chunks = 1;
@@ -29,15 +29,31 @@ struct LdsPipelineSchedule {
   bool group_barriers = true;
 
   unsigned load_distance() const { return buffers - 1; }
-  /// Vector memory instructions younger than the copies that the sync of a stage waits for: those of
-  /// `buffers` - 2 stages and, where the sync stands at the last of several chunks, the stage's loads.
+  /// Vector memory instructions that may be outstanding when the barrier of a stage's wait is passed: those
+  /// of `buffers` - 2 stages and, where the wait stands at the last of several chunks, the stage's loads.
   /// `missing`: stages that issued nothing any more.
   unsigned outstanding_at_barrier(const LdsPipelineDemand &demand, unsigned missing = 0) const;
 };
 
-/// The deepest pipeline, up to `stages` buffers, that fits the registers of a lane and the LDS. Nothing if
-/// not even two buffers do. `waves`: on one SIMD.
-std::optional<LdsPipelineSchedule> choose_schedule(const LdsPipelineDemand &demand, unsigned stages,
-                                                   unsigned waves, unsigned lds_limit);
+/// Why a pipeline has not one buffer more.
+enum class DepthLimit {
+  Asked,       ///< it has as many as its loop asks for
+  Buffers,     ///< the most that is emitted
+  Lds,         ///< bytes of LDS
+  Registers,   ///< of a lane
+  Outstanding, ///< the counter of outstanding vector memory instructions
+};
+
+/// As the reason in a sentence: "a lane has too few registers".
+std::string_view text_of(DepthLimit limit);
+
+struct ScheduleChoice {
+  std::optional<LdsPipelineSchedule> schedule; ///< nothing: not even two buffers fit
+  DepthLimit limit;
+};
+
+/// The deepest pipeline, up to `stages` buffers, that fits the registers of a lane and the LDS. `waves`: on
+/// one SIMD.
+ScheduleChoice choose_schedule(const LdsPipelineDemand &demand, unsigned stages, unsigned waves);
 
 } // namespace nereid::codegen

@@ -1,33 +1,64 @@
+// Induction variables: one pass over a loop's body, in which definitions stand before their uses.
 #include "codegen/schedule/loop_induction.h"
 
 #include <algorithm>
+#include <unordered_set>
+#include <vector>
 
 #include "codegen/assign/layout_choice.h"
 #include "dsl/ir/fold.h"
 
 namespace nereid::codegen {
 
+namespace {
+
+using Number = std::optional<int64_t>; ///< nothing: not known, or beyond 64 bits
+
+Number sum(Number a, Number b) {
+  int64_t result;
+  return a && b && !__builtin_add_overflow(*a, *b, &result) ? Number(result) : std::nullopt;
+}
+
+Number product(Number a, Number b) {
+  int64_t result;
+  return a && b && !__builtin_mul_overflow(*a, *b, &result) ? Number(result) : std::nullopt;
+}
+
+Number power_of_two(Number exponent) {
+  constexpr int64_t i32_bits = 31;
+  return exponent && *exponent >= 0 && *exponent < i32_bits ? Number(int64_t(1) << *exponent) : std::nullopt;
+}
+
+/// What the quotients of numbers that are multiples of `divisibility` change by.
+Number quotient(Number change, int64_t divisibility, Number divisor) {
+  const bool is_exact = change && divisor && *change % *divisor == 0 && divisibility % *divisor == 0;
+  return is_exact ? Number(*change / *divisor) : std::nullopt;
+}
+
+/// Whether a cast keeps every integer.
+bool widens(const ir::Type &from, const ir::Type &to) {
+  return ir::is_integer(from.element) && ir::is_integer(to.element) &&
+         ir::facts(to.element).bits >= ir::facts(from.element).bits && !from.pointer &&
+         ir::is_signed(from.element);
+}
+
+} // namespace
+
 LoopInduction::LoopInduction(const FunctionIndex &index, const AxisAnalysis &axes, const ir::Op &loop)
-    : index_(index), axes_(axes), body_(loop.blocks.front()) {
+    : index_(index), axes_(axes) {
+  const ir::Block &body = loop.blocks.front();
   if (std::optional<int64_t> step = constant(loop.operands[2]); step && *step > 0)
     step_ = step;
-  for (ir::ValueId argument : body_.arguments)
-    varies_[argument] = true;
-}
-
-const ir::Op *LoopInduction::body_definition(ir::ValueId value) const {
-  const ir::Op *op = index_.definition(value);
-  return op && index_.block(*op) == &body_ ? op : nullptr;
-}
-
-bool LoopInduction::varies(ir::ValueId value) const {
-  if (auto known = varies_.find(value); known != varies_.end())
-    return known->second;
-  const ir::Op *op = body_definition(value);
-  bool result = op && (ir::facts(op->opcode).effect != ir::OpEffect::Pure ||
-                       std::any_of(op->operands.begin(), op->operands.end(),
-                                   [&](ir::ValueId operand) { return varies(operand); }));
-  return varies_[value] = result;
+  for (ir::ValueId argument : body.arguments)
+    change_[argument] = std::nullopt;
+  change_[body.arguments[0]] = step_;
+  for (const ir::Op &op : body.ops) {
+    const bool has_varying_operand =
+        std::any_of(op.operands.begin(), op.operands.end(), [&](ir::ValueId v) { return varies(v); });
+    if (ir::facts(op.opcode).effect != ir::OpEffect::Pure || has_varying_operand)
+      for (ir::ValueId result : op.results)
+        change_[result] = op.results.size() == 1 ? change_of(op) : std::nullopt;
+  }
 }
 
 std::optional<int64_t> LoopInduction::constant(ir::ValueId value) const {
@@ -37,81 +68,60 @@ std::optional<int64_t> LoopInduction::constant(ir::ValueId value) const {
 }
 
 std::optional<int64_t> LoopInduction::change(ir::ValueId value) const {
-  if (!varies(value))
-    return 0;
-  if (value == body_.arguments[0])
-    return step_;
-  const ir::Op *op = body_definition(value);
-  return op ? compute(*op) : std::nullopt;
+  auto found = change_.find(value);
+  return found == change_.end() ? 0 : found->second;
 }
 
-std::optional<int64_t> LoopInduction::compute(const ir::Op &op) const {
+std::optional<int64_t> LoopInduction::change_of(const ir::Op &op) const {
   const ir::Type &type = index_.function().type(op.result());
-  auto of = [&](unsigned operand) { return change(op.operands[operand]); };
+  const auto of = [&](unsigned operand) { return change(op.operands[operand]); };
+  const auto constant_of = [&](unsigned operand) { return constant(op.operands[operand]); };
+  const bool is_float = !type.pointer && ir::is_float(type.element);
   switch (op.opcode) {
   case ir::Opcode::Broadcast:
   case ir::Opcode::ExpandDims:
   case ir::Opcode::Reshape:
   case ir::Opcode::Permute:
     return of(0);
-  case ir::Opcode::Cast: {
-    const ir::Type &from = index_.function().type(op.operands[0]);
-    bool widens = ir::is_integer(from.element) && ir::is_integer(type.element) &&
-                  ir::facts(type.element).bits >= ir::facts(from.element).bits && !from.pointer &&
-                  ir::is_signed(from.element);
-    return widens ? of(0) : std::nullopt;
-  }
+  case ir::Opcode::Cast:
+    return widens(index_.function().type(op.operands[0]), type) ? of(0) : std::nullopt;
   case ir::Opcode::Add:
-  case ir::Opcode::Sub: {
-    if (ir::is_float(type.element))
-      return std::nullopt;
-    auto a = of(0), b = of(1);
-    if (!a || !b)
-      return std::nullopt;
-    return op.opcode == ir::Opcode::Add ? *a + *b : *a - *b;
-  }
-  case ir::Opcode::PtrAdd: {
-    auto pointer = of(0), offset = of(1);
-    if (!pointer || !offset)
-      return std::nullopt;
-    return *pointer + *offset * static_cast<int64_t>(ir::byte_size(type.element));
-  }
+    return is_float ? std::nullopt : sum(of(0), of(1));
+  case ir::Opcode::Sub:
+    return is_float ? std::nullopt : sum(of(0), product(of(1), -1));
+  case ir::Opcode::PtrAdd:
+    return sum(of(0), product(of(1), ir::byte_size(type.element)));
   case ir::Opcode::Mul:
-    for (unsigned side : {0u, 1u})
-      if (auto factor = constant(op.operands[side]); factor && !ir::is_float(type.element))
-        if (auto other = of(1 - side))
-          return *other * *factor;
-    return std::nullopt;
+    if (is_float)
+      return std::nullopt;
+    return constant_of(0) ? product(of(1), *constant_of(0)) : product(of(0), constant_of(1));
   case ir::Opcode::Shl:
-    if (auto shift = constant(op.operands[1]); shift && *shift >= 0 && *shift < 31)
-      if (auto a = of(0))
-        return *a << *shift;
-    return std::nullopt;
+    return product(of(0), power_of_two(constant_of(1)));
   case ir::Opcode::Shr:
-    if (auto shift = constant(op.operands[1]); shift && *shift >= 0 && *shift < 31)
-      if (auto a = of(0)) {
-        int64_t unit = int64_t(1) << *shift;
-        if (*a % unit == 0 && axes_[op.operands[0]].divisibility_of_all() % unit == 0)
-          return *a / unit;
-      }
-    return std::nullopt;
+    return quotient(of(0), axes_[op.operands[0]].divisibility_of_all(), power_of_two(constant_of(1)));
   default:
     return std::nullopt;
   }
 }
 
-bool LoopInduction::has_greatest(ir::ValueId value) const {
-  if (index_.function().type(value).rank() == 0 || constant(value))
-    return true;
-  const ir::Op *op = index_.definition(value);
-  if (!op)
-    return false;
-  if (op->opcode == ir::Opcode::Arange)
-    return true;
-  if (op->opcode != ir::Opcode::Add && !viewed_value(index_, value))
-    return false;
-  return std::all_of(op->operands.begin(), op->operands.end(),
-                     [&](ir::ValueId operand) { return has_greatest(operand); });
+bool LoopInduction::has_max_element(ir::ValueId value) const {
+  std::vector<ir::ValueId> open = {value};
+  std::unordered_set<ir::ValueId> seen;
+  while (!open.empty()) {
+    const ir::ValueId next = open.back();
+    open.pop_back();
+    if (index_.function().type(next).rank() == 0 || constant(next) || !seen.insert(next).second)
+      continue;
+    const ir::Op *op = index_.definition(next);
+    if (!op)
+      return false;
+    if (op->opcode == ir::Opcode::Arange)
+      continue;
+    if (op->opcode != ir::Opcode::Add && !viewed_value(index_, next))
+      return false;
+    open.insert(open.end(), op->operands.begin(), op->operands.end());
+  }
+  return true;
 }
 
 std::optional<LoopInduction::Condition> LoopInduction::condition(ir::ValueId value) const {
@@ -128,7 +138,7 @@ std::optional<LoopInduction::Condition> LoopInduction::condition(ir::ValueId val
   }
   auto rise = change(op->operands[0]);
   if (ir::is_float(element) || !ir::is_signed(element) || varies(bound) || !rise || *rise < 0 ||
-      !has_greatest(op->operands[0]))
+      !has_max_element(op->operands[0]))
     return std::nullopt;
   return Condition{op->operands[0], bound, op->opcode == ir::Opcode::Le};
 }

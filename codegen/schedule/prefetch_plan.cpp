@@ -1,10 +1,18 @@
+// Which loads of a loop are issued iterations ahead, and how far.
 #include "codegen/schedule/prefetch_plan.h"
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
+#include "codegen/assign/buffer_access.h"
+#include "codegen/target/cost_model.h"
+
 namespace nereid::codegen {
 
 namespace {
+
+using gfx950::vgprs;
 
 bool may_overlap(const ir::Op &op) {
   const ir::OpFacts &facts = ir::facts(op.opcode);
@@ -25,98 +33,151 @@ unsigned dwords(const ir::Type &type, const LinearLayout &layout) {
 
 class Planner {
 public:
-  Planner(const FunctionIndex &index, const LayoutChoice &layouts, const ir::Op &loop)
-      : index_(index), function_(index.function()), layouts_(layouts), body_(loop.blocks.front()),
-        loop_(loop) {}
+  Planner(const FunctionIndex &index, const AxisAnalysis &axes, const ValueRanges &ranges,
+          const LayoutChoice &layouts, const ir::Op &loop)
+      : index_(index), function_(index.function()), axes_(axes), ranges_(ranges), layouts_(layouts),
+        body_(loop.blocks.front()), loop_(loop) {}
 
-  PrefetchPlan run() {
-    PrefetchPlan plan;
-    if (loop_.integer("stages") < 2 || !std::all_of(body_.ops.begin(), body_.ops.end(), may_overlap))
-      return plan;
-    find_early_values(plan);
-    for (const ir::Op &op : body_.ops)
-      if (op.opcode == ir::Opcode::Load && is_early(op) && function_.type(op.result()).rank() != 0) {
-        plan.loads.push_back(&op);
-        for (ir::ValueId operand : op.operands)
-          note_addresses(operand, plan);
-      }
-    plan.depth = depth(plan);
-    return plan;
-  }
+  Decision<PrefetchPlan> run();
 
 private:
   bool is_early(const ir::Op &op) const {
     return std::all_of(op.operands.begin(), op.operands.end(),
                        [&](ir::ValueId v) { return late_.count(v) == 0; });
   }
-
-  /// Values of the body either are early (known from the index alone) or late.
-  void find_early_values(PrefetchPlan &plan) {
-    plan.iteration_values.insert(body_.arguments[0]);
-    late_.insert(body_.arguments.begin() + 1, body_.arguments.end());
-    for (const ir::Op &op : body_.ops) {
-      const bool early = is_address_operation(op) && is_early(op);
-      const bool varies =
-          std::any_of(op.operands.begin(), op.operands.end(), [&](ir::ValueId v) { return plan.varies(v); });
-      for (ir::ValueId result : op.results) {
-        if (!early)
-          late_.insert(result);
-        if (varies)
-          plan.iteration_values.insert(result);
-      }
-    }
-  }
-
-  void note_addresses(ir::ValueId value, PrefetchPlan &plan) const {
-    const ir::Op *op = index_.definition(value);
-    if (!op || index_.block(*op) != &body_ || !plan.addresses.insert(op).second)
-      return;
-    for (ir::ValueId operand : op->operands)
-      note_addresses(operand, plan);
-  }
-
-  /// Many sums live in accumulation registers, as far as there are any; what is in flight, and what is
-  /// computed, needs vector registers.
-  unsigned depth(const PrefetchPlan &plan) const {
-    constexpr unsigned vector_registers = 256, whole_file = 512, simds = 4, working_registers = 26;
-    unsigned accumulators = 0, in_flight = 0;
-    for (size_t i = 0; i < loop_.results.size(); ++i) {
-      const ir::ValueId carried = body_.arguments[i + 1];
-      if (layouts_.homes[carried])
-        accumulators += dwords(function_.type(carried), layouts_.home(carried));
-    }
-    for (const ir::Op *load : plan.loads)
-      in_flight += dwords(function_.type(load->result()), layouts_.home(load->result()));
-    const int waves = std::max({1, function_.options.waves_per_eu, function_.options.waves / int(simds)});
-    const unsigned file = whole_file / static_cast<unsigned>(waves);
-    const unsigned agprs = file > vector_registers ? file - vector_registers : 0;
-    if (accumulators > vector_registers / 2)
-      accumulators -= std::min(accumulators, agprs);
-    // Where there are no accumulation registers, nothing can go there for a while.
-    unsigned working = agprs == 0 ? 2 * working_registers : working_registers;
-    for (const ir::Op &op : body_.ops)
-      if (layouts_.shared_quantizes.count(&op) != 0)
-        working += dwords(function_.type(op.results[0]), layouts_.home(op.results[0]));
-    const unsigned room = std::min(file, vector_registers);
-    const unsigned available = room - std::min(room, working);
-    auto depth = static_cast<unsigned>(loop_.integer("stages"));
-    while (depth > 1 && accumulators + depth * in_flight > available)
-      --depth;
-    return depth;
-  }
+  void find_early_values(PrefetchPlan &plan);
+  std::optional<std::string> branches(const ir::Op &load) const;
+  void note_addresses(const std::vector<const ir::Op *> &loads, PrefetchPlan &plan) const;
+  unsigned depth(const std::vector<const ir::Op *> &loads) const;
+  unsigned registers_of_a_lane() const;
+  unsigned available_registers() const;
 
   const FunctionIndex &index_;
   const ir::Function &function_;
+  const AxisAnalysis &axes_;
+  const ValueRanges &ranges_;
   const LayoutChoice &layouts_;
   const ir::Block &body_;
   const ir::Op &loop_;
   std::unordered_set<ir::ValueId> late_;
 };
 
+Decision<PrefetchPlan> Planner::run() {
+  if (loop_.integer("stages") < 2)
+    return Objection{&loop_, "it does not ask for stages"};
+  for (const ir::Op &op : body_.ops)
+    if (!may_overlap(op))
+      return Objection{&op, fmt::format("its body has a {}", ir::facts(op.opcode).name)};
+  PrefetchPlan plan;
+  find_early_values(plan);
+  std::vector<const ir::Op *> early;
+  for (const ir::Op &op : body_.ops) {
+    if (op.opcode != ir::Opcode::Load || function_.type(op.result()).rank() == 0)
+      continue;
+    if (!is_early(op)) {
+      plan.kept.push_back({&op, "its address or mask is not known before its iteration"});
+      continue;
+    }
+    early.push_back(&op);
+    if (std::optional<std::string> why = branches(op))
+      plan.kept.push_back({&op, *why});
+    else
+      plan.loads.push_back(&op);
+  }
+  if (plan.loads.empty())
+    return plan.kept.empty() ? Objection{&loop_, "its body loads no tile"} : plan.kept.front();
+  plan.depth = depth(early);
+  if (plan.depth < 2)
+    return Objection{&loop_, "accumulators and loads of two iterations exceed a lane's registers"};
+  note_addresses(early, plan);
+  return plan;
+}
+
+/// Values of the body either are early (known from the index alone) or late.
+void Planner::find_early_values(PrefetchPlan &plan) {
+  plan.iteration_values.insert(body_.arguments[0]);
+  late_.insert(body_.arguments.begin() + 1, body_.arguments.end());
+  for (const ir::Op &op : body_.ops) {
+    const bool early = is_address_operation(op) && is_early(op);
+    const bool varies =
+        std::any_of(op.operands.begin(), op.operands.end(), [&](ir::ValueId v) { return plan.varies(v); });
+    for (ir::ValueId result : op.results) {
+      if (!early)
+        late_.insert(result);
+      if (varies)
+        plan.iteration_values.insert(result);
+    }
+  }
+}
+
+/// Why a load takes branches, if it does.
+std::optional<std::string> Planner::branches(const ir::Op &load) const {
+  if (!mask_operand(load))
+    return std::nullopt;
+  const LinearLayout leaders = access_leaders(index_, axes_, load, layouts_.layout(load.result()));
+  const std::optional<NoDescriptor> objection =
+      descriptor_objection(index_, ranges_, load.operands[0], leaders);
+  return objection ? std::optional("its mask takes branches: " + objection->reason) : std::nullopt;
+}
+
+void Planner::note_addresses(const std::vector<const ir::Op *> &loads, PrefetchPlan &plan) const {
+  std::vector<ir::ValueId> open;
+  for (const ir::Op *load : loads)
+    open.insert(open.end(), load->operands.begin(), load->operands.end());
+  while (!open.empty()) {
+    const ir::Op *op = index_.definition(open.back());
+    open.pop_back();
+    if (op && index_.block(*op) == &body_ && plan.addresses.insert(op).second)
+      open.insert(open.end(), op->operands.begin(), op->operands.end());
+  }
+}
+
+/// AGPRs included.
+unsigned Planner::registers_of_a_lane() const {
+  const int spread = function_.options.waves / static_cast<int>(gfx950::simds);
+  return gfx950::registers_of_wave(
+      static_cast<unsigned>(std::max({1, function_.options.waves_per_eu, spread})));
+}
+
+/// Vector registers of a lane for accumulators and loads. Where there are no accumulation registers, nothing
+/// can go there for a while.
+unsigned Planner::available_registers() const {
+  const unsigned file = registers_of_a_lane();
+  unsigned working = file <= vgprs ? 2 * cost::working_registers : cost::working_registers;
+  for (const ir::Op &op : body_.ops)
+    if (layouts_.shared_quantizes.count(&op) != 0)
+      working += dwords(function_.type(op.results[0]), layouts_.layout(op.results[0]));
+  const unsigned room = std::min(file, vgprs);
+  return room - std::min(room, working);
+}
+
+/// Many accumulators live in accumulation registers, as far as there are any; what is in flight, and what is
+/// computed, needs vector registers. Loads that take branches count, as their iteration holds them too.
+unsigned Planner::depth(const std::vector<const ir::Op *> &loads) const {
+  unsigned accumulators = 0, in_flight = 0;
+  for (size_t i = 0; i < loop_.results.size(); ++i) {
+    const ir::ValueId carried = body_.arguments[i + 1];
+    if (layouts_.assigned[carried])
+      accumulators += dwords(function_.type(carried), layouts_.layout(carried));
+  }
+  for (const ir::Op *load : loads)
+    in_flight += dwords(function_.type(load->result()), layouts_.layout(load->result()));
+  const unsigned file = registers_of_a_lane();
+  const unsigned agprs = file > vgprs ? file - vgprs : 0;
+  if (accumulators > vgprs / 2)
+    accumulators -= std::min(accumulators, agprs);
+  auto depth = static_cast<unsigned>(loop_.integer("stages"));
+  while (depth > 1 && accumulators + depth * in_flight > available_registers())
+    --depth;
+  return depth;
+}
+
 } // namespace
 
-PrefetchPlan plan_prefetch(const FunctionIndex &index, const LayoutChoice &layouts, const ir::Op &loop) {
-  return Planner(index, layouts, loop).run();
+Decision<PrefetchPlan> plan_prefetch(const FunctionIndex &index, const AxisAnalysis &axes,
+                                     const ValueRanges &ranges, const LayoutChoice &layouts,
+                                     const ir::Op &loop) {
+  return Planner(index, axes, ranges, layouts, loop).run();
 }
 
 } // namespace nereid::codegen

@@ -26,6 +26,7 @@ struct Argument {
 /// (K), or its rows and columns (Mn). In order: the numbers of the config key wave_split.
 enum class WaveSplit : uint8_t { Auto, N, K, Mn };
 inline constexpr std::array<std::string_view, 4> wave_split_names = {"auto", "n", "k", "mn"};
+constexpr auto nereid_config_names(WaveSplit) { return wave_split_names; }
 
 /// The reserved config keys: how the compiler is to build the kernel.
 struct CompileOptions {
@@ -54,8 +55,10 @@ struct Function {
   std::vector<std::string> argument_names;
   std::vector<HostFunction> host_functions;
 
-  const Type &type(ValueId value) const { return value_types[value]; }
-  const SourceLine &place(const Op &op) const { return places[op.place]; }
+  const Type &type(ValueId value) const & { return value_types[value]; }
+  Type type(ValueId value) const && { return value_types[value]; }
+  const SourceLine &place(const Op &op) const & { return places[op.place]; }
+  SourceLine place(const Op &op) const && { return places[op.place]; }
   ValueId new_value(Type type) {
     value_types.push_back(std::move(type));
     return static_cast<ValueId>(value_types.size() - 1);

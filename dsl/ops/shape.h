@@ -48,6 +48,10 @@ template <detail::TileLike X> Tile<detail::ElementOf<X>> row(const X &x, Where w
 template <detail::TileLike X> Tile<detail::ElementOf<X>> col(const X &x, Where where = Where::current()) {
   return expand_dims(x, -1, where);
 }
+/// i32 [n, 1] of 0, 1, ..., n - 1: the numbers of a tile's rows.
+inline Tile<i32> rows(int64_t n, Where where = Where::current()) { return col(arange(0, n, where), where); }
+/// i32 [1, n] of 0, 1, ..., n - 1: the numbers of a tile's columns.
+inline Tile<i32> cols(int64_t n, Where where = Where::current()) { return row(arange(0, n, where), where); }
 /// The same elements in the same order. A size is odd * 2^k and its odd factor is outermost: a reshape that
 /// would have to go through it is an error.
 template <detail::TileLike X>

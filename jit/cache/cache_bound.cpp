@@ -1,3 +1,4 @@
+// Keeps a cache directory within its size.
 #include "jit/cache/cache_bound.h"
 
 #include <algorithm>
@@ -21,10 +22,10 @@ struct StoredFile {
 } // namespace
 
 uint64_t cache_bytes_from_environment() {
-  constexpr uint64_t usual = uint64_t{1} << 30;
+  constexpr uint64_t default_bytes = uint64_t{1} << 30;
   const char *text = std::getenv("NEREID_CACHE_BYTES");
   uint64_t bytes = 0;
-  return text && !llvm::StringRef(text).getAsInteger(10, bytes) && bytes > 0 ? bytes : usual;
+  return text && !llvm::StringRef(text).getAsInteger(10, bytes) && bytes > 0 ? bytes : default_bytes;
 }
 
 void keep_within(const std::string &directory, uint64_t bytes) {

@@ -9,7 +9,7 @@ namespace nereid::jit {
 uint64_t cache_bytes_from_environment();
 
 /// Removes kernels of a cache directory, those not used for longest first, until three quarters of `bytes`
-/// are left, if there are more than `bytes`; and what writers that ended too early left behind an hour ago.
+/// are left, if there are more than `bytes`; and what writers that ended too early left an hour ago.
 /// Other processes may read, write and remove there meanwhile. Failures to remove are no errors.
 void keep_within(const std::string &directory, uint64_t bytes);
 

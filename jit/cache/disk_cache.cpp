@@ -1,3 +1,4 @@
+// Files of cached kernels: their format, and how they are written and found.
 #include "jit/cache/disk_cache.h"
 
 #include <atomic>
@@ -9,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "jit/compile/resources_json.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Errno.h"
 #include "llvm/Support/FileSystem.h"
@@ -35,38 +37,13 @@ std::string checksum(llvm::StringRef payload) {
 }
 
 llvm::json::Object describe(std::string_view key, const CachedKernelInfo &info, const Binary &binary) {
-  const Resources &r = binary.resources;
   return llvm::json::Object{{"key", std::string(key)},
                             {"kernel", info.kernel},
                             {"config", info.config},
                             {"specialization", info.specialization},
                             {"compiler", binary.compiler},
                             {"waits", binary.waits == Waits::Counted ? counted : everything},
-                            {"resources", llvm::json::Object{{"vgpr", r.vgpr},
-                                                             {"agpr", r.agpr},
-                                                             {"sgpr", r.sgpr},
-                                                             {"lds", r.lds},
-                                                             {"scratch", r.scratch},
-                                                             {"spills", r.spills},
-                                                             {"occupancy", r.occupancy}}}};
-}
-
-bool read_resources(const llvm::json::Object &object, Resources &out) {
-  struct Field {
-    const char *name;
-    unsigned Resources::*member;
-  };
-  constexpr Field fields[] = {{"vgpr", &Resources::vgpr},          {"agpr", &Resources::agpr},
-                              {"sgpr", &Resources::sgpr},          {"lds", &Resources::lds},
-                              {"scratch", &Resources::scratch},    {"spills", &Resources::spills},
-                              {"occupancy", &Resources::occupancy}};
-  for (const Field &field : fields) {
-    std::optional<int64_t> value = object.getInteger(field.name);
-    if (!value)
-      return false;
-    out.*field.member = static_cast<unsigned>(*value);
-  }
-  return true;
+                            {"resources", resources_json(binary.resources)}};
 }
 
 /// The whole file, or nothing when anything about it is wrong.
@@ -87,11 +64,12 @@ std::optional<Binary> parse(llvm::StringRef file, std::string_view key) {
     return std::nullopt;
   }
   const llvm::json::Object *object = json->getAsObject();
-  const llvm::json::Object *resources = object ? object->getObject("resources") : nullptr;
-  Binary binary;
-  if (!resources || object->getString("key") != llvm::StringRef(key) ||
-      !read_resources(*resources, binary.resources))
+  const llvm::json::Object *described = object ? object->getObject("resources") : nullptr;
+  const std::optional<Resources> resources = described ? resources_of(*described) : std::nullopt;
+  if (!resources || object->getString("key") != llvm::StringRef(key))
     return std::nullopt;
+  Binary binary;
+  binary.resources = *resources;
   const llvm::StringRef waits = object->getString("waits").value_or("");
   if (waits != counted && waits != everything)
     return std::nullopt;
@@ -173,11 +151,11 @@ Status DiskCache::store(std::string_view key, const CachedKernelInfo &info, cons
     unlink(temporary.c_str());
     return error;
   }
-  look_at_size(payload.size());
+  bound_size(payload.size());
   return {};
 }
 
-void DiskCache::look_at_size(uint64_t written) const {
+void DiskCache::bound_size(uint64_t written) const {
   static std::atomic<uint64_t> since_look = 0;
   static std::atomic<bool> looked = false;
   if (since_look.fetch_add(written) + written <= bytes_ / 16 && looked.exchange(true))

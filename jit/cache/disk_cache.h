@@ -10,7 +10,7 @@
 
 namespace nereid::jit {
 
-/// What a cached kernel's file says of it beside the code object.
+/// What a cached kernel's file says of it, in addition to the code object.
 struct CachedKernelInfo {
   std::string kernel;
   std::string config;
@@ -30,7 +30,8 @@ public:
   /// there is no home either.
   static DiskCache from_environment();
 
-  const std::string &directory() const { return directory_; }
+  const std::string &directory() const & { return directory_; }
+  std::string directory() && { return std::move(directory_); }
   bool enabled() const { return !directory_.empty(); }
 
   /// The kernel, if it is there and undamaged. It counts as used now.
@@ -44,7 +45,7 @@ public:
   std::string path(std::string_view key) const;
 
 private:
-  void look_at_size(uint64_t written) const;
+  void bound_size(uint64_t written) const;
 
   std::string directory_;
   uint64_t bytes_;

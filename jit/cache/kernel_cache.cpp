@@ -1,3 +1,4 @@
+// The kernels that a device has loaded; concurrent first calls build once.
 #include "jit/cache/kernel_cache.h"
 
 #include <mutex>
@@ -11,7 +12,7 @@ const ReadyKernel *KernelCache::find(std::string_view key) const {
 }
 
 Result<const ReadyKernel *> KernelCache::find_or_build(std::string_view key, const Build &build) {
-  std::promise<Outcome> contract;
+  std::promise<Outcome> promise;
   {
     std::unique_lock lock(mutex_);
     if (auto found = kernels_.find(key); found != kernels_.end())
@@ -21,7 +22,7 @@ Result<const ReadyKernel *> KernelCache::find_or_build(std::string_view key, con
       lock.unlock();
       return other.get();
     }
-    building_.emplace(key, contract.get_future().share());
+    building_.emplace(key, promise.get_future().share());
   }
   // A kernel function may throw what is its own: the next call must not wait for a build that is over.
   struct Finish {
@@ -40,7 +41,7 @@ Result<const ReadyKernel *> KernelCache::find_or_build(std::string_view key, con
     std::unique_lock lock(mutex_);
     kernels_.emplace(key, std::move(kernel));
   }
-  contract.set_value(outcome);
+  promise.set_value(outcome);
   return outcome;
 }
 

@@ -1,3 +1,4 @@
+// The hash that names a cached kernel.
 #include "jit/cache/key.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// The parts of LLVM that make an assembler for gfx950, put together.
 #include "jit/compile/assembler.h"
 
 #include <memory>

@@ -1,4 +1,8 @@
+// Reads the AMDGPU metadata note of a code object: registers, LDS, scratch and spills of its kernel.
 #include "jit/compile/code_object_info.h"
+
+#include <algorithm>
+#include <limits>
 
 #include "llvm/BinaryFormat/ELF.h"
 #include "llvm/BinaryFormat/MsgPackDocument.h"
@@ -44,52 +48,33 @@ unsigned number(llvm::msgpack::MapDocNode &map, llvm::StringRef key) {
   auto found = map.find(key);
   if (found == map.end() || found->second.getKind() != llvm::msgpack::Type::UInt)
     return 0;
-  return static_cast<unsigned>(found->second.getUInt());
+  return static_cast<unsigned>(
+      std::min<uint64_t>(found->second.getUInt(), std::numeric_limits<unsigned>::max()));
 }
 
-/// Calls use with the metadata map of the first kernel.
-template <class Use> Status with_kernel(std::span<const uint8_t> code_object, Use use) {
-  Result<std::string> blob = metadata_blob(code_object);
-  if (!blob)
-    return blob.error();
+} // namespace
+
+Result<Resources> read_resources(std::span<const uint8_t> code_object) {
+  NEREID_TRY(const std::string blob, metadata_blob(code_object));
   llvm::msgpack::Document document;
-  if (!document.readFromBlob(*blob, /*Multi=*/false) || !document.getRoot().isMap())
+  if (!document.readFromBlob(blob, /*Multi=*/false) || !document.getRoot().isMap())
     return bad("its metadata cannot be read");
   auto &root = document.getRoot().getMap();
   auto kernels = root.find("amdhsa.kernels");
   if (kernels == root.end() || !kernels->second.isArray() || kernels->second.getArray().empty() ||
       !kernels->second.getArray()[0].isMap())
     return bad("its metadata names no kernel");
-  use(kernels->second.getArray()[0].getMap());
-  return {};
-}
-
-} // namespace
-
-Result<Resources> read_resources(std::span<const uint8_t> code_object, unsigned waves) {
+  llvm::msgpack::MapDocNode &kernel = kernels->second.getArray()[0].getMap();
   Resources resources;
-  Status read = with_kernel(code_object, [&](llvm::msgpack::MapDocNode &kernel) {
-    resources.vgpr = number(kernel, ".vgpr_count");
-    resources.agpr = number(kernel, ".agpr_count");
-    resources.sgpr = number(kernel, ".sgpr_count");
-    resources.lds = number(kernel, ".group_segment_fixed_size");
-    resources.scratch = number(kernel, ".private_segment_fixed_size");
-    resources.spills = number(kernel, ".vgpr_spill_count") + number(kernel, ".sgpr_spill_count");
-  });
-  if (!read)
-    return read.error();
-  resources.occupancy = occupancy(resources.vgpr, resources.lds, waves);
+  resources.vgpr = number(kernel, ".vgpr_count");
+  resources.agpr = number(kernel, ".agpr_count");
+  resources.sgpr = number(kernel, ".sgpr_count");
+  resources.lds = number(kernel, ".group_segment_fixed_size");
+  resources.scratch = number(kernel, ".private_segment_fixed_size");
+  resources.spills = number(kernel, ".vgpr_spill_count") + number(kernel, ".sgpr_spill_count");
+  const unsigned items = number(kernel, ".max_flat_workgroup_size");
+  resources.occupancy = occupancy(resources.vgpr, resources.lds, items / 64 + (items % 64 ? 1 : 0));
   return resources;
-}
-
-Result<unsigned> read_waves(std::span<const uint8_t> code_object) {
-  unsigned items = 0;
-  Status read = with_kernel(code_object, [&](llvm::msgpack::MapDocNode &kernel) {
-    items = number(kernel, ".max_flat_workgroup_size");
-  });
-  if (!read)
-    return read.error();
-  return (items + 63) / 64;
 }
 
 } // namespace nereid::jit

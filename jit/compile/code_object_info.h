@@ -1,50 +1,15 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
-#include <map>
 #include <span>
-#include <string>
-#include <vector>
 
 #include "base/result.h"
 #include "jit/compile/resources.h"
 
 namespace nereid::jit {
 
-/// What the metadata of a code object says of its only kernel. waves: of a workgroup, for the occupancy.
-Result<Resources> read_resources(std::span<const uint8_t> code_object, unsigned waves);
-
-/// Waves of a workgroup by the metadata (.max_flat_workgroup_size over 64).
-Result<unsigned> read_waves(std::span<const uint8_t> code_object);
-
-/// The line table of a code object: from the address where it starts, inside .text, to the line. Line 0 ends
-/// a stretch that has none.
-Result<std::map<uint64_t, unsigned>> read_lines(std::span<const uint8_t> code_object);
-
-/// Line and column of the tile IR that an instruction comes from; 0 where there are none.
-struct SourcePosition {
-  unsigned line = 0, column = 0;
-};
-
-struct MachineInstruction {
-  uint64_t address;
-  uint64_t size;    ///< bytes
-  std::string text; ///< as LLVM prints it: "s_waitcnt vmcnt(3)"
-  SourcePosition position;
-};
-
-struct MachineFunction {
-  std::string name;
-  std::vector<MachineInstruction> instructions;
-};
-
-/// The code of a code object's functions.
-Result<std::vector<MachineFunction>> read_functions(std::span<const uint8_t> code_object);
-
-/// The disassembly of the kernels, each instruction with its address and, behind a semicolon, with what
-/// `describe` says of its line (nothing when empty).
-Result<std::string> disassemble(std::span<const uint8_t> code_object,
-                                const std::function<std::string(unsigned line)> &describe);
+/// What the metadata of a code object says of its only kernel. The waves of a workgroup, which the occupancy
+/// depends on, are those of its largest one.
+Result<Resources> read_resources(std::span<const uint8_t> code_object);
 
 } // namespace nereid::jit

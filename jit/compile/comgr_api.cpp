@@ -1,3 +1,4 @@
+// Opens libamd_comgr and runs its actions.
 #include "jit/compile/comgr_api.h"
 
 #include <mutex>
@@ -126,8 +127,7 @@ Status ComgrApi::lists_target() const {
 Result<const ComgrApi *> ComgrApi::open() {
   static ComgrApi api;
   static const Status loaded = api.load();
-  if (!loaded)
-    return loaded.error();
+  NEREID_CHECK(loaded);
   return &api;
 }
 

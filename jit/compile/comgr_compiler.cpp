@@ -1,18 +1,15 @@
+// The compiler of ROCm, libamd_comgr, where a machine has one that is new enough.
 #include "jit/compile/compiler.h"
 
-#include <cctype>
 #include <cstdlib>
 
 #include <fmt/format.h>
 
-#include "jit/compile/code_object_info.h"
 #include "jit/compile/comgr_api.h"
+#include "jit/compile/large_stack.h"
 #include "jit/compile/llvm_guard.h"
-#include "jit/compile/llvm_job.h"
 #include "jit/compile/stopwatch.h"
-#include "llvm/ADT/StringExtras.h"
-#include "llvm/Object/ELFObjectFile.h"
-#include "llvm/Support/raw_ostream.h"
+#include "llvm/ADT/StringRef.h"
 
 namespace nereid::jit {
 namespace {
@@ -42,6 +39,8 @@ unsigned linker_version(std::span<const uint8_t> code_object) {
   return version;
 }
 
+/// comgr gets LLVM IR as text: its LLVM may be another than ours, and text changes less between them than
+/// bitcode.
 class ComgrCompiler : public Compiler {
 public:
   static Result<const Compiler *> open();
@@ -50,57 +49,27 @@ public:
   const std::string &identity() const override { return identity_; }
 
   Result<Binary> compile(const ModuleMaker &make, JitTimes &times) const override {
-    Result<std::string> ir = text_of(make, times);
-    if (!ir)
-      return ir.error();
+    NEREID_TRY(const std::string ir, llvm_ir_text(make, times));
     Stopwatch watch;
-    Result<std::vector<uint8_t>> object = relocatable(*ir);
-    if (!object)
-      return object.error();
+    NEREID_TRY(const std::vector<uint8_t> object, relocatable(ir));
     times.codegen += watch.restart();
-    Result<std::vector<uint8_t>> linked = link(*object);
-    if (!linked)
-      return linked.error();
+    NEREID_TRY(std::vector<uint8_t> linked, link(object));
     times.link += watch.milliseconds();
-    Result<unsigned> waves = read_waves(*linked);
-    if (!waves)
-      return waves.error();
-    Result<Resources> resources = read_resources(*linked, *waves);
-    if (!resources)
-      return resources.error();
-    return Binary{std::move(*linked), *resources, name()};
+    return linked_binary(std::move(linked), *this);
   }
 
   Result<std::string> assembly(const ModuleMaker &make) const override {
     JitTimes times;
-    Result<std::string> ir = text_of(make, times);
-    if (!ir)
-      return ir.error();
-    Result<std::vector<uint8_t>> text =
-        api_->run(ComgrApi::Action::BitcodeToAssembly, codegen_options(), ComgrApi::DataKind::Bitcode,
-                  "kernel.ll", as_bytes(*ir), ComgrApi::DataKind::Source);
-    if (!text)
-      return text.error();
-    return std::string(text->begin(), text->end());
+    NEREID_TRY(const std::string ir, llvm_ir_text(make, times));
+    NEREID_TRY(const std::vector<uint8_t> text,
+               api_->run(ComgrApi::Action::BitcodeToAssembly, codegen_options(), ComgrApi::DataKind::Bitcode,
+                         "kernel.ll", as_bytes(ir), ComgrApi::DataKind::Source));
+    return std::string(text.begin(), text.end());
   }
 
 private:
   explicit ComgrCompiler(const ComgrApi *api) : api_(api) {}
 
-  /// The module as text: comgr's LLVM may be another than ours, and text changes less between them than
-  /// bitcode.
-  static Result<std::string> text_of(const ModuleMaker &make, JitTimes &times) {
-    std::string text;
-    Status done = run_llvm_job("lowering", make, times, [&](LlvmJob &job) -> Status {
-      job.module->setTargetTriple(llvm::Triple(target_triple));
-      llvm::raw_string_ostream stream(text);
-      job.module->print(stream, nullptr);
-      return {};
-    });
-    if (!done)
-      return done.error();
-    return text;
-  }
   Result<std::vector<uint8_t>> relocatable(llvm::StringRef ir) const {
     return api_->run(ComgrApi::Action::BitcodeToRelocatable, codegen_options(), ComgrApi::DataKind::Bitcode,
                      "kernel.ll", as_bytes(ir), ComgrApi::DataKind::Relocatable);
@@ -118,33 +87,30 @@ private:
 Result<const Compiler *> ComgrCompiler::open() {
   // comgr's own cache would only repeat ours.
   setenv("AMD_COMGR_CACHE", "0", /*overwrite=*/0);
-  Result<const ComgrApi *> api = ComgrApi::open();
-  if (!api)
-    return api.error();
-  static ComgrCompiler compiler(*api);
+  NEREID_TRY(const ComgrApi *api, ComgrApi::open());
+  static ComgrCompiler compiler(api);
   Result<std::vector<uint8_t>> object = compiler.relocatable(probe_ir);
   Result<std::vector<uint8_t>> linked = object ? compiler.link(*object) : object;
   if (!linked)
-    return environment_error((*api)->path() + " does not compile: " + linked.error().message,
+    return environment_error(api->path() + " does not compile: " + linked.error().message,
                              "The embedded compiler serves");
   const unsigned version = linker_version(*linked);
   if (version < oldest_llvm)
     return environment_error(
-        fmt::format("{} is on LLVM {}; Nereid needs {}", (*api)->path(), version, oldest_llvm),
+        fmt::format("{} is on LLVM {}; Nereid needs {}", api->path(), version, oldest_llvm),
         "Install a newer comgr; the embedded compiler serves");
-  compiler.name_ = fmt::format("comgr {} on LLVM {}", (*api)->version(), version);
+  compiler.name_ = fmt::format("comgr {} on LLVM {}", api->version(), version);
   std::string options;
   for (const std::string &option : codegen_options())
     options += " " + option;
-  compiler.identity_ =
-      fmt::format("{} {} build {}{}", compiler.name_, (*api)->path(), (*api)->build_id(), options);
+  compiler.identity_ = fmt::format("{} {} build {}{}", compiler.name_, api->path(), api->build_id(), options);
   return &compiler;
 }
 
 } // namespace
 
 Result<const Compiler *> comgr_compiler() {
-  static const Result<const Compiler *> compiler = ComgrCompiler::open();
+  static const Result<const Compiler *> compiler = on_large_stack([] { return ComgrCompiler::open(); });
   return compiler;
 }
 

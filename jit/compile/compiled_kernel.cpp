@@ -1,8 +1,11 @@
+// What a kernel became, in every form that people and devices ask for.
 #include "jit/compile/compiled_kernel.h"
 
+#include "codegen/plan/kernel_plan.h"
 #include "dsl/ir/printer.h"
-#include "jit/compile/code_object_info.h"
 #include "jit/compile/compiler.h"
+#include "jit/compile/inspection.h"
+#include "jit/compile/large_stack.h"
 
 namespace nereid {
 
@@ -20,40 +23,44 @@ CompiledKernel::~CompiledKernel() = default;
 
 std::string CompiledKernel::ir() const { return ir::print(*function_); }
 
+Result<std::string> CompiledKernel::plan() const {
+  return jit::on_large_stack([&] { return jit::plan_text(*function_); });
+}
+
+Result<std::vector<Remark>> CompiledKernel::remarks() const {
+  return jit::on_large_stack([&]() -> Result<std::vector<Remark>> {
+    NEREID_TRY(const auto plan, codegen::plan_kernel(*function_));
+    return plan->remarks();
+  });
+}
+
 Result<std::string> CompiledKernel::llvm_ir() const {
-  return jit::llvm_ir_text(jit::lowered(*function_, waits()));
+  return jit::on_large_stack([&] { return jit::llvm_ir_text(jit::lowered(*function_, waits())); });
 }
 
 Result<std::string> CompiledKernel::isa() const {
-  Result<const jit::Compiler *> compiler = jit::chosen_compiler();
-  if (!compiler)
-    return compiler.error();
-  return (*compiler)->assembly(jit::lowered(*function_, waits()));
+  NEREID_TRY(const jit::Compiler *compiler, jit::chosen_compiler());
+  return jit::on_large_stack([&] { return compiler->assembly(jit::lowered(*function_, waits())); });
 }
 
 Result<std::string> CompiledKernel::annotated_isa() const {
   if (!has_code())
     return user_error("kernel '" + name() + "' was built for the interpreter and has no code");
-  return jit::disassemble(code_object(), [this](unsigned line) {
+  const auto describe = [this](unsigned line) {
     SourceLine where = source_line(line);
     where.file.erase(0, where.file.find_last_of('/') + 1);
     return where.text();
-  });
+  };
+  return jit::on_large_stack([&] { return jit::disassemble(binary_->code_object, describe); });
 }
 
-std::span<const uint8_t> CompiledKernel::code_object() const {
-  return binary_ ? std::span<const uint8_t>(binary_->code_object) : std::span<const uint8_t>();
+SharedBytes CompiledKernel::code_object() const {
+  return binary_ ? SharedBytes(binary_->code_object, binary_) : SharedBytes();
 }
 
-const Resources &CompiledKernel::resources() const {
-  static const Resources none;
-  return binary_ ? binary_->resources : none;
-}
+Resources CompiledKernel::resources() const { return binary_ ? binary_->resources : Resources(); }
 
-const std::string &CompiledKernel::compiler() const {
-  static const std::string none;
-  return binary_ ? binary_->compiler : none;
-}
+std::string CompiledKernel::compiler() const { return binary_ ? binary_->compiler : std::string(); }
 
 jit::Waits CompiledKernel::waits() const { return binary_ ? binary_->waits : jit::Waits::Counted; }
 
@@ -64,7 +71,8 @@ SourceLine CompiledKernel::source_line(unsigned line) const {
 unsigned CompiledKernel::line_at(uint64_t address) const {
   if (!has_code())
     return 0;
-  Result<std::map<uint64_t, unsigned>> lines = jit::read_lines(code_object());
+  const Result<std::map<uint64_t, unsigned>> lines =
+      jit::on_large_stack([&] { return jit::read_lines(binary_->code_object); });
   if (!lines)
     return 0;
   auto next = lines->upper_bound(address);

@@ -1,23 +1,27 @@
+// Which compiler serves, and what both have in common.
 #include "jit/compile/compiler.h"
 
 #include <cstdlib>
 
+#include "jit/compile/code_object_info.h"
 #include "jit/compile/compiler_availability.h"
 #include "jit/compile/llvm_job.h"
 #include "llvm/Support/raw_ostream.h"
 
 namespace nereid::jit {
 
-Result<std::string> llvm_ir_text(const ModuleMaker &make) {
+Result<Binary> linked_binary(std::vector<uint8_t> code_object, const Compiler &compiler) {
+  NEREID_TRY(const Resources resources, read_resources(code_object));
+  return Binary{std::move(code_object), resources, compiler.name()};
+}
+
+Result<std::string> llvm_ir_text(const ModuleMaker &make, JitTimes &times) {
   std::string text;
-  JitTimes times;
-  Status done = run_llvm_job("lowering", make, times, [&](LlvmJob &job) -> Status {
+  NEREID_CHECK(run_llvm_job("lowering", make, times, [&](LlvmJob &job) -> Status {
     llvm::raw_string_ostream stream(text);
     job.module->print(stream, nullptr);
     return {};
-  });
-  if (!done)
-    return done.error();
+  }));
   return text;
 }
 

@@ -1,11 +1,12 @@
+// The compiler that is linked in: LLVM's passes and back end, its assembler, and LLD.
 #include "jit/compile/compiler.h"
 
-#include <fmt/format.h>
 #include <optional>
+
+#include <fmt/format.h>
 
 #include "codegen/lower/sink_offsets.h"
 #include "jit/compile/assembler.h"
-#include "jit/compile/code_object_info.h"
 #include "jit/compile/identity.h"
 #include "jit/compile/linker.h"
 #include "jit/compile/llvm_guard.h"
@@ -62,27 +63,17 @@ public:
 
   Result<Binary> compile(const ModuleMaker &make, JitTimes &times) const override {
     std::string object;
-    if (Status done = generate(make, times, nullptr, &object); !done)
-      return done.error();
+    NEREID_CHECK(generate(make, times, nullptr, &object));
     Stopwatch watch;
-    Result<std::vector<uint8_t>> linked = link_code_object(object);
-    if (!linked)
-      return linked.error();
+    NEREID_TRY(std::vector<uint8_t> linked, link_code_object(object));
     times.link += watch.milliseconds();
-    Result<unsigned> waves = read_waves(*linked);
-    if (!waves)
-      return waves.error();
-    Result<Resources> resources = read_resources(*linked, *waves);
-    if (!resources)
-      return resources.error();
-    return Binary{std::move(*linked), *resources, name()};
+    return linked_binary(std::move(linked), *this);
   }
 
   Result<std::string> assembly(const ModuleMaker &make) const override {
     JitTimes times;
     std::string text;
-    if (Status done = generate(make, times, &text, nullptr); !done)
-      return done.error();
+    NEREID_CHECK(generate(make, times, &text, nullptr));
     return text;
   }
 
@@ -109,9 +100,7 @@ private:
       if (text)
         *text = llvm::StringRef(job.text.data(), job.text.size()).str();
       if (object && job.errors.empty()) {
-        if (Status assembled = assemble({job.text.data(), job.text.size()}, job.object, job.messages);
-            !assembled)
-          return assembled;
+        NEREID_CHECK(assemble({job.text.data(), job.text.size()}, job.object, job.messages));
         object->assign(job.object.begin(), job.object.end());
       }
       times.codegen += watch.milliseconds();

@@ -1,3 +1,4 @@
+// Which LLVM, LLD and Nereid make code in this process: parts of the keys of cached kernels.
 #include "jit/compile/identity.h"
 
 #include <cstring>

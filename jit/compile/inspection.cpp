@@ -1,10 +1,11 @@
+// Disassembles code objects and reads their line tables, for people and for the check of waits.
+#include "jit/compile/inspection.h"
+
 #include <algorithm>
-#include <functional>
 #include <optional>
 
 #include <fmt/format.h>
 
-#include "jit/compile/code_object_info.h"
 #include "jit/compile/compiler.h"
 #include "jit/compile/llvm_job.h"
 #include "llvm/DebugInfo/DWARF/DWARFContext.h"
@@ -88,14 +89,11 @@ private:
   std::unique_ptr<llvm::MCInstPrinter> printer_;
 };
 
-} // namespace
+using Positions = std::map<uint64_t, SourcePosition>; ///< by the address where they start
 
-Result<std::map<uint64_t, SourcePosition>> read_positions(std::span<const uint8_t> code_object) {
-  Result<std::unique_ptr<ObjectFile>> file = open_object(code_object);
-  if (!file)
-    return file.error();
-  std::map<uint64_t, SourcePosition> positions;
-  std::unique_ptr<llvm::DWARFContext> dwarf = llvm::DWARFContext::create(**file);
+Positions positions_of(const ObjectFile &file) {
+  Positions positions;
+  std::unique_ptr<llvm::DWARFContext> dwarf = llvm::DWARFContext::create(file);
   for (const auto &unit : dwarf->compile_units()) {
     const llvm::DWARFDebugLine::LineTable *table = dwarf->getLineTableForUnit(unit.get());
     if (!table)
@@ -107,69 +105,71 @@ Result<std::map<uint64_t, SourcePosition>> read_positions(std::span<const uint8_
   return positions;
 }
 
+/// The instructions of `code`, which lies at `start`.
+std::vector<MachineInstruction> decode(llvm::ArrayRef<uint8_t> code, uint64_t start,
+                                       const Disassembler &disassembler, const Positions &positions) {
+  std::vector<MachineInstruction> instructions;
+  for (uint64_t at = 0, size = 0; at < code.size(); at += size) {
+    const uint64_t address = start + at;
+    const auto next = positions.upper_bound(address);
+    const SourcePosition position = next == positions.begin() ? SourcePosition{} : std::prev(next)->second;
+    std::string text = disassembler.text(code.drop_front(at), address, size);
+    size = std::max<uint64_t>(size, 1);
+    instructions.push_back({address, size, std::move(text), position});
+  }
+  return instructions;
+}
+
+} // namespace
+
 Result<std::map<uint64_t, unsigned>> read_lines(std::span<const uint8_t> code_object) {
-  Result<std::map<uint64_t, SourcePosition>> positions = read_positions(code_object);
-  if (!positions)
-    return positions.error();
+  NEREID_TRY(const std::unique_ptr<ObjectFile> file, open_object(code_object));
   std::map<uint64_t, unsigned> lines;
-  for (const auto &[address, position] : *positions)
+  for (const auto &[address, position] : positions_of(*file))
     lines[address] = position.line;
   return lines;
 }
 
 Result<std::vector<MachineFunction>> read_functions(std::span<const uint8_t> code_object) {
-  Result<std::unique_ptr<ObjectFile>> file = open_object(code_object);
-  if (!file)
-    return file.error();
-  Result<std::map<uint64_t, SourcePosition>> positions = read_positions(code_object);
-  if (!positions)
-    return positions.error();
+  NEREID_TRY(const std::unique_ptr<ObjectFile> file, open_object(code_object));
+  const Positions positions = positions_of(*file);
   const Disassembler disassembler;
   if (!disassembler.ready())
     return nereid_error("this LLVM cannot disassemble for gfx950");
 
   std::vector<MachineFunction> functions;
-  for (const auto &symbol : (*file)->symbols()) {
+  for (const auto &symbol : file->symbols()) {
     const auto type = good(symbol.getType());
     const auto name = good(symbol.getName());
     const auto section = good(symbol.getSection());
     const auto address = good(symbol.getAddress());
     if (!type || !name || !section || !address)
       return nereid_error("the code object's symbols cannot be read");
-    if (*type != llvm::object::SymbolRef::ST_Function || *section == (*file)->section_end())
+    if (*type != llvm::object::SymbolRef::ST_Function || *section == file->section_end())
       continue;
     const auto contents = good((*section)->getContents());
     if (!contents)
       return nereid_error("the code object's text cannot be read");
     const uint64_t offset = *address - (*section)->getAddress();
     const uint64_t bytes = llvm::object::ELFSymbolRef(symbol).getSize();
-    auto code = llvm::arrayRefFromStringRef(contents->substr(offset, bytes));
-    MachineFunction &function = functions.emplace_back(MachineFunction{name->str(), {}});
-    for (uint64_t at = 0, size = 0; at < code.size(); at += size) {
-      const auto next = positions->upper_bound(*address + at);
-      const SourcePosition position = next == positions->begin() ? SourcePosition{} : std::prev(next)->second;
-      std::string text = disassembler.text(code.drop_front(at), *address + at, size);
-      size = std::max<uint64_t>(size, 1);
-      function.instructions.push_back({*address + at, size, std::move(text), position});
-    }
+    const llvm::ArrayRef<uint8_t> code = llvm::arrayRefFromStringRef(contents->substr(offset, bytes));
+    functions.push_back({name->str(), decode(code, *address, disassembler, positions)});
   }
   return functions;
 }
 
 Result<std::string> disassemble(std::span<const uint8_t> code_object,
                                 const std::function<std::string(unsigned)> &describe) {
-  Result<std::vector<MachineFunction>> functions = read_functions(code_object);
-  if (!functions)
-    return functions.error();
+  NEREID_TRY(const std::vector<MachineFunction> functions, read_functions(code_object));
   std::string out;
-  for (const MachineFunction &function : *functions) {
+  for (const MachineFunction &function : functions) {
     out += fmt::format("{}:\n", function.name);
     for (const MachineInstruction &instruction : function.instructions) {
-      const std::string beside = describe(instruction.position.line);
-      if (beside.empty())
+      const std::string note = describe(instruction.position.line);
+      if (note.empty())
         out += fmt::format("  {:06x}  {}\n", instruction.address, instruction.text);
       else
-        out += fmt::format("  {:06x}  {:<56}  ; {}\n", instruction.address, instruction.text, beside);
+        out += fmt::format("  {:06x}  {:<56}  ; {}\n", instruction.address, instruction.text, note);
     }
   }
   return out;

@@ -1,3 +1,4 @@
+// Links code objects with LLD in this process; files stay in memory as far as LLD lets them.
 #include "jit/compile/linker.h"
 
 #include <mutex>
@@ -50,8 +51,7 @@ private:
 
 Result<std::vector<uint8_t>> link_code_object(llvm::StringRef object) {
   MemoryFile input;
-  if (Status written = input.write(object); !written)
-    return written.error();
+  NEREID_CHECK(input.write(object));
   llvm::SmallString<128> output;
   if (std::error_code failed = llvm::sys::fs::createTemporaryFile("nereid", "hsaco", output))
     return environment_error("cannot create a temporary file for the linker: " + failed.message(),
@@ -65,14 +65,12 @@ Result<std::vector<uint8_t>> link_code_object(llvm::StringRef object) {
   const std::vector<const char *> arguments{"ld.lld", "-shared",      "--threads=1",
                                             "-o",     output.c_str(), input_path.c_str()};
   auto *messages = new std::string;
-  Status linked = run_guarded("linking", [&]() -> Status {
+  NEREID_CHECK(run_guarded("linking", [&]() -> Status {
     llvm::raw_string_ostream stream(*messages);
     bool good = lld::elf::link(arguments, stream, stream, /*exitEarly=*/false, /*disableOutput=*/false);
     lld::CommonLinkerContext::destroy();
     return good ? Status() : nereid_error("linking: " + *messages, "Please report the kernel");
-  });
-  if (!linked)
-    return linked.error();
+  }));
   delete messages;
 
   auto buffer = llvm::MemoryBuffer::getFile(output, /*IsText=*/false, /*RequiresNullTerminator=*/false);

@@ -1,3 +1,4 @@
+// Keeps crashes of LLVM and its options from the process around it.
 #include "jit/compile/llvm_guard.h"
 
 #include <iterator>

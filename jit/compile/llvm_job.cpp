@@ -1,3 +1,4 @@
+// One guarded run of LLVM: module, verification, passes; its diagnostics become errors.
 #include "jit/compile/llvm_job.h"
 
 #include <mutex>
@@ -47,17 +48,13 @@ Status make_and_run(LlvmJob &job, const char *what, const ModuleMaker &make, Jit
                     llvm::function_ref<Status(LlvmJob &)> steps) {
   job.context.setDiagnosticHandler(std::make_unique<Diagnostics>(job));
   Stopwatch watch;
-  Result<std::unique_ptr<llvm::Module>> made = make(job.context);
-  if (!made)
-    return made.error();
-  job.module = std::move(*made);
+  NEREID_TRY(job.module, make(job.context));
   std::string broken;
   llvm::raw_string_ostream stream(broken);
   if (llvm::verifyModule(*job.module, &stream))
     return nereid_error(std::string(what) + ": the LLVM IR is broken: " + broken, "Please report the kernel");
   times.llvm_ir += watch.milliseconds();
-  if (Status done = steps(job); !done)
-    return done;
+  NEREID_CHECK(steps(job));
   if (job.errors.empty())
     return {};
   if (job.resource_limit)
@@ -71,8 +68,7 @@ Status make_and_run(LlvmJob &job, const char *what, const ModuleMaker &make, Jit
 Status run_llvm_job(const char *what, const ModuleMaker &make, JitTimes &times,
                     llvm::function_ref<Status(LlvmJob &)> steps) {
   initialize_amdgpu();
-  if (Status set = set_llvm_options(); !set)
-    return set;
+  NEREID_CHECK(set_llvm_options());
   auto *job = new LlvmJob;
   bool returned = false;
   Status status = run_guarded(what, [&] {

@@ -1,3 +1,4 @@
+// How many waves a SIMD holds at once, and resources as text.
 #include "jit/compile/resources.h"
 
 #include <algorithm>
@@ -15,25 +16,27 @@ constexpr unsigned simds = 4;
 constexpr unsigned lds_bytes = 160 * 1024;
 constexpr unsigned lds_granule = 1280;
 
-unsigned round_up(unsigned value, unsigned granule) { return (value + granule - 1) / granule * granule; }
+uint64_t round_up(uint64_t value, uint64_t granule) { return (value + granule - 1) / granule * granule; }
 
 } // namespace
 
 unsigned occupancy(unsigned vgprs, unsigned lds, unsigned waves) {
-  waves = std::max(waves, 1u);
-  const unsigned by_registers = std::min(
-      slots_per_simd, registers_per_lane / std::max(round_up(vgprs, register_granule), register_granule));
-  unsigned workgroups = simds * by_registers / waves;
+  // 64 bits: sums and products of any arguments fit.
+  const uint64_t group = std::max(waves, 1u);
+  const uint64_t by_registers = std::min<uint64_t>(
+      slots_per_simd, registers_per_lane / round_up(std::max(vgprs, 1u), register_granule));
+  uint64_t workgroups = simds * by_registers / group;
   if (lds)
     workgroups = std::min(workgroups, lds_bytes / round_up(lds, lds_granule));
   // Waves of few workgroups need not spread evenly; the fullest SIMD counts.
-  return std::min(by_registers, (workgroups * waves + simds - 1) / simds);
+  return static_cast<unsigned>(std::min(by_registers, (workgroups * group + simds - 1) / simds));
 }
 
-std::string to_json(const Resources &r) {
-  return fmt::format(R"({{"vgpr": {}, "agpr": {}, "sgpr": {}, "lds": {}, "scratch": {}, "spills": {}, )"
-                     R"("occupancy": {}}})",
-                     r.vgpr, r.agpr, r.sgpr, r.lds, r.scratch, r.spills, r.occupancy);
+std::string to_json(const Resources &resources) {
+  std::string text;
+  for (const ResourceField &field : resource_fields)
+    text += fmt::format("{}\"{}\": {}", text.empty() ? "{" : ", ", field.name, resources.*field.member);
+  return text + "}";
 }
 
 } // namespace nereid

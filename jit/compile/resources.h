@@ -18,6 +18,17 @@ struct Resources {
   bool operator==(const Resources &) const = default;
 };
 
+/// The members by the names under which they are printed and stored, in order.
+struct ResourceField {
+  const char *name;
+  unsigned Resources::*member;
+};
+inline constexpr ResourceField resource_fields[] = {
+    {"vgpr", &Resources::vgpr},          {"agpr", &Resources::agpr},
+    {"sgpr", &Resources::sgpr},          {"lds", &Resources::lds},
+    {"scratch", &Resources::scratch},    {"spills", &Resources::spills},
+    {"occupancy", &Resources::occupancy}};
+
 /// Waves a SIMD of gfx950 holds: bounded by 512 registers in granules of 8, 8 slots a SIMD, 160 KiB of LDS a
 /// compute unit in granules of 1280 bytes, whole workgroups over 4 SIMDs. 0 when one workgroup does not fit.
 /// vgprs counts architected and accumulation registers, lds bytes a workgroup, waves those of a workgroup.

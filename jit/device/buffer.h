@@ -35,11 +35,19 @@ public:
 
   uint64_t address() const { return address_; }
   size_t bytes() const { return bytes_; }
-  const DeviceInterface *device() const { return device_.get(); }
+  const DeviceInterface *device() const & { return device_.get(); }
+  const DeviceInterface *device() const && = delete;
 
-  Status write(size_t offset, const void *from, size_t bytes);
-  Status read(size_t offset, void *to, size_t bytes) const;
-  Status fill(size_t offset, uint8_t byte, size_t bytes);
+  /// Elements of a buffer.
+  struct Range {
+    size_t first;
+    size_t count;
+    size_t element; ///< bytes of one
+  };
+  Status write(const Range &range, const void *from);
+  Status read(const Range &range, void *to) const;
+  /// Sets all bytes.
+  Status fill(uint8_t byte);
 
 private:
   void swap(Allocation &other) noexcept {
@@ -47,12 +55,25 @@ private:
     std::swap(address_, other.address_);
     std::swap(bytes_, other.bytes_);
   }
-  Status in_range(size_t offset, size_t bytes) const;
+  Status check(const Range &range) const;
 
   std::shared_ptr<DeviceInterface> device_;
   uint64_t address_ = 0;
   size_t bytes_ = 0;
 };
+
+/// What an address becomes that is moved out of the address space; launches refuse it.
+inline constexpr uint64_t no_address = UINT64_MAX;
+
+/// `elements` of `bytes` bytes after an address, or before it where they are negative.
+template <class Integer> constexpr uint64_t moved_address(uint64_t address, Integer elements, size_t bytes) {
+  int64_t distance = 0;
+  uint64_t result = 0;
+  if (__builtin_mul_overflow(elements, bytes, &distance) ||
+      __builtin_add_overflow(address, distance, &result))
+    return no_address;
+  return result;
+}
 
 } // namespace jit
 
@@ -61,7 +82,9 @@ private:
 template <class T> struct DevicePointer {
   uint64_t address = 0;
 
-  DevicePointer operator+(size_t elements) const { return {address + elements * sizeof(T)}; }
+  DevicePointer operator+(int64_t elements) const {
+    return {jit::moved_address(address, elements, sizeof(T))};
+  }
 };
 
 /// Device memory for `size()` elements, freed with the buffer. Move-only. Copies to and from the host wait
@@ -76,22 +99,23 @@ public:
   size_t size() const { return memory_.bytes() / sizeof(T); }
   size_t bytes() const { return memory_.bytes(); }
   uint64_t address() const { return memory_.address(); }
-  const jit::DeviceInterface *device() const { return memory_.device(); }
-  /// The address of element `index`.
-  DevicePointer<T> at(size_t index = 0) const { return {address() + index * sizeof(T)}; }
+  const jit::DeviceInterface *device() const & { return memory_.device(); }
+  const jit::DeviceInterface *device() const && = delete;
+  /// The address of element `index`; the buffer has to live as long as it is used.
+  DevicePointer<T> at(size_t index = 0) const & { return {jit::moved_address(address(), index, sizeof(T))}; }
+  DevicePointer<T> at(size_t index = 0) const && = delete;
 
   /// Copies data over elements first, first + 1, ...; more than fits is a user error.
   Status copy_from_host(std::span<const T> data, size_t first = 0) {
-    return memory_.write(first * sizeof(T), data.data(), data.size_bytes());
+    return memory_.write({first, data.size(), sizeof(T)}, data.data());
   }
   Status copy_to_host(std::span<T> data, size_t first = 0) const {
-    return memory_.read(first * sizeof(T), data.data(), data.size_bytes());
+    return memory_.read({first, data.size(), sizeof(T)}, data.data());
   }
   /// All elements, as a host vector.
   Result<std::vector<T>> to_host() const {
     std::vector<T> data(size());
-    if (Status copied = copy_to_host(data); !copied)
-      return copied.error();
+    NEREID_CHECK(copy_to_host(data));
     return data;
   }
   /// Sets every element.
@@ -99,7 +123,7 @@ public:
     unsigned char bytes[sizeof(T)];
     std::memcpy(bytes, &value, sizeof(T));
     if (std::all_of(bytes, bytes + sizeof(T), [&](unsigned char b) { return b == bytes[0]; }))
-      return memory_.fill(0, bytes[0], memory_.bytes());
+      return memory_.fill(bytes[0]);
     return copy_from_host(std::vector<T>(size(), value));
   }
 

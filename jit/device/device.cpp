@@ -1,3 +1,4 @@
+// Devices, their streams and their memory, over what a kind of device implements.
 #include "jit/device/device.h"
 
 #include <map>
@@ -14,31 +15,31 @@ Allocation::~Allocation() {
     device_->free(address_);
 }
 
-Status Allocation::in_range(size_t offset, size_t bytes) const {
-  if (offset <= bytes_ && bytes <= bytes_ - offset)
+Status Allocation::check(const Range &range) const {
+  const size_t count = bytes_ / range.element;
+  if (range.first <= count && range.count <= count - range.first)
     return {};
-  return user_error("a copy of " + std::to_string(bytes) + " bytes at byte " + std::to_string(offset) +
-                        " exceeds a buffer of " + std::to_string(bytes_) + " bytes",
+  return user_error("a copy of " + std::to_string(range.count) + " elements from element " +
+                        std::to_string(range.first) + " on exceeds a buffer of " + std::to_string(count) +
+                        " elements of " + std::to_string(range.element) + " bytes",
                     "allocate a larger buffer or copy less");
 }
 
-Status Allocation::write(size_t offset, const void *from, size_t bytes) {
-  if (Status fits = in_range(offset, bytes); !fits || !bytes)
-    return fits;
-  return device_->write(address_ + offset, from, bytes);
+Status Allocation::write(const Range &range, const void *from) {
+  NEREID_CHECK(check(range));
+  if (!range.count)
+    return {};
+  return device_->write(address_ + range.first * range.element, from, range.count * range.element);
 }
 
-Status Allocation::read(size_t offset, void *to, size_t bytes) const {
-  if (Status fits = in_range(offset, bytes); !fits || !bytes)
-    return fits;
-  return device_->read(to, address_ + offset, bytes);
+Status Allocation::read(const Range &range, void *to) const {
+  NEREID_CHECK(check(range));
+  if (!range.count)
+    return {};
+  return device_->read(to, address_ + range.first * range.element, range.count * range.element);
 }
 
-Status Allocation::fill(size_t offset, uint8_t byte, size_t bytes) {
-  if (Status fits = in_range(offset, bytes); !fits || !bytes)
-    return fits;
-  return device_->fill(address_ + offset, byte, bytes);
-}
+Status Allocation::fill(uint8_t byte) { return bytes_ ? device_->fill(address_, byte, bytes_) : Status(); }
 
 } // namespace jit
 
@@ -49,10 +50,8 @@ Result<double> Event::milliseconds_until(const Event &later) const {
 Status Stream::synchronize() const { return device_->synchronize(state()); }
 
 Result<Event> Stream::record() const {
-  Result<std::shared_ptr<jit::EventState>> event = device_->record(state());
-  if (!event)
-    return event.error();
-  return Event(std::move(*event));
+  NEREID_TRY(std::shared_ptr<jit::EventState> event, device_->record(state()));
+  return Event(std::move(event));
 }
 
 Device Stream::device() const { return Device(device_); }
@@ -73,10 +72,8 @@ Result<Device> Device::hip(int index) {
   std::lock_guard lock(mutex);
   if (auto found = opened.find(index); found != opened.end())
     return found->second;
-  Result<std::shared_ptr<jit::DeviceInterface>> made = jit::make_hip_device(index);
-  if (!made)
-    return made.error();
-  return opened.emplace(index, Device(std::move(*made))).first->second;
+  NEREID_TRY(std::shared_ptr<jit::DeviceInterface> gpu, jit::make_hip_device(index));
+  return opened.emplace(index, Device(std::move(gpu))).first->second;
 }
 
 Result<Device> Device::named(std::string_view name) {
@@ -96,27 +93,23 @@ std::string_view Device::kind_name() const { return kind() == DeviceKind::Hip ? 
 Stream Device::stream() const { return Stream(interface_, nullptr); }
 
 Result<Stream> Device::new_stream() const {
-  Result<std::shared_ptr<jit::StreamState>> made = interface_->new_stream();
-  if (!made)
-    return made.error();
-  return Stream(interface_, std::move(*made));
+  NEREID_TRY(std::shared_ptr<jit::StreamState> state, interface_->new_stream());
+  return Stream(interface_, std::move(state));
 }
 
 Status Device::synchronize() const { return interface_->synchronize_all(); }
 
-Result<jit::Allocation> Device::allocate_memory(size_t bytes) const {
-  Result<uint64_t> address = interface_->allocate(bytes);
-  if (!address)
-    return address.error();
-  return jit::Allocation(interface_, *address, bytes);
+Result<jit::Allocation> Device::allocate_memory(size_t count, size_t element) const {
+  size_t bytes = 0;
+  if (__builtin_mul_overflow(count, element, &bytes))
+    return user_error("a buffer of " + std::to_string(count) + " elements of " + std::to_string(element) +
+                          " bytes is larger than an address space of 2^64 bytes",
+                      "Check the sizes of which the count is computed");
+  NEREID_TRY(const uint64_t address, interface_->allocate(bytes));
+  return jit::Allocation(interface_, address, bytes);
 }
 
-Result<Buffer<std::byte>> Device::allocate(size_t bytes) const {
-  Result<jit::Allocation> memory = allocate_memory(bytes);
-  if (!memory)
-    return memory.error();
-  return Buffer<std::byte>(std::move(*memory));
-}
+Result<Buffer<std::byte>> Device::allocate(size_t bytes) const { return allocate<std::byte>(bytes); }
 
 std::vector<DeviceAvailability> devices() {
   const Result<Device> gpu = Device::hip();

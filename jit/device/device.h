@@ -50,13 +50,15 @@ class Stream {
 public:
   /// Waits until everything queued here is done; a fault of a launch is reported here at the latest.
   Status synchronize() const;
-  /// An event behind everything queued so far.
+  /// An event after everything queued so far.
   Result<Event> record() const;
   Device device() const;
 
-  jit::DeviceInterface &interface() const { return *device_; }
+  jit::DeviceInterface &interface() const & { return *device_; }
+  jit::DeviceInterface &interface() const && = delete;
   /// Null for the default stream.
-  jit::StreamState *state() const { return state_.get(); }
+  jit::StreamState *state() const & { return state_.get(); }
+  jit::StreamState *state() const && = delete;
 
 private:
   friend class Device;
@@ -96,29 +98,22 @@ public:
   Result<Buffer<std::byte>> allocate(size_t bytes) const;
   /// A buffer of `count` elements, its contents undefined.
   template <class T> Result<Buffer<T>> allocate(size_t count) const {
-    if (count > SIZE_MAX / sizeof(T))
-      return user_error("a buffer of " + std::to_string(count) + " elements is too large");
-    Result<jit::Allocation> memory = allocate_memory(count * sizeof(T));
-    if (!memory)
-      return memory.error();
-    return Buffer<T>(std::move(*memory));
+    NEREID_TRY(jit::Allocation memory, allocate_memory(count, sizeof(T)));
+    return Buffer<T>(std::move(memory));
   }
   /// A buffer with a copy of host data.
   template <class T> Result<Buffer<T>> upload(const std::vector<T> &data) const {
-    Result<Buffer<T>> buffer = allocate<T>(data.size());
-    if (!buffer)
-      return buffer;
-    if (Status copied = buffer->copy_from_host(data); !copied)
-      return copied.error();
+    NEREID_TRY(Buffer<T> buffer, allocate<T>(data.size()));
+    NEREID_CHECK(buffer.copy_from_host(data));
     return buffer;
   }
 
-  jit::DeviceInterface &interface() const { return *interface_; }
-  const std::shared_ptr<jit::DeviceInterface> &shared_interface() const { return interface_; }
+  jit::DeviceInterface &interface() const & { return *interface_; }
+  jit::DeviceInterface &interface() const && = delete;
   bool operator==(const Device &other) const { return interface_ == other.interface_; }
 
 private:
-  Result<jit::Allocation> allocate_memory(size_t bytes) const;
+  Result<jit::Allocation> allocate_memory(size_t count, size_t element) const;
 
   std::shared_ptr<jit::DeviceInterface> interface_;
 };

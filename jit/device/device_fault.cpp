@@ -1,3 +1,4 @@
+// A fault of a device in the words of the kernel: its line, its program, its argument.
 #include "jit/device/device_fault.h"
 
 #include <cstring>
@@ -43,18 +44,18 @@ Error describe_fault(const DeviceFault &fault, const CompiledKernel &kernel,
                      std::span<const std::byte> kernarg) {
   const unsigned line = kernel.line_at(fault.address);
   const SourceLine where = kernel.source_line(line);
-  std::string place = fmt::format("program ({}, {}, {}), wave {}", fault.workgroup[0], fault.workgroup[1],
-                                  fault.workgroup[2], fault.wave);
+  std::string program = fmt::format("program ({}, {}, {}), wave {}", fault.workgroup[0], fault.workgroup[1],
+                                    fault.workgroup[2], fault.wave);
   if (fault.lane >= 0)
-    place += fmt::format(", lane {}", fault.lane);
+    program += fmt::format(", lane {}", fault.lane);
   std::string text = fault.text;
   if (fault.memory)
     text += argument_near(*fault.memory, kernel.function(), arguments_of(kernel.function(), kernarg));
   std::string what =
-      fmt::format("{}: {} ({}, '{}' at {:#x})", fault.kind, text, place, fault.instruction, fault.address);
+      fmt::format("{}: {} ({}, '{}' at {:#x})", fault.kind, text, program, fault.instruction, fault.address);
   if (fault.trap)
     if (std::string message = assertion_at(kernel, line); !message.empty())
-      what = fmt::format("device_assert failed: {} ({})", message, place);
+      what = fmt::format("device_assert failed: {} ({})", message, program);
   return {fault.blame.owner, fmt::format("kernel '{}': {}", kernel.name(), what), fault.blame.remedy, where};
 }
 

@@ -44,7 +44,7 @@ struct LaunchRequest {
 
 /// What Device, Buffer, Stream and Kernel need of a device. All members may be called from several threads at
 /// once.
-class DeviceInterface : public std::enable_shared_from_this<DeviceInterface> {
+class DeviceInterface {
 public:
   virtual ~DeviceInterface() = default;
 

@@ -1,3 +1,4 @@
+// Opens libamdhip64 and asks it what a GPU is.
 #include "jit/device/hip_api.h"
 
 #include <cstring>
@@ -46,8 +47,7 @@ Status load(HipApi &api) {
 Result<const HipApi *> HipApi::open() {
   static HipApi api;
   static const Status loaded = load(api);
-  if (!loaded)
-    return loaded.error();
+  NEREID_CHECK(loaded);
   return &api;
 }
 
@@ -61,10 +61,8 @@ Status HipApi::check(int code, const char *call) const {
 Result<HipGpu> describe_gpu(const HipApi &api, int index) {
   // Room beyond the struct for a later HIP that made it longer.
   std::vector<char> properties(4 * properties_size);
-  if (Status got =
-          api.check(api.hipGetDevicePropertiesR0600(properties.data(), index), "hipGetDeviceProperties");
-      !got)
-    return got.error();
+  NEREID_CHECK(
+      api.check(api.hipGetDevicePropertiesR0600(properties.data(), index), "hipGetDeviceProperties"));
   HipGpu gpu{text_at(properties, name_offset), text_at(properties, architecture_offset), 0};
   std::memcpy(&gpu.compute_units, properties.data() + compute_units_offset, sizeof(gpu.compute_units));
   return gpu;

@@ -1,3 +1,4 @@
+// A gfx950 GPU as a device, by HIP.
 #include <fmt/format.h>
 
 #include "jit/compile/compiled_kernel.h"
@@ -37,13 +38,10 @@ public:
   HipEvent(const HipApi &api, void *event) : handle(event, api.hipEventDestroy), api_(api) {}
   Result<double> milliseconds_until(const EventState &later) const override {
     void *end = static_cast<const HipEvent &>(later).handle.get();
-    if (Status waited = api_.check(api_.hipEventSynchronize(end), "hipEventSynchronize"); !waited)
-      return waited.error();
+    NEREID_CHECK(api_.check(api_.hipEventSynchronize(end), "hipEventSynchronize"));
     float milliseconds = 0;
-    if (Status got =
-            api_.check(api_.hipEventElapsedTime(&milliseconds, handle.get(), end), "hipEventElapsedTime");
-        !got)
-      return got.error();
+    NEREID_CHECK(
+        api_.check(api_.hipEventElapsedTime(&milliseconds, handle.get(), end), "hipEventElapsedTime"));
     return double{milliseconds};
   }
   Handle handle;
@@ -76,8 +74,7 @@ public:
 
   Result<uint64_t> allocate(size_t bytes) override {
     void *memory = nullptr;
-    if (Status done = call(api_.hipMalloc, "hipMalloc", &memory, std::max<size_t>(bytes, 1)); !done)
-      return done.error();
+    NEREID_CHECK(call(api_.hipMalloc, "hipMalloc", &memory, std::max<size_t>(bytes, 1)));
     return reinterpret_cast<uint64_t>(memory);
   }
   void free(uint64_t address) override { (void)call(api_.hipFree, "hipFree", pointer(address)); }
@@ -100,10 +97,8 @@ public:
 
   Result<std::shared_ptr<StreamState>> new_stream() override {
     void *stream = nullptr;
-    if (Status done =
-            call(api_.hipStreamCreateWithFlags, "hipStreamCreateWithFlags", &stream, non_blocking_stream);
-        !done)
-      return done.error();
+    NEREID_CHECK(
+        call(api_.hipStreamCreateWithFlags, "hipStreamCreateWithFlags", &stream, non_blocking_stream));
     return std::shared_ptr<StreamState>(std::make_shared<HipStream>(api_, stream));
   }
   Status synchronize(StreamState *stream) override {
@@ -112,25 +107,19 @@ public:
   Status synchronize_all() override { return call(api_.hipDeviceSynchronize, "hipDeviceSynchronize"); }
   Result<std::shared_ptr<EventState>> record(StreamState *stream) override {
     void *event = nullptr;
-    if (Status made = call(api_.hipEventCreate, "hipEventCreate", &event); !made)
-      return made.error();
+    NEREID_CHECK(call(api_.hipEventCreate, "hipEventCreate", &event));
     auto state = std::make_shared<HipEvent>(api_, event);
-    if (Status recorded = call(api_.hipEventRecord, "hipEventRecord", event, handle_of(stream)); !recorded)
-      return recorded.error();
+    NEREID_CHECK(call(api_.hipEventRecord, "hipEventRecord", event, handle_of(stream)));
     return std::shared_ptr<EventState>(std::move(state));
   }
 
   Result<std::shared_ptr<const LoadedKernel>> load(const CompiledKernel &kernel) override {
     void *module = nullptr;
-    if (Status loaded = call(api_.hipModuleLoadData, "hipModuleLoadData", &module,
-                             static_cast<const void *>(kernel.code_object().data()));
-        !loaded)
-      return loaded.error();
+    NEREID_CHECK(call(api_.hipModuleLoadData, "hipModuleLoadData", &module,
+                      static_cast<const void *>(kernel.code_object().data())));
     auto state = std::make_shared<HipKernel>(api_, module);
-    if (Status found = call(api_.hipModuleGetFunction, "hipModuleGetFunction", &state->function, module,
-                            kernel.name().c_str());
-        !found)
-      return found.error();
+    NEREID_CHECK(call(api_.hipModuleGetFunction, "hipModuleGetFunction", &state->function, module,
+                      kernel.name().c_str()));
     return std::shared_ptr<const LoadedKernel>(std::move(state));
   }
 
@@ -140,12 +129,10 @@ public:
     size_t size = request.kernarg.size();
     void *extra[] = {pointer(buffer_pointer), const_cast<std::byte *>(request.kernarg.data()),
                      pointer(buffer_size), &size, pointer(end)};
-    Status launched =
-        call(api_.hipModuleLaunchKernel, "hipModuleLaunchKernel",
-             static_cast<const HipKernel &>(request.kernel).function, request.grid.x, request.grid.y,
-             request.grid.z, request.block, 1u, 1u, 0u, handle_of(stream), nullptr, extra);
-    if (!launched)
-      return launched.error();
+    const auto [x, y, z] = request.grid.sizes();
+    NEREID_CHECK(call(api_.hipModuleLaunchKernel, "hipModuleLaunchKernel",
+                      static_cast<const HipKernel &>(request.kernel).function, x, y, z, request.block, 1u, 1u,
+                      0u, handle_of(stream), nullptr, extra));
     return std::optional<InstructionCounts>();
   }
 
@@ -153,8 +140,7 @@ private:
   /// The current device belongs to the calling thread, so every call sets it.
   template <class... P, class... A>
   Status call(int (*function)(P...), const char *name, A... arguments) const {
-    if (Status set = api_.check(api_.hipSetDevice(index_), "hipSetDevice"); !set)
-      return set;
+    NEREID_CHECK(api_.check(api_.hipSetDevice(index_), "hipSetDevice"));
     return api_.check(function(static_cast<P>(arguments)...), name);
   }
   Status then_wait(const Status &queued) const {
@@ -169,10 +155,8 @@ private:
 } // namespace
 
 Result<std::shared_ptr<DeviceInterface>> make_hip_device(int index) {
-  Result<const HipApi *> opened = HipApi::open();
-  if (!opened)
-    return opened.error();
-  const HipApi &api = **opened;
+  NEREID_TRY(const HipApi *opened, HipApi::open());
+  const HipApi &api = *opened;
   int count = 0;
   Status counted = api.check(api.hipInit(0), "hipInit");
   if (counted)
@@ -183,14 +167,12 @@ Result<std::shared_ptr<DeviceInterface>> make_hip_device(int index) {
                              "The simulator serves");
   if (index < 0 || index >= count)
     return user_error(fmt::format("there is no GPU {}: this machine has {}", index, count));
-  Result<HipGpu> gpu = describe_gpu(api, index);
-  if (!gpu)
-    return gpu.error();
-  if (!gpu->architecture.starts_with(target_cpu))
+  NEREID_TRY(const HipGpu gpu, describe_gpu(api, index));
+  if (!gpu.architecture.starts_with(target_cpu))
     return environment_error(
-        fmt::format("GPU {} is a {} ({}), not a {}", index, gpu->name, gpu->architecture, target_cpu),
+        fmt::format("GPU {} is a {} ({}), not a {}", index, gpu.name, gpu.architecture, target_cpu),
         "The simulator serves");
-  return std::shared_ptr<DeviceInterface>(std::make_shared<HipDevice>(api, index, *gpu));
+  return std::shared_ptr<DeviceInterface>(std::make_shared<HipDevice>(api, index, gpu));
 }
 
 } // namespace nereid::jit

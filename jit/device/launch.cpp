@@ -1,3 +1,4 @@
+// Which grids a launch may have, and what is known of a launch by its kernel.
 #include "jit/device/launch.h"
 
 #include <fmt/format.h>
@@ -5,13 +6,24 @@
 #include "jit/compile/compiled_kernel.h"
 
 namespace nereid {
+namespace {
+
+bool is_within(int64_t programs, int64_t max) { return programs > 0 && programs <= max; }
+
+} // namespace
 
 Status Grid::check() const {
   // Every launch comes here: what is right allocates nothing.
-  if (count() && x <= max_x && y <= max_y_or_z && z <= max_y_or_z)
+  if (is_within(x, max_x) && is_within(y, max_y_or_z) && is_within(z, max_y_or_z))
     return {};
   const std::string text = fmt::format("the grid is {} x {} x {}", x, y, z);
-  if (!count())
+  if (x < 0 || y < 0 || z < 0)
+    return user_error(fmt::format("{}: {} is negative", text,
+                                  x < 0   ? "x"
+                                  : y < 0 ? "y"
+                                          : "z"),
+                      "Check the sizes of which it is computed, and their types");
+  if (x == 0 || y == 0 || z == 0)
     return user_error(text + ": it has no programs");
   if (x > max_x)
     return user_error(fmt::format("{}: x is more than 2^31 - 1", text),
@@ -20,21 +32,9 @@ Status Grid::check() const {
                     "Put the dimension with the most programs into x, or give each program more work");
 }
 
-std::string_view name_of(CacheLevel level) {
-  switch (level) {
-  case CacheLevel::None:
-    return "none";
-  case CacheLevel::Memory:
-    return "memory";
-  case CacheLevel::Disk:
-    return "disk";
-  }
-  return "none";
-}
-
-std::string_view LaunchInfo::kernel() const { return compiled->name(); }
-std::string_view LaunchInfo::config() const { return compiled->config(); }
+std::string LaunchInfo::kernel() const { return compiled->name(); }
+std::string LaunchInfo::config() const { return compiled->config(); }
 std::array<uint32_t, 3> LaunchInfo::block() const { return {compiled->block(), 1, 1}; }
-const Resources &LaunchInfo::resources() const { return compiled->resources(); }
+Resources LaunchInfo::resources() const { return compiled->resources(); }
 
 } // namespace nereid

@@ -4,46 +4,42 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <string_view>
+#include <string>
 
 #include "base/result.h"
 #include "jit/compile/jit_times.h"
 #include "jit/compile/resources.h"
+#include "sim/launch/instruction_counts.h"
 
 namespace nereid {
 
 class CompiledKernel;
 
-/// Programs of a launch in x, y and z: at most 2^31 - 1 in x and 2^16 - 1 in y and z, as HIP has it.
+/// Programs of a launch in x, y and z: at most 2^31 - 1 in x and 2^16 - 1 in y and z, as HIP has it. Any
+/// integers go in, `Grid{cdiv(n, block)}`; a launch checks them.
 struct Grid {
-  static constexpr uint32_t max_x = (uint32_t{1} << 31) - 1;
-  static constexpr uint32_t max_y_or_z = (uint32_t{1} << 16) - 1;
+  static constexpr int64_t max_x = (int64_t{1} << 31) - 1;
+  static constexpr int64_t max_y_or_z = (int64_t{1} << 16) - 1;
 
-  uint32_t x = 1;
-  uint32_t y = 1;
-  uint32_t z = 1;
+  int64_t x = 1;
+  int64_t y = 1;
+  int64_t z = 1;
 
-  uint64_t count() const { return uint64_t{x} * y * z; }
   /// Error (User) when no launch can have this grid.
   Status check() const;
+  /// All programs of a grid that passes the check.
+  uint64_t count() const {
+    return static_cast<uint64_t>(x) * static_cast<uint64_t>(y) * static_cast<uint64_t>(z);
+  }
+  /// The same grid as devices take it.
+  std::array<uint32_t, 3> sizes() const {
+    return {static_cast<uint32_t>(x), static_cast<uint32_t>(y), static_cast<uint32_t>(z)};
+  }
   bool operator==(const Grid &) const = default;
 };
 
-/// Instructions of waves that a device counted, summed over all waves; a load to LDS counts as vmem_load.
-struct InstructionCounts {
-  uint64_t total = 0;
-  uint64_t mfma = 0;
-  uint64_t valu = 0;
-  uint64_t salu = 0;
-  uint64_t smem = 0;
-  uint64_t lds = 0;
-  uint64_t vmem_load = 0;
-  uint64_t vmem_store = 0;
-  uint64_t vmem_atomic = 0;
-  uint64_t barrier = 0;
-  uint64_t waitcnt = 0;
-  uint64_t branch = 0;
-  uint64_t other = 0;
+/// Instructions of waves that a device counted, summed over all waves.
+struct InstructionCounts : sim::InstructionCounts {
   uint64_t longest_wave = 0; ///< the most instructions that one wave executed; no part of the sums
 };
 
@@ -63,10 +59,10 @@ struct LaunchInfo {
   double wall_ms = 0;                            ///< of the launch alone, on the host's clock
   bool interpreted = false;
 
-  std::string_view kernel() const;
-  std::string_view config() const;       ///< "block=1024,waves=4"
+  std::string kernel() const;
+  std::string config() const;            ///< "block=1024,waves=4"
   std::array<uint32_t, 3> block() const; ///< work-items of a workgroup: 64 times the waves, 1, 1
-  const Resources &resources() const;    ///< all zero when interpreted
+  Resources resources() const;           ///< all zero when interpreted
 };
 
 } // namespace nereid

@@ -1,3 +1,4 @@
+// The simulator as a device: its options, its memory, its launches, and whose fault its faults are.
 #include "jit/device/sim_device.h"
 
 #include <charconv>
@@ -31,13 +32,6 @@ private:
   std::chrono::steady_clock::time_point when_ = std::chrono::steady_clock::now();
 };
 
-InstructionCounts counts_of(const sim::Report &report) {
-  const sim::InstructionCounts &c = report.counts;
-  return {
-      c.total,      c.mfma,        c.valu,    c.salu,    c.smem,   c.lds,   c.vmem_load,
-      c.vmem_store, c.vmem_atomic, c.barrier, c.waitcnt, c.branch, c.other, report.longest_wave_instructions};
-}
-
 Result<sim::Checks> checks_of(const SimulatorOptions &options) {
   const char *variable = std::getenv("NEREID_SIM_CHECKS");
   if (!options.checks.empty())
@@ -46,14 +40,14 @@ Result<sim::Checks> checks_of(const SimulatorOptions &options) {
 }
 
 /// Minutes of simulation.
-constexpr uint64_t usual_budget = uint64_t{1} << 32;
+constexpr uint64_t default_budget = uint64_t{1} << 32;
 
 Result<uint64_t> budget_of(const SimulatorOptions &options) {
   if (options.budget)
     return options.budget;
   const char *variable = std::getenv("NEREID_SIM_BUDGET");
   if (!variable || !*variable)
-    return usual_budget;
+    return default_budget;
   uint64_t value = 0;
   const char *end = variable + std::strlen(variable);
   const auto [stop, status] = std::from_chars(variable, end, value);
@@ -75,7 +69,7 @@ FaultBlame blame(sim::FaultKind kind) {
   case sim::FaultKind::Undefined:
     return {Owner::User, "Write the buffer before it is read, or mask the elements that do not exist"};
   case sim::FaultKind::NanScale:
-    return {Owner::User, "A scale byte is 0xFF: check the scales and what stands behind their last row"};
+    return {Owner::User, "A scale byte is 0xFF: check the scales and what stands after their last row"};
   case sim::FaultKind::RaceGlobal:
     return {Owner::User, "Let one program write a byte that others use, or use atomics"};
   case sim::FaultKind::Budget:
@@ -150,8 +144,7 @@ Result<HostMemory> SimDevice::host_memory() {
     const sim::Block *block = size ? view.find(address, size) : nullptr;
     if (!block)
       continue;
-    if (Status added = memory.add({address, size, block->data() + (address - block->address())}); !added)
-      return added.error();
+    NEREID_CHECK(memory.add({address, size, block->data() + (address - block->address())}));
   }
   return memory;
 }
@@ -165,30 +158,23 @@ Result<std::shared_ptr<EventState>> SimDevice::record(StreamState *) {
 }
 
 Result<std::shared_ptr<const LoadedKernel>> SimDevice::load(const CompiledKernel &kernel) {
-  Result<sim::CodeObject> code = sim::CodeObject::load(std::as_bytes(kernel.code_object()));
-  if (!code)
-    return code.error();
-  return std::shared_ptr<const LoadedKernel>(std::make_shared<SimKernel>(std::move(*code)));
+  NEREID_TRY(sim::CodeObject code, sim::CodeObject::load(std::as_bytes(kernel.code_object())));
+  return std::shared_ptr<const LoadedKernel>(std::make_shared<SimKernel>(std::move(code)));
 }
 
 Result<std::optional<InstructionCounts>> SimDevice::launch(StreamState *, const LaunchRequest &request) {
-  if (!checks_)
-    return checks_.error();
-  if (!budget_)
-    return budget_.error();
   sim::Launch launch;
-  launch.checks = *checks_;
-  launch.instruction_budget = *budget_;
-  launch.grid = {request.grid.x, request.grid.y, request.grid.z};
+  NEREID_TRY(launch.checks, checks_);
+  NEREID_TRY(launch.instruction_budget, budget_);
+  launch.grid = request.grid.sizes();
   launch.block = {request.block, 1, 1};
   launch.kernarg.assign(request.kernarg.begin(), request.kernarg.end());
   launch.threads = options_.threads;
-  Result<sim::Report> report = sim::run(static_cast<const SimKernel &>(request.kernel).code, memory_, launch);
-  if (!report)
-    return report.error();
-  if (report->fault)
-    return fault_error(*report->fault, request);
-  return std::optional<InstructionCounts>(counts_of(*report));
+  NEREID_TRY(const sim::Report report,
+             sim::run(static_cast<const SimKernel &>(request.kernel).code, memory_, launch));
+  if (report.fault)
+    return fault_error(*report.fault, request);
+  return std::optional(InstructionCounts{report.counts, report.longest_wave_instructions});
 }
 
 std::shared_ptr<DeviceInterface> make_sim_device(const SimulatorOptions &options) {

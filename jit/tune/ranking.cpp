@@ -1,3 +1,4 @@
+// By what candidates are ranked: measured time on a GPU, an estimate elsewhere.
 #include "jit/tune/ranking.h"
 
 #include <algorithm>
@@ -11,18 +12,11 @@ Result<double> DeviceTime::figure(const Stream &stream, const std::vector<Launch
                                   const CandidateRun &run) const {
   std::vector<double> times;
   for (int i = 0; i < runs_; ++i) {
-    Result<Event> start = stream.record();
-    if (!start)
-      return start.error();
-    if (Result<std::vector<LaunchInfo>> launched = run(); !launched)
-      return launched.error();
-    Result<Event> end = stream.record();
-    if (!end)
-      return end.error();
-    Result<double> passed = start->milliseconds_until(*end);
-    if (!passed)
-      return passed;
-    times.push_back(*passed);
+    NEREID_TRY(const Event start, stream.record());
+    NEREID_CHECK(run());
+    NEREID_TRY(const Event end, stream.record());
+    NEREID_TRY(const double passed, start.milliseconds_until(end));
+    times.push_back(passed);
   }
   std::nth_element(times.begin(), times.begin() + static_cast<ptrdiff_t>(times.size() / 2), times.end());
   return times[times.size() / 2];
@@ -33,8 +27,7 @@ Result<double> Estimate::figure(const Stream &, const std::vector<LaunchInfo> &f
   double sum = 0;
   for (const LaunchInfo &launch : first) {
     if (!launch.instructions)
-      return environment_error("the device counted no instructions of kernel '" +
-                                   std::string(launch.kernel()) + "'",
+      return environment_error("the device counted no instructions of kernel '" + launch.kernel() + "'",
                                "An estimate needs compiled code on the simulator; unset NEREID_INTERPRET");
     const uint64_t iterations = (launch.grid.count() + compute_units - 1) / compute_units;
     sum += static_cast<double>(iterations * launch.instructions->longest_wave);

@@ -39,7 +39,7 @@ private:
   int runs_;
 };
 
-/// A plain estimate where nothing can be timed: for each launch the rounds of workgroups over 256 compute
+/// A plain estimate where nothing can be timed: for each launch how often its workgroups fill 256 compute
 /// units, times the instructions of its longest wave; summed.
 class Estimate final : public Ranking {
 public:

@@ -1,9 +1,11 @@
+// Compiles, runs, checks and ranks candidates; reports as JSON files.
 #include "jit/tune/tuner.h"
 
 #include <algorithm>
 
 #include <fmt/format.h>
 
+#include "jit/compile/resources_json.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -16,7 +18,7 @@ namespace {
 constexpr double tie = 1.02;
 
 std::string reason_to_reject(const CompiledKernel &kernel) {
-  const Resources &r = kernel.resources();
+  const Resources r = kernel.resources();
   if (r.scratch || r.spills)
     return fmt::format("kernel '{}' spills: {} registers, {} bytes of scratch", kernel.name(), r.spills,
                        r.scratch);
@@ -45,14 +47,9 @@ void compile(const TuneCandidate &candidate, TuneOutcome &outcome) {
 Status run_and_check(const TuneRequest &request, const TuneCandidate &candidate, const Stream &stream,
                      TuneOutcome &outcome) {
   if (request.prepare)
-    if (Status prepared = request.prepare(); !prepared)
-      return prepared;
-  auto launched = candidate.run();
-  if (!launched)
-    return launched.error();
-  outcome.launches = std::move(*launched);
-  if (Status done = stream.synchronize(); !done)
-    return done;
+    NEREID_CHECK(request.prepare());
+  NEREID_TRY(outcome.launches, candidate.run());
+  NEREID_CHECK(stream.synchronize());
   return request.validate();
 }
 
@@ -67,21 +64,15 @@ std::optional<size_t> choose(const std::vector<TuneOutcome> &candidates) {
   return std::nullopt;
 }
 
-llvm::json::Object json_of(const Resources &r) {
-  return llvm::json::Object{
-      {"vgpr", r.vgpr},       {"agpr", r.agpr},     {"sgpr", r.sgpr},          {"lds", r.lds},
-      {"scratch", r.scratch}, {"spills", r.spills}, {"occupancy", r.occupancy}};
-}
-
 llvm::json::Object json_of(const TuneOutcome &c) {
   llvm::json::Array kernels;
   for (const auto &kernel : c.kernels)
     kernels.push_back(llvm::json::Object{{"kernel", kernel->name()},
-                                         {"resources", json_of(kernel->resources())},
+                                         {"resources", jit::resources_json(kernel->resources())},
                                          {"jit_ms", kernel->times().total()}});
   llvm::json::Array launches;
   for (const LaunchInfo &launch : c.launches) {
-    llvm::json::Object object{{"kernel", llvm::StringRef(launch.kernel())},
+    llvm::json::Object object{{"kernel", launch.kernel()},
                               {"grid", llvm::json::Array{launch.grid.x, launch.grid.y, launch.grid.z}}};
     if (launch.instructions) {
       object["instructions"] = static_cast<int64_t>(launch.instructions->total);

@@ -4,6 +4,8 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <tuple>
+#include <type_traits>
 #include <vector>
 
 #include "base/result.h"
@@ -76,26 +78,32 @@ private:
   std::string directory_;
 };
 
-/// A candidate that is one launch of one kernel. The arguments must outlive it.
+namespace jit {
+/// How a candidate keeps an argument: numbers and pointers by value; a buffer, which cannot be copied, by
+/// reference.
+template <class A> using KeptArgument = std::conditional_t<std::is_copy_constructible_v<A>, A, const A &>;
+} // namespace jit
+
+/// A candidate that is one launch of one kernel. Buffers must outlive it.
 template <class Config, class... P, class... A>
 TuneCandidate candidate(const Kernel<Config, P...> &kernel, const Stream &stream, Grid grid,
-                        const Config &config, const A &...arguments) {
-  TuneCandidate made;
-  made.config = config_text(config);
-  made.compile = [=, facts = Kernel<Config, P...>::facts(
-                         arguments...)]() -> Result<std::vector<std::shared_ptr<const CompiledKernel>>> {
-    auto compiled = kernel.compile(config, facts, stream.device());
-    if (!compiled)
-      return compiled.error();
-    return std::vector{*compiled};
+                        const Config &config, A &&...arguments) {
+  static_assert(((std::is_lvalue_reference_v<A> || std::is_copy_constructible_v<A>) && ...),
+                "a candidate refers to its buffers: they have to outlive it");
+  using Kept = std::tuple<jit::KeptArgument<std::remove_cvref_t<A>>...>;
+  TuneCandidate result;
+  result.config = config_text(config);
+  result.compile = [=, facts = Kernel<Config, P...>::facts(
+                           arguments...)]() -> Result<std::vector<std::shared_ptr<const CompiledKernel>>> {
+    NEREID_TRY(auto compiled, kernel.compile(config, facts, stream.device()));
+    return std::vector{compiled};
   };
-  made.run = [=, &arguments...]() -> Result<std::vector<LaunchInfo>> {
-    auto launched = kernel(stream, grid, config, arguments...);
-    if (!launched)
-      return launched.error();
-    return std::vector{*launched};
+  result.run = [=, kept = Kept(arguments...)]() -> Result<std::vector<LaunchInfo>> {
+    const auto launch = [&](const auto &...values) { return kernel(stream, grid, config, values...); };
+    NEREID_TRY(LaunchInfo launched, std::apply(launch, kept));
+    return std::vector{launched};
   };
-  return made;
+  return result;
 }
 
 } // namespace nereid

@@ -13,9 +13,9 @@ void join(WaveClock &clock, const WaveClock &other) {
 
 } // namespace
 
-uint64_t GlobalOrder::issue(Counting counting) {
-  const Ticket ticket = outstanding_.issue(counting);
-  if (counting != Counting::Vector && counting != Counting::Flat)
+uint64_t GlobalOrder::issue(WaitCounter counter) {
+  const Ticket ticket = outstanding_.issue(counter);
+  if (counter != WaitCounter::Vector && counter != WaitCounter::Flat)
     return 0;
   in_flight_.push_back(ticket);
   ++issued_;

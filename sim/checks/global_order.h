@@ -13,7 +13,7 @@ namespace nereid::sim {
 
 /// Of each wave of a workgroup the number of its last vector-memory operation that something is known of;
 /// the operations of a wave count from 1.
-using WaveClock = std::array<uint64_t, 16>;
+using WaveClock = std::array<uint64_t, max_waves>;
 
 /// What a workgroup makes known with an atomic: which stores of its waves are complete, and which of those
 /// have been written back to where other dies see them.
@@ -48,7 +48,7 @@ public:
   explicit GlobalOrder(unsigned wave) : wave_(wave) {}
 
   /// Issues an operation that a counter counts; returns its number, 0 when it is none of vector memory.
-  uint64_t issue(Counting counting);
+  uint64_t issue(WaitCounter counter);
   void wait(WaitCounts counts);
   /// buffer_wbl2: what is complete or issued before is written back once the operation itself is complete.
   void write_back(uint64_t number) { write_backs_.push_back({number, published_now(number)}); }

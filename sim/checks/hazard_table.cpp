@@ -17,36 +17,31 @@ bool is_wide_matrix(View v) { return v.wide_matrix; }
 bool is_double_matrix(View v) { return v.double_matrix; }
 bool is_vector_alu(View v) { return v.vector_alu; }
 bool is_plain_vector_alu(View v) { return v.vector_alu && !v.matrix; }
-bool is_plain_no_dot(View v) { return v.vector_alu && !v.matrix && !v.dot; }
+bool is_plain_no_dot(View v) { return v.vector_alu && !v.matrix && !v.is(HazardClass::DotProduct); }
 bool is_plain_or_memory(View v) { return is_plain_vector_alu(v) || v.memory; }
-bool is_dot(View v) { return v.dot; }
-bool is_transcendental(View v) { return v.transcendental; }
-bool is_not_transcendental(View v) { return v.vector_alu && !v.transcendental; }
+bool is_dot(View v) { return v.is(HazardClass::DotProduct); }
+bool is_transcendental(View v) { return v.is(HazardClass::Transcendental); }
+bool is_not_transcendental(View v) { return v.vector_alu && !is_transcendental(v); }
 bool is_vector_memory(View v) { return v.vector_memory; }
-bool is_dpp(View v) { return v.vector_alu && v.instruction->permuted; }
-bool is_swap(View v) { return v.name.starts_with("v_permlane"); }
-bool is_compare_exec(View v) { return v.name.starts_with("v_cmpx"); }
-bool is_read_lane(View v) { return v.name == "v_readlane_b32" || v.name == "v_readfirstlane_b32"; }
-bool selects_lane(View v) { return v.name == "v_readlane_b32" || v.name == "v_writelane_b32"; }
-bool moves_lane(View v) { return is_read_lane(v) || v.name == "v_writelane_b32"; }
-bool is_div_fmas(View v) { return v.name.starts_with("v_div_fmas"); }
-bool is_double_fma(View v) { return v.name == "v_fma_f64" || v.name == "v_fmac_f64"; }
-bool is_set_register(View v) { return v.name.starts_with("s_setreg"); }
-bool touches_hardware_register(View v) { return is_set_register(v) || v.name.starts_with("s_getreg"); }
-bool is_scalar_alu(View v) { return v.instruction->category == Category::Salu; }
-/// Among the loads to LDS those of buffers are not: the ISA names only the global and scratch ones.
-bool uses_m0_at_once(View v) {
-  return v.name.starts_with("global_load_lds") || v.name.starts_with("scratch_load_lds") ||
-         v.name.ends_with("addtid_b32") || v.name.starts_with("s_movrel") ||
-         v.name.starts_with("s_sendmsg") || v.name.starts_with("s_ttracedata") ||
-         v.name.starts_with("ds_gws");
-}
+bool is_dpp(View v) { return v.vector_alu && v.instruction.permuted; }
+bool is_swap(View v) { return v.is(HazardClass::LaneSwap); }
+bool is_compare_exec(View v) { return v.operation.has(Operation::WritesExec); }
+bool is_read_lane(View v) { return v.is(HazardClass::ReadLane) || v.is(HazardClass::ReadFirstLane); }
+bool selects_lane(View v) { return v.is(HazardClass::ReadLane) || v.is(HazardClass::WriteLane); }
+bool moves_lane(View v) { return is_read_lane(v) || v.is(HazardClass::WriteLane); }
+bool reads_vcc_mask(View v) { return v.operation.has(Operation::ImplicitVcc); }
+bool is_double_fma(View v) { return v.is(HazardClass::F64Fma); }
+bool sets_register(View v) { return v.is(HazardClass::SetsHardwareRegister); }
+bool touches_hardware_register(View v) { return sets_register(v) || v.is(HazardClass::GetsHardwareRegister); }
+bool is_scalar_alu(View v) { return v.operation.category == Category::Salu; }
+/// Loads of buffers to LDS are not among these: the ISA names only the global and scratch ones.
+bool uses_m0_at_once(View v) { return v.is(HazardClass::ReadsM0); }
 bool is_store(View v) {
-  return v.vector_memory && (v.name.find("_store_") != std::string_view::npos ||
-                             v.name.find("_atomic_") != std::string_view::npos);
+  const MemoryForm::Kind kind = v.operation.memory.kind;
+  return v.vector_memory && (kind == MemoryForm::Kind::Store || kind == MemoryForm::Kind::Atomic);
 }
 bool has_zero_as_operand(View v) {
-  return v.vector_alu && std::ranges::any_of(v.instruction->source, [](const Source &source) {
+  return v.vector_alu && std::ranges::any_of(v.instruction.source, [](const Source &source) {
            return source.kind == Source::Kind::Special && (source.index == 251 || source.index == 252);
          });
 }
@@ -54,19 +49,18 @@ bool has_zero_as_operand(View v) {
 bool moves_result(View v) {
   if (!is_plain_vector_alu(v))
     return false;
-  const Instruction &instruction = *v.instruction;
-  if (instruction.sdwa_select != 6 || instruction.op_sel & 8)
-    return true;
-  if (!v.name.starts_with("v_cvt_"))
-    return false;
-  const std::string_view without_source = v.name.substr(0, v.name.rfind('_'));
-  const bool to_bytes = without_source.ends_with("_fp8") || without_source.ends_with("_bf8") ||
-                        without_source.ends_with("_fp4");
-  return to_bytes && (instruction.op_sel & 12 || without_source.ends_with("sr_pk_fp4"));
+  const uint8_t op_sel = v.instruction.op_sel;
+  return v.instruction.sdwa_select != 6 || op_sel & 8 || v.is(HazardClass::MovedResult) ||
+         (v.is(HazardClass::SelectedByteResult) && op_sel & 12);
 }
 
 // Registers by their role.
 
+RegisterSet single(const RegisterRange &range) {
+  RegisterSet set;
+  set.add(range);
+  return set;
+}
 RegisterSet vector_part(const std::vector<RegisterRange> &ranges) {
   RegisterSet set;
   for (const RegisterRange &range : ranges)
@@ -81,36 +75,32 @@ RegisterSet scalar_part(const std::vector<RegisterRange> &ranges) {
       set.add(range);
   return set;
 }
-RegisterSet vector_reads(View v) { return vector_part(v.effects->reads); }
-RegisterSet vector_writes(View v) { return vector_part(v.effects->writes); }
+RegisterSet vector_reads(View v) { return vector_part(v.effects.reads); }
+RegisterSet vector_writes(View v) { return vector_part(v.effects.writes); }
 RegisterSet vector_touches(View v) {
   RegisterSet set = vector_reads(v);
-  for (const RegisterRange &range : v.effects->writes)
+  for (const RegisterRange &range : v.effects.writes)
     if (range.vector)
       set.add(range);
   return set;
 }
-RegisterSet scalar_writes(View v) { return scalar_part(v.effects->writes); }
-RegisterSet scalar_reads(View v) { return scalar_part(v.effects->reads); }
+RegisterSet scalar_writes(View v) { return scalar_part(v.effects.writes); }
+RegisterSet scalar_reads(View v) { return scalar_part(v.effects.reads); }
 
 RegisterRange accumulator(View v) {
-  const RegisterRange result = v.effects->writes.empty() ? RegisterRange{} : v.effects->writes.front();
-  if (v.name.starts_with("v_smfmac"))
+  const RegisterRange result = v.effects.writes.empty() ? RegisterRange{} : v.effects.writes.front();
+  if (v.operation.has(Operation::SparseIndex))
     return result;
-  const Source &source = v.instruction->source[2];
+  const Source &source = v.instruction.source[2];
   return source.kind == Source::Kind::Vector ? RegisterRange{source.index, result.count, true}
                                              : RegisterRange{};
 }
-RegisterSet accumulator_set(View v) {
-  RegisterSet set;
-  set.add(accumulator(v));
-  return set;
-}
+RegisterSet accumulator_set(View v) { return single(accumulator(v)); }
 /// A, B, scales and the index of sparse operations.
 RegisterSet matrix_operands(View v) {
   RegisterSet set;
   bool seen = false;
-  for (const RegisterRange &range : v.effects->reads)
+  for (const RegisterRange &range : v.effects.reads)
     if (!seen && range == accumulator(v))
       seen = true;
     else if (range.vector)
@@ -118,30 +108,20 @@ RegisterSet matrix_operands(View v) {
   return set;
 }
 
-unsigned words(OperandType type) {
-  return type == OperandType::Bits64 || type == OperandType::Float64 || type == OperandType::PackedFloat32
-             ? 2
-             : 1;
-}
 /// Scalar registers that serve as one value for all lanes; carries and selecting masks, a bit a lane, are
 /// forwarded.
 RegisterSet scalar_operands(View v) {
   RegisterSet set;
-  for (const Source &source : v.instruction->source)
+  for (const Source &source : v.instruction.source)
     if (source.kind == Source::Kind::Scalar && source.type != OperandType::LaneBit)
-      set.add(RegisterRange{source.index, static_cast<uint8_t>(words(source.type)), false});
+      set.add(RegisterRange{source.index, static_cast<uint8_t>(is_wide(source.type) ? 2 : 1), false});
   return set;
 }
 RegisterSet lane_select(View v) {
   RegisterSet set;
-  const Source &source = v.instruction->source[1];
+  const Source &source = v.instruction.source[1];
   if (source.kind == Source::Kind::Scalar)
     set.add(RegisterRange{source.index, 1, false});
-  return set;
-}
-RegisterSet single(const RegisterRange &range) {
-  RegisterSet set;
-  set.add(range);
   return set;
 }
 RegisterSet the_vcc(View) { return single(vcc); }
@@ -149,7 +129,7 @@ RegisterSet the_exec(View) { return single(exec); }
 RegisterSet the_m0(View) { return single(m0); }
 RegisterSet zero_operands(View v) {
   RegisterSet set;
-  for (const Source &source : v.instruction->source)
+  for (const Source &source : v.instruction.source)
     if (source.kind == Source::Kind::Special)
       set.add(source.index == 251 ? vcc : source.index == 252 ? exec : RegisterRange{});
   return set;
@@ -157,11 +137,11 @@ RegisterSet zero_operands(View v) {
 /// The data of stores and atomics that take more than one step to read them.
 RegisterSet wide_stored_data(View v) {
   RegisterSet set;
-  const bool buffer = v.name.starts_with("buffer_") || v.name.starts_with("tbuffer_");
-  if (buffer && v.instruction->source[0].kind == Source::Kind::Scalar)
+  if (v.operation.memory.addressing == Addressing::Buffer &&
+      v.instruction.source[0].kind == Source::Kind::Scalar)
     return set;
-  for (const RegisterRange &range : v.effects->reads)
-    if (range.vector && range.first == v.instruction->data && range.count > 2)
+  for (const RegisterRange &range : v.effects.reads)
+    if (range.vector && range.first == v.instruction.data && range.count > 2)
       set.add(range);
   return set;
 }
@@ -183,7 +163,7 @@ unsigned before_overwriting(View first, View second) {
   return after_result(first, second);
 }
 unsigned before_accumulating(View first, View second) {
-  const bool same = first.effects->writes.front() == accumulator(second);
+  const bool same = first.effects.writes.front() == accumulator(second);
   if (same) {
     if (first.double_matrix)
       return first.passes == 8 && second.double_matrix && second.passes == 8 ? 4 : 0;
@@ -199,18 +179,19 @@ unsigned before_overwriting_accumulator(View first, View) { return first.passes 
 RegisterSet dot_factors(View v) {
   RegisterSet set;
   for (unsigned k = 0; k < 2; ++k)
-    if (v.instruction->source[k].kind == Source::Kind::Vector)
-      set.add(RegisterRange{v.instruction->source[k].index, 1, true});
+    if (v.instruction.source[k].kind == Source::Kind::Vector)
+      set.add(RegisterRange{v.instruction.source[k].index, 1, true});
   return set;
 }
 /// The same dot product may go on summing at once.
 unsigned after_dot(View first, View second) {
-  const bool only_sums = first.name == second.name && !vector_writes(first).overlaps(dot_factors(second));
+  const bool only_sums =
+      &first.operation == &second.operation && !vector_writes(first).overlaps(dot_factors(second));
   return only_sums ? 0 : 3;
 }
-unsigned between_dots(View first, View second) { return first.name == second.name ? 0 : 3; }
+unsigned between_dots(View first, View second) { return &first.operation == &second.operation ? 0 : 3; }
 unsigned same_hardware_register(View first, View second) {
-  return (first.instruction->immediate & 63) == (second.instruction->immediate & 63) ? 2 : 0;
+  return (first.instruction.immediate & 63) == (second.instruction.immediate & 63) ? 2 : 0;
 }
 
 } // namespace
@@ -250,7 +231,7 @@ std::span<const Hazard> hazards() {
        lane_select, fixed<4>},
       {"reads a scalar that a VALU operation writes", is_vector_alu, scalar_writes, is_vector_alu,
        scalar_operands, fixed<2>},
-      {"reads the VCC that a VALU operation writes", is_vector_alu, scalar_writes, is_div_fmas, the_vcc,
+      {"reads the VCC that a VALU operation writes", is_vector_alu, scalar_writes, reads_vcc_mask, the_vcc,
        fixed<4>},
       {"tests for zero a mask that a VALU operation writes", is_vector_alu, scalar_writes,
        has_zero_as_operand, zero_operands, fixed<5>},
@@ -265,7 +246,7 @@ std::span<const Hazard> hazards() {
       {"uses an M0 that the scalar ALU writes", is_scalar_alu, scalar_writes, uses_m0_at_once, the_m0,
        fixed<1>},
       {"overwrites data of a wide store", is_store, wide_stored_data, is_vector_alu, vector_writes, fixed<2>},
-      {"touches the hardware register that s_setreg writes", is_set_register, nullptr,
+      {"touches the hardware register that s_setreg writes", sets_register, nullptr,
        touches_hardware_register, nullptr, same_hardware_register},
   };
   return rows;

@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <span>
-#include <string_view>
 
 #include "sim/state/effects.h"
 #include "sim/state/instruction.h"
@@ -12,20 +11,23 @@ namespace nereid::sim {
 
 /// An instruction as the rules of software wait states see it.
 struct HazardView {
-  const Instruction *instruction;
-  const Effects *effects;
-  std::string_view name;
-  bool vector_alu = false;    ///< VALU, matrix operations among them
-  bool matrix = false;        ///< MFMA and smfmac
+  const Instruction &instruction;
+  const Operation &operation;
+  const Effects &effects;
+  bool vector_alu;            ///< VALU, matrix operations among them
+  bool matrix;                ///< MFMA and SMFMAC
+  bool vector_memory;         ///< buffer, global, flat, scratch
+  bool memory;                ///< these and ds
   bool wide_matrix = false;   ///< all matrix operations but those on f32 and f64
   bool double_matrix = false; ///< those on f64
   unsigned passes = 0;        ///< of a matrix operation: steps of 4 cycles
-  bool dot = false;
-  bool transcendental = false;
-  bool memory = false;        ///< buffer, global, flat, scratch, ds
-  bool vector_memory = false; ///< of these all but ds
 
+  /// The instruction has a row.
   HazardView(const Instruction &of, const Effects &registers);
+
+  bool is(HazardClass hazard) const { return operation.hazard == hazard; }
+  /// The wait states that it makes: an instruction is one, s_nop n is n + 1, an exchange of lanes is two.
+  unsigned states() const;
 };
 
 /// Two instructions between which the hardware does not wait, though the second needs the first to be over.
@@ -36,7 +38,7 @@ struct Hazard {
   RegisterSet (*first_registers)(const HazardView &);
   bool (*second)(const HazardView &);
   RegisterSet (*second_registers)(const HazardView &);
-  /// Wait states that must lie between the two: an instruction is one, s_nop n is n + 1.
+  /// Wait states that must lie between the two.
   unsigned (*states)(const HazardView &first, const HazardView &second);
 };
 

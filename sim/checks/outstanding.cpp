@@ -1,87 +1,58 @@
 #include "sim/checks/outstanding.h"
 
-#include <string_view>
-
 #include <fmt/format.h>
 
 namespace nereid::sim {
 
-namespace {
-
-struct NamePrefix {
-  std::string_view prefix;
-  Counting counting;
-};
-
-/// The first prefix that fits decides. Invalidating caches is not counted, writing them back is.
-constexpr NamePrefix prefixes[] = {
-    {"buffer_inv", Counting::Nothing}, {"buffer_", Counting::Vector},   {"tbuffer_", Counting::Vector},
-    {"global_", Counting::Vector},     {"scratch_", Counting::Vector},  {"flat_", Counting::Flat},
-    {"ds_nop", Counting::Nothing},     {"ds_", Counting::Lds},          {"s_load_", Counting::Scalar},
-    {"s_store_", Counting::Scalar},    {"s_atomic_", Counting::Scalar}, {"s_buffer_", Counting::Scalar},
-    {"s_scratch_", Counting::Scalar},  {"s_mem", Counting::Scalar},
-};
-
-} // namespace
-
-Counting counting(const Instruction &instruction) {
-  if (!instruction.operation)
-    return Counting::Nothing;
-  for (const NamePrefix &row : prefixes)
-    if (instruction.operation->name.starts_with(row.prefix))
-      return row.counting;
-  return Counting::Nothing;
-}
-
-Ticket Outstanding::issue(Counting counting) {
-  Ticket ticket{counting};
-  switch (counting) {
-  case Counting::Vector:
+Ticket Outstanding::issue(WaitCounter counter) {
+  Ticket ticket{counter};
+  switch (counter) {
+  case WaitCounter::Vector:
     ticket.vector = vector_.issue_ordered();
     break;
-  case Counting::Lds:
+  case WaitCounter::Lds:
     ticket.lds = lds_.issue_ordered();
     break;
-  case Counting::Scalar:
+  case WaitCounter::Scalar:
     ticket.lds = lds_.issue_unordered();
     break;
-  case Counting::Flat:
+  case WaitCounter::Flat:
     ticket.vector = vector_.issue_unordered();
     ticket.lds = lds_.issue_unordered();
     break;
-  case Counting::Nothing:
+  case WaitCounter::None:
     break;
   }
   return ticket;
 }
 
 bool Outstanding::done(const Ticket &ticket) const {
-  switch (ticket.counting) {
-  case Counting::Vector:
+  switch (ticket.counter) {
+  case WaitCounter::Vector:
     return vector_.ordered_done(ticket.vector);
-  case Counting::Lds:
+  case WaitCounter::Lds:
     return lds_.ordered_done(ticket.lds);
-  case Counting::Scalar:
+  case WaitCounter::Scalar:
     return lds_.unordered_done(ticket.lds);
-  case Counting::Flat:
+  case WaitCounter::Flat:
     return vector_.unordered_done(ticket.vector) && lds_.unordered_done(ticket.lds);
-  case Counting::Nothing:
+  case WaitCounter::None:
     return true;
   }
   return true;
 }
 
 std::string Outstanding::needed(const Ticket &ticket) const {
-  switch (ticket.counting) {
-  case Counting::Vector:
+  switch (ticket.counter) {
+  case WaitCounter::Vector:
     return fmt::format("vmcnt({})", vector_.covering(ticket.vector));
-  case Counting::Lds:
+  case WaitCounter::Lds:
     return fmt::format("lgkmcnt({})", lds_.covering(ticket.lds));
-  case Counting::Scalar:
+  case WaitCounter::Scalar:
     return "lgkmcnt(0)";
-  case Counting::Flat:
+  case WaitCounter::Flat:
     return "vmcnt(0) lgkmcnt(0)";
-  case Counting::Nothing:
+  case WaitCounter::None:
     break;
   }
   return {};

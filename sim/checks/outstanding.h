@@ -5,22 +5,17 @@
 #include <string>
 
 #include "sim/state/instruction.h"
+#include "sim/state/isa_limits.h"
 
 namespace nereid::sim {
 
-/// Which counters an instruction holds up until it is complete.
-enum class Counting : uint8_t {
-  Nothing,
-  Vector, ///< vmcnt: vector memory, complete in the order of issue
-  Lds,    ///< lgkmcnt: LDS, complete in the order of issue
-  Scalar, ///< lgkmcnt, complete in any order
-  Flat,   ///< both, in any order: the address decides which one is held up
-};
-Counting counting(const Instruction &instruction);
+/// The counters that an instruction raises until it is complete.
+inline WaitCounter counter_of(const Instruction &instruction) {
+  return instruction.operation ? instruction.operation->counter : WaitCounter::None;
+}
 
 /// The fields of an s_waitcnt that count memory operations.
 struct WaitCounts {
-  static constexpr unsigned vector_limit = 63, lds_limit = 15;
   unsigned vector;
   unsigned lds;
 
@@ -62,7 +57,7 @@ private:
 
 /// A memory operation as its wave's counters know it.
 struct Ticket {
-  Counting counting = Counting::Nothing;
+  WaitCounter counter = WaitCounter::None;
   uint64_t vector = 0;
   uint64_t lds = 0;
 };
@@ -70,10 +65,10 @@ struct Ticket {
 /// The memory operations that a wave has in flight, as far as its waits tell.
 class Outstanding {
 public:
-  Ticket issue(Counting counting);
+  Ticket issue(WaitCounter counter);
   void wait(WaitCounts counts) {
-    vector_.wait(counts.vector < WaitCounts::vector_limit ? counts.vector : no_wait);
-    lds_.wait(counts.lds < WaitCounts::lds_limit ? counts.lds : no_wait);
+    vector_.wait(counts.vector < max_vmcnt ? counts.vector : no_wait);
+    lds_.wait(counts.lds < max_lgkmcnt ? counts.lds : no_wait);
   }
   /// True once the waits so far say that the operation is complete.
   bool done(const Ticket &ticket) const;
@@ -83,8 +78,8 @@ public:
 private:
   static constexpr uint64_t no_wait = ~uint64_t{0};
 
-  OperationCounter vector_{WaitCounts::vector_limit};
-  OperationCounter lds_{WaitCounts::lds_limit};
+  OperationCounter vector_{max_vmcnt};
+  OperationCounter lds_{max_lgkmcnt};
 };
 
 } // namespace nereid::sim

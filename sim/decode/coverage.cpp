@@ -59,33 +59,42 @@ constexpr Operands operand_choices[] = {
 constexpr uint32_t scaled_shapes[] = {0xD3AD0800, 0xD3AE0800, 0};
 constexpr uint32_t matrix_operands = 0x04020100;
 
-struct Note {
-  std::string_view prefix;
+/// What is said of operations whose results AMD does not specify to the bit.
+constexpr const char *approximate = "within 1 ulp of the exact result";
+
+constexpr const char *wave_sync =
+                         "global wave sync: needs a resource that the driver gives to whole dispatches",
+                     *discarding =
+                         "throws away stores of the scalar cache: what memory holds afterwards is undefined",
+                     *trap_return = "returns from a trap handler; traps end a simulated run";
+
+/// Why instructions end with the fault "unsupported": no compute kernel uses them.
+struct Reason {
+  std::string_view mnemonic;
   const char *text;
 };
-/// Results that AMD does not specify to the bit.
-constexpr const char *approximate = "within 1 ulp of the exact result";
-constexpr Note notes[] = {
-    {"v_exp_", approximate},  {"v_log_", approximate}, {"v_rcp_", approximate}, {"v_rsq_", approximate},
-    {"v_sqrt_", approximate}, {"v_sin_", approximate}, {"v_cos_", approximate},
-};
-/// Why instructions end with the fault "unsupported": no compute kernel uses them.
-constexpr Note reasons[] = {
-    {"ds_gws_", "global wave sync: needs a resource that the driver gives to whole dispatches"},
-    {"s_dcache_discard", "throws away stores of the scalar cache: what memory holds afterwards is undefined"},
-    {"s_rfe_", "returns from a trap handler; traps end a simulated run"},
-    {"s_sendmsghalt", "halts the wave until a trap handler or a debugger wakes it"},
+constexpr Reason reasons[] = {
+    {"ds_gws_barrier", wave_sync},
+    {"ds_gws_init", wave_sync},
+    {"ds_gws_sema_br", wave_sync},
+    {"ds_gws_sema_p", wave_sync},
+    {"ds_gws_sema_release_all", wave_sync},
+    {"ds_gws_sema_v", wave_sync},
+    {"s_dcache_discard", discarding},
+    {"s_dcache_discard_x2", discarding},
     {"s_endpgm_ordered_ps_done", "ends a pixel shader"},
-    {"v_screen_partition", "screen tiles of a pixel shader"},
-    {"v_mfma_ld_scale", "the first half of v_mfma_scale_*, which is simulated as one instruction"},
-    {"", "not simulated"},
+    {"s_rfe_b64", trap_return},
+    {"s_rfe_restore_b64", trap_return},
+    {"s_sendmsghalt", "halts the wave until a trap handler or a debugger wakes it"},
+    {"v_mfma_ld_scale_b32", "the first half of v_mfma_scale_*, which is simulated as one instruction"},
+    {"v_screen_partition_4se_b32", "screen tiles of a pixel shader"},
 };
 
-template <size_t Size> const char *text_for(const Note (&list)[Size], std::string_view mnemonic) {
-  for (const Note &note : list)
-    if (mnemonic.starts_with(note.prefix))
-      return note.text;
-  return "";
+const char *reason_for(std::string_view mnemonic) {
+  for (const Reason &reason : reasons)
+    if (mnemonic == reason.mnemonic)
+      return reason.text;
+  return "not simulated";
 }
 
 class Enumeration {
@@ -117,8 +126,10 @@ std::vector<CoverageRow> coverage() {
   std::vector<CoverageRow> rows;
   const Enumeration enumeration;
   for (const auto &[name, encoding] : enumeration.names()) {
-    const bool done = find_operation(name) != nullptr;
-    rows.push_back({name, encoding, done, done ? text_for(notes, name) : text_for(reasons, name)});
+    const Operation *operation = find_operation(name);
+    const bool is_approximate = operation && operation->hazard == HazardClass::Transcendental;
+    const char *note = !operation ? reason_for(name) : is_approximate ? approximate : "";
+    rows.push_back({name, encoding, operation != nullptr, note});
   }
   return rows;
 }

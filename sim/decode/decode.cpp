@@ -64,9 +64,6 @@ uint64_t literal_value(uint32_t literal, OperandType type, bool is_signed) {
   return literal;
 }
 
-bool is_packed(OperandType type) { return type >= OperandType::PackedBits16; }
-bool is_16_bit(OperandType type) { return type == OperandType::Bits16 || type == OperandType::Float16; }
-
 } // namespace
 
 Source Decoder::vector_source(unsigned index, OperandType type) {
@@ -80,8 +77,8 @@ Source Decoder::vector_source(unsigned index, OperandType type) {
 Source Decoder::source(unsigned field, OperandType type, uint32_t literal) {
   Source result;
   result.type = type;
-  if (field >= 256)
-    return vector_source(field - 256, type);
+  if (field >= first_vector_field)
+    return vector_source(field - first_vector_field, type);
   result.index = static_cast<uint16_t>(field);
   if (field < 128) {
     result.kind = Source::Kind::Scalar;
@@ -93,7 +90,7 @@ Source Decoder::source(unsigned field, OperandType type, uint32_t literal) {
   else if (field >= 240 && field <= 248)
     result.value = inline_float(field, type);
   else if (field == literal_field)
-    result.value = literal_value(literal, type, operation_->name.ends_with("_i64"));
+    result.value = literal_value(literal, type, operation_->has(Operation::SignedLiteral));
   else
     result.kind = Source::Kind::Special;
   return result;
@@ -344,6 +341,7 @@ void Decoder::flat() {
   out_.immediate = segment == 0 ? static_cast<int32_t>(bits(a, 0, 12)) : sign_extend(bits(a, 0, 13), 13);
   out_.uses_offset = segment != 1 || bits(a, 13, 1);
   out_.returns = bits(a, 16, 1);
+  out_.device_scope = bits(a, 25, 1);
   out_.address_register = static_cast<uint16_t>(bits(b, 0, 8));
   out_.data = static_cast<uint16_t>(bits(b, 8, 8) + accumulation);
   out_.scalar_base = segment == 0 ? no_scalar_base : static_cast<uint8_t>(bits(b, 16, 7));
@@ -352,12 +350,14 @@ void Decoder::flat() {
 
 void Decoder::buffer() {
   uint32_t a = words_[0], b = words_[1];
+  const bool typed = a >> 26 == 0x3A;
   unsigned accumulation = bits(b, 23, 1) ? accumulation_base : 0;
   out_.immediate = static_cast<int32_t>(bits(a, 0, 12));
   out_.uses_offset = bits(a, 12, 1);
   out_.uses_index = bits(a, 13, 1);
   out_.returns = bits(a, 14, 1);
-  out_.to_lds = a >> 26 == 0x38 && bits(a, 16, 1);
+  out_.device_scope = typed ? bits(b, 21, 1) : bits(a, 15, 1);
+  out_.to_lds = !typed && bits(a, 16, 1);
   out_.format = static_cast<uint8_t>(bits(a, 19, 7));
   out_.address_register = static_cast<uint16_t>(bits(b, 0, 8));
   out_.destination = out_.data = static_cast<uint16_t>(bits(b, 8, 8) + accumulation);

@@ -184,7 +184,7 @@ Disassembler::Decoded Disassembler::decode(std::span<const std::byte> code, uint
   return {static_cast<unsigned>(size), name};
 }
 
-Effects Disassembler::effects(std::span<const std::byte> code, uint64_t address) {
+Effects Disassembler::effects(std::span<const std::byte> code, uint64_t address, const Operation &operation) {
   State &s = *state_;
   llvm::MCInst inst;
   uint64_t size = 0;
@@ -192,8 +192,6 @@ Effects Disassembler::effects(std::span<const std::byte> code, uint64_t address)
   if (!s.decode(inst, size, matrix.empty() ? code : matrix, address) || size == 0)
     return {};
   const llvm::MCInstrDesc &description = s.instructions->get(inst.getOpcode());
-  const llvm::StringRef mnemonic = s.printer->getMnemonic(inst).first;
-  const bool scalar = mnemonic.starts_with("s_");
   Effects effects;
   const auto add = [&](llvm::MCRegister reg, bool write) {
     const std::string_view name = s.registers->getName(reg);
@@ -209,12 +207,9 @@ Effects Disassembler::effects(std::span<const std::byte> code, uint64_t address)
     for (unsigned side : {0u, 1u})
       effects.reads[side].first = matrix_source(code, side);
   // LLVM's encodings are shared with older generations, on which LDS accesses were bounded by M0.
-  const bool lds_uses_m0 = mnemonic.contains("addtid") || mnemonic.contains("gws") ||
-                           mnemonic.contains("append") || mnemonic.contains("consume");
+  const bool uses_m0 = operation.memory.addressing != Addressing::Lds;
   const auto is_used = [&](llvm::StringRef name) {
-    if (name.starts_with("EXEC"))
-      return scalar;
-    return name != "M0" || !mnemonic.starts_with("ds_") || lds_uses_m0;
+    return name.starts_with("EXEC") ? operation.is_scalar() : name != "M0" || uses_m0;
   };
   for (llvm::MCPhysReg reg : description.implicit_uses())
     if (is_used(s.registers->getName(reg)))

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "sim/state/effects.h"
+#include "sim/state/operation.h"
 
 namespace nereid::sim {
 
@@ -22,8 +23,8 @@ public:
     std::string_view mnemonic; ///< without the suffix of the encoding, valid as long as the object
   };
   Decoded decode(std::span<const std::byte> code, uint64_t address);
-  /// The registers of an instruction; none when the bytes are no instruction.
-  Effects effects(std::span<const std::byte> code, uint64_t address);
+  /// The registers of an instruction, whose row is `operation`; none when the bytes are undecodable.
+  Effects effects(std::span<const std::byte> code, uint64_t address, const Operation &operation);
   /// The instruction as assembler text, for messages.
   std::string text(std::span<const std::byte> code, uint64_t address);
 

@@ -10,6 +10,7 @@
 #include "sim/decode/decode.h"
 #include "sim/decode/disassembler.h"
 #include "sim/decode/operations.h"
+#include "sim/decode/taint_rule.h"
 #include "sim/state/wave.h"
 
 namespace nereid::sim {
@@ -41,11 +42,6 @@ void run_unknown(Wave &wave, const Instruction &instruction) {
   wave.raise(FaultKind::Unsupported, -1, what);
 }
 
-bool is_relative_branch(uint32_t word, std::string_view name) {
-  bool sopp = word >> 23 == 0x17F, sopk = word >> 28 == 0xB;
-  return (sopp && (name == "s_branch" || name.starts_with("s_cbranch"))) || (sopk && name == "s_call_b64");
-}
-
 } // namespace
 
 const Operation *find_operation(std::string_view mnemonic) {
@@ -60,6 +56,8 @@ std::vector<std::string> supported_operations() {
   std::sort(names.begin(), names.end());
   return names;
 }
+
+Program::~Program() = default;
 
 Program::Program(std::span<const std::byte> code, uint64_t address)
     : code_(code.begin(), code.end()), address_(address), index_of_word_(code.size() / 4, no_instruction) {
@@ -77,10 +75,10 @@ Program::Program(std::span<const std::byte> code, uint64_t address)
     if (operation) {
       std::fill(words.begin() + length / 4, words.end(), 0);
       instruction = decoder.decode(*operation, words, length);
-      if (is_relative_branch(words[0], decoded.mnemonic))
+      if (operation->has(Operation::RelativeTarget))
         branches.emplace_back(size(), address + at + 4 + 4 * static_cast<int64_t>(instruction.immediate));
       has_float_atomics_ |= operation->has(Operation::FloatAtomic);
-      reads_pc_ |= decoded.mnemonic == "s_getpc_b64" || decoded.mnemonic == "s_call_b64";
+      reads_pc_ |= operation->has(Operation::ReadsPc);
     } else {
       instruction.run = run_unknown;
       instruction.size = static_cast<uint8_t>(decoded.size);
@@ -120,11 +118,17 @@ const Effects &Program::effects(uint32_t index) const {
     for (const Instruction &instruction : instructions_) {
       const uint64_t offset = instruction.address - address_;
       effects_.push_back(instruction.operation
-                             ? disassembler.effects(std::span(code_).subspan(offset), instruction.address)
+                             ? disassembler.effects(std::span(code_).subspan(offset), instruction.address,
+                                                    *instruction.operation)
                              : Effects{});
     }
   });
   return effects_[index];
+}
+
+const TaintRules &Program::taint_rules() const {
+  std::call_once(taint_rules_found_, [this] { taint_rules_ = std::make_unique<TaintRules>(*this); });
+  return *taint_rules_;
 }
 
 const uint32_t *Program::constant_lanes(uint64_t value) {

@@ -15,6 +15,8 @@
 
 namespace nereid::sim {
 
+struct TaintRules;
+
 /// The row for a mnemonic, or null.
 const Operation *find_operation(std::string_view mnemonic);
 /// All mnemonics that the simulator executes, sorted.
@@ -28,6 +30,7 @@ public:
   /// Decodes `code`, which lies at `address`. Words that are no instruction become ones that fault when
   /// executed.
   Program(std::span<const std::byte> code, uint64_t address);
+  ~Program();
 
   const Instruction &operator[](uint32_t index) const { return instructions_[index]; }
   uint32_t size() const { return static_cast<uint32_t>(instructions_.size()); }
@@ -38,6 +41,9 @@ public:
   std::string text(const Instruction &instruction) const;
   /// The registers of the instruction at an index. The first call finds those of all instructions.
   const Effects &effects(uint32_t index) const;
+  /// How taint propagates through the instructions (sim/decode/taint_rule.h). The first call resolves all
+  /// rules.
+  const TaintRules &taint_rules() const;
   bool has_float_atomics() const { return has_float_atomics_; }
   /// True when some instruction reads its own address (s_getpc, s_call).
   bool reads_pc() const { return reads_pc_; }
@@ -52,6 +58,8 @@ private:
   std::vector<uint32_t> index_of_word_;
   mutable std::once_flag effects_found_;
   mutable std::vector<Effects> effects_;
+  mutable std::once_flag taint_rules_found_;
+  mutable std::unique_ptr<const TaintRules> taint_rules_;
   std::map<uint64_t, std::unique_ptr<uint32_t[]>> constants_;
   bool has_float_atomics_ = false;
   bool reads_pc_ = false;

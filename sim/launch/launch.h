@@ -9,8 +9,10 @@
 #include <vector>
 
 #include "base/result.h"
+#include "sim/launch/instruction_counts.h"
 #include "sim/object/line_table.h"
 #include "sim/state/checks.h"
+#include "sim/state/fault.h"
 #include "sim/state/instruction.h"
 
 namespace nereid::sim {
@@ -39,12 +41,6 @@ struct Launch {
   bool any_order = false;
   Checks checks;
   Observer observer; ///< may be empty
-};
-
-/// Executed wave instructions by category.
-struct InstructionCounts {
-  uint64_t total = 0, mfma = 0, valu = 0, salu = 0, smem = 0, lds = 0, vmem_load = 0, vmem_store = 0,
-           vmem_atomic = 0, barrier = 0, waitcnt = 0, branch = 0, other = 0;
 };
 
 /// What stopped a run.

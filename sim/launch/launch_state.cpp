@@ -226,8 +226,6 @@ std::unique_ptr<LaunchState> LaunchState::on_copy(const CodeObject &same_code, M
   state->group_count = group_count;
   state->budget_left = budget_left.load();
   state->buffers = buffers;
-  if (flows)
-    std::call_once(state->flows_made, [&] { state->flows = flows; });
   return state;
 }
 

@@ -2,7 +2,6 @@
 
 #include <atomic>
 #include <memory>
-#include <mutex>
 #include <vector>
 
 #include "sim/launch/launch.h"
@@ -10,8 +9,6 @@
 #include "sim/state/memory.h"
 
 namespace nereid::sim {
-
-struct FlowTable;
 
 /// What is the same for every workgroup of a launch. Frees what the launch put into memory for itself.
 struct LaunchState {
@@ -31,9 +28,6 @@ struct LaunchState {
   uint64_t group_count = 0;
   std::atomic<uint64_t> budget_left{0};
   std::vector<uint64_t> buffers; ///< that belong to the launch
-  /// How marks on data go through the instructions; made by the first that asks (sim/shadow/propagation.h).
-  std::shared_ptr<const FlowTable> flows;
-  std::once_flag flows_made;
 
   LaunchState() = default;
   LaunchState(const LaunchState &) = delete;

@@ -303,7 +303,7 @@ private:
 
 } // namespace
 
-const BufferEntry *LaunchFile::buffer(std::string_view name) const {
+const BufferEntry *LaunchFile::buffer(std::string_view name) const & {
   const auto found = std::find_if(buffers.begin(), buffers.end(),
                                   [&](const BufferEntry &entry) { return entry.name == name; });
   return found == buffers.end() ? nullptr : &*found;

@@ -50,7 +50,8 @@ struct LaunchFile {
   bool timing = false;
   bool any_order = false;
 
-  const BufferEntry *buffer(std::string_view name) const;
+  const BufferEntry *buffer(std::string_view name) const &;
+  const BufferEntry *buffer(std::string_view name) const && = delete;
 };
 
 /// Reads the text of a launch file; `directory` is what its paths are relative to. Errors (User) name the

@@ -308,9 +308,9 @@ Result<CodeObject> CodeObject::load(std::span<const std::byte> file) {
   return result;
 }
 
-const std::vector<KernelInfo> &CodeObject::kernels() const { return content_->kernels; }
+const std::vector<KernelInfo> &CodeObject::kernels() const & { return content_->kernels; }
 
-Result<const KernelInfo *> CodeObject::kernel(const std::string &name) const {
+Result<const KernelInfo *> CodeObject::kernel(const std::string &name) const & {
   const auto &kernels = content_->kernels;
   if (name.empty() && kernels.size() == 1)
     return &kernels.front();
@@ -325,9 +325,9 @@ Result<const KernelInfo *> CodeObject::kernel(const std::string &name) const {
                     all.empty() ? "" : "kernels: " + all);
 }
 
-const Program &CodeObject::program() const { return *content_->program; }
-std::span<const std::byte> CodeObject::image() const { return content_->image; }
-std::span<const Relocation> CodeObject::relocations() const { return content_->relocations; }
+const Program &CodeObject::program() const & { return *content_->program; }
+std::span<const std::byte> CodeObject::image() const & { return content_->image; }
+std::span<const Relocation> CodeObject::relocations() const & { return content_->relocations; }
 
 SourceLine CodeObject::line(uint64_t address) const { return find_line(content_->lines, address); }
 

@@ -58,21 +58,26 @@ struct Relocation {
 };
 
 /// A linked gfx950 code object: kernels, decoded instructions, the loadable image, the line table. Immutable;
-/// copies share their content.
+/// copies share their content, and what one of them refers to lives as long as it.
 class CodeObject {
 public:
   /// Parses an ELF file. Errors: no ELF, truncated, not AMDGPU, another ISA than gfx950, no metadata, bad
   /// descriptors, symbols that are defined nowhere.
   static Result<CodeObject> load(std::span<const std::byte> file);
 
-  const std::vector<KernelInfo> &kernels() const;
+  const std::vector<KernelInfo> &kernels() const &;
+  std::vector<KernelInfo> kernels() const && { return kernels(); }
   /// The kernel of that name; with an empty name the only one.
-  Result<const KernelInfo *> kernel(const std::string &name) const;
-  const Program &program() const;
+  Result<const KernelInfo *> kernel(const std::string &name) const &;
+  Result<const KernelInfo *> kernel(const std::string &name) const && = delete;
+  const Program &program() const &;
+  const Program &program() const && = delete;
   /// The bytes of the loadable segments, from address 0 on.
-  std::span<const std::byte> image() const;
+  std::span<const std::byte> image() const &;
+  std::span<const std::byte> image() const && = delete;
   /// What depends on where the image lies: tables of functions, for instance.
-  std::span<const Relocation> relocations() const;
+  std::span<const Relocation> relocations() const &;
+  std::span<const Relocation> relocations() const && = delete;
   /// The source line of an instruction address, when the code object has debug information.
   SourceLine line(uint64_t address) const;
 

@@ -3,7 +3,7 @@
 #include <limits>
 
 #include "sim/decode/program.h"
-#include "sim/run/make_watch.h"
+#include "sim/run/make_checkers.h"
 #include "sim/run/workgroup.h"
 
 namespace nereid::sim {
@@ -14,7 +14,7 @@ struct Execution::Content {
   std::unique_ptr<Memory> own_memory; ///< of a fork
   Memory *memory;
   std::unique_ptr<LaunchState> state;
-  std::unique_ptr<Watch> watch;
+  std::unique_ptr<Checker> checker;
   std::unique_ptr<WorkgroupRunner> runner;
   std::optional<Fault> fault;
   uint64_t group = 0; ///< linear id
@@ -52,14 +52,14 @@ Result<Execution> Execution::start(const CodeObject &code, Memory &memory, const
   if (!state)
     return state.error();
   content->state = std::move(*state);
-  content->watch = make_watch(*content->state);
-  content->runner = std::make_unique<WorkgroupRunner>(*content->state, content->watch.get());
+  content->checker = make_checkers(*content->state);
+  content->runner = std::make_unique<WorkgroupRunner>(*content->state, content->checker.get());
   content->runner->begin(0);
   return Execution(std::move(content));
 }
 
 Execution::State Execution::state() const { return content_->status(); }
-const std::optional<Fault> &Execution::fault() const { return content_->fault; }
+const std::optional<Fault> &Execution::fault() const & { return content_->fault; }
 
 Report Execution::report() const {
   Report report = content_->runner->totals().report();
@@ -87,16 +87,16 @@ Execution::State Execution::run() {
   return state();
 }
 
-Wave &Execution::wave() { return content_->runner->current(); }
-std::span<const std::unique_ptr<Wave>> Execution::waves() const { return content_->runner->waves(); }
+Wave &Execution::wave() & { return content_->runner->current(); }
+std::span<const std::unique_ptr<Wave>> Execution::waves() const & { return content_->runner->waves(); }
 std::array<uint32_t, 3> Execution::workgroup() const {
   const Workgroup &group = content_->runner->group();
   return {group.id[0], group.id[1], group.id[2]};
 }
-std::span<std::byte> Execution::lds() { return wave().group->lds; }
-Memory &Execution::memory() { return *content_->memory; }
+std::span<std::byte> Execution::lds() & { return wave().group->lds; }
+Memory &Execution::memory() & { return *content_->memory; }
 
-const Instruction &Execution::instruction() const { return content_->instruction(); }
+const Instruction &Execution::instruction() const & { return content_->instruction(); }
 std::string Execution::text() const { return content_->code.program().text(instruction()); }
 SourceLine Execution::line() const { return content_->code.line(instruction().address); }
 
@@ -108,9 +108,9 @@ Result<Execution> Execution::fork() const {
   copy->own_memory = std::move(*memory);
   copy->memory = copy->own_memory.get();
   copy->state = content_->state->on_copy(copy->code, *copy->memory, copy->launch);
-  if (content_->watch)
-    copy->watch = content_->watch->fork(*copy->state);
-  copy->runner = std::make_unique<WorkgroupRunner>(*copy->state, *content_->runner, copy->watch.get());
+  if (content_->checker)
+    copy->checker = content_->checker->fork(*copy->state);
+  copy->runner = std::make_unique<WorkgroupRunner>(*copy->state, *content_->runner, copy->checker.get());
   copy->fault = content_->fault;
   copy->group = content_->group;
   copy->done = content_->done;

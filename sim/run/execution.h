@@ -30,7 +30,8 @@ public:
   ~Execution();
 
   State state() const;
-  const std::optional<Fault> &fault() const;
+  const std::optional<Fault> &fault() const &;
+  std::optional<Fault> fault() const && { return fault(); }
   /// What was executed so far; waves of the current workgroup count when it has ended.
   Report report() const;
 
@@ -42,19 +43,23 @@ public:
   /// Executes to the end.
   State run();
 
+  // What follows refers to the execution, and only as long as it lives.
+
   /// The wave that executes the next instruction, or did the last one. Its registers may be changed; EXEC by
   /// `set_exec`.
-  Wave &wave();
+  Wave &wave() &;
   /// All waves of the current workgroup.
-  std::span<const std::unique_ptr<Wave>> waves() const;
+  std::span<const std::unique_ptr<Wave>> waves() const &;
+  std::span<const std::unique_ptr<Wave>> waves() const && = delete;
   std::array<uint32_t, 3> workgroup() const;
   /// The LDS of the current workgroup.
-  std::span<std::byte> lds();
-  Memory &memory();
+  std::span<std::byte> lds() &;
+  Memory &memory() &;
 
   /// The next instruction while running, else the last one: decoded, as text, and its source line when the
   /// code object has a line table.
-  const Instruction &instruction() const;
+  const Instruction &instruction() const &;
+  const Instruction &instruction() const && = delete;
   std::string text() const;
   SourceLine line() const;
 

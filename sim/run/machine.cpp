@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 
 #include "sim/decode/program.h"
-#include "sim/run/make_watch.h"
+#include "sim/run/make_checkers.h"
 #include "sim/run/workgroup.h"
 
 namespace nereid::sim {
@@ -40,8 +40,8 @@ public:
 
 private:
   void work() {
-    const std::unique_ptr<Watch> watch = make_watch(state_);
-    WorkgroupRunner runner(state_, watch.get());
+    const std::unique_ptr<Checker> checker = make_checkers(state_);
+    WorkgroupRunner runner(state_, checker.get());
     for (;;) {
       uint64_t id = next_.fetch_add(1);
       if (id >= state_.group_count || id > faulted_.load())
@@ -87,7 +87,7 @@ Result<Report> run(const CodeObject &code, Memory &memory, const Launch &launch)
   if (code.program().has_float_atomics() && !launch.any_order)
     threads = 1; // the sum's bits depend on the order
   if (launch.checks.race_global)
-    threads = 1; // one watch sees all workgroups
+    threads = 1; // one checker sees all workgroups
   Scheduler scheduler(**state);
   scheduler.run(static_cast<unsigned>(std::min<uint64_t>(threads, (*state)->group_count)));
   Report report = scheduler.report();

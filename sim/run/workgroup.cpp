@@ -65,8 +65,8 @@ Report WorkgroupTotals::report() const {
   return report;
 }
 
-WorkgroupRunner::WorkgroupRunner(LaunchState &state, Watch *watch)
-    : state_(state), program_(state.code->program()), watch_(watch) {
+WorkgroupRunner::WorkgroupRunner(LaunchState &state, Checker *checker)
+    : state_(state), program_(state.code->program()), checker_(checker) {
   // The descriptor's granules say how many registers the hardware gives a wave.
   registers_ = ((state.kernel->rsrc1 & 63) + 1) * 8;
   for (uint32_t i = 0; i < state.wave_count; ++i)
@@ -76,8 +76,8 @@ WorkgroupRunner::WorkgroupRunner(LaunchState &state, Watch *watch)
   scratch_.resize(size_t{state.scratch_size} * lane_count * state.wave_count);
 }
 
-WorkgroupRunner::WorkgroupRunner(LaunchState &copy, const WorkgroupRunner &other, Watch *watch)
-    : state_(copy), program_(copy.code->program()), watch_(watch), group_(other.group_),
+WorkgroupRunner::WorkgroupRunner(LaunchState &copy, const WorkgroupRunner &other, Checker *checker)
+    : state_(copy), program_(copy.code->program()), checker_(checker), group_(other.group_),
       scratch_(other.scratch_), totals_(other.totals_), turn_(other.turn_), slice_left_(other.slice_left_),
       ended_(other.ended_), budget_(other.budget_), registers_(other.registers_) {
   for (const auto &original : other.waves_) {
@@ -87,7 +87,7 @@ WorkgroupRunner::WorkgroupRunner(LaunchState &copy, const WorkgroupRunner &other
     wave.memory = &copy.memory;
     wave.recent = nullptr;
     wave.program = &program_;
-    wave.watch = watch;
+    wave.checker = checker;
     wave.scratch = scratch_.data() + (original->scratch - other.scratch_.data());
   }
 }
@@ -114,7 +114,7 @@ void WorkgroupRunner::prepare_wave(Wave &wave) {
   wave.memory = &state_.memory;
   wave.recent = nullptr;
   wave.program = &program_;
-  wave.watch = watch_;
+  wave.checker = checker_;
   wave.image_base = state_.image_base;
   wave.scratch_size = state_.scratch_size;
   wave.scratch = scratch_.data() + size_t{wave.index} * lane_count * state_.scratch_size;
@@ -185,7 +185,7 @@ void WorkgroupRunner::prepare_scalars(Wave &wave) {
   wave.preset_scalars = next;
 }
 
-template <bool Watched> uint64_t WorkgroupRunner::execute(Wave &wave, uint64_t limit) {
+template <bool Checked> uint64_t WorkgroupRunner::execute(Wave &wave, uint64_t limit) {
   uint64_t done = 0;
   while (done < limit && wave.state == Wave::State::Running) {
     wave.current = wave.pc++;
@@ -193,8 +193,8 @@ template <bool Watched> uint64_t WorkgroupRunner::execute(Wave &wave, uint64_t l
     ++done;
     ++wave.executed;
     ++totals_.counts[static_cast<unsigned>(instruction.category)];
-    if constexpr (Watched) {
-      watch_->before(wave, instruction);
+    if constexpr (Checked) {
+      checker_->before(wave, instruction);
       if (wave.fault)
         break;
     }
@@ -226,8 +226,8 @@ void WorkgroupRunner::begin(uint64_t linear_id) {
   turn_ = 0;
   slice_left_ = slice;
   ended_ = false;
-  if (watch_)
-    watch_->begin(group_, waves_);
+  if (checker_)
+    checker_->begin(group_, waves_);
 }
 
 std::optional<Fault> WorkgroupRunner::run(uint64_t linear_id) {
@@ -247,7 +247,7 @@ std::optional<Fault> WorkgroupRunner::advance(uint64_t limit) {
                            fmt::format("the launch executed its {} instructions and has not ended",
                                        state_.launch->instruction_budget)});
   limit = std::min({limit, slice_left_, budget_});
-  const uint64_t done = watch_ ? execute<true>(wave, limit) : execute<false>(wave, limit);
+  const uint64_t done = checker_ ? execute<true>(wave, limit) : execute<false>(wave, limit);
   slice_left_ -= done;
   budget_ -= done;
   if (wave.state == Wave::State::Faulted)
@@ -277,8 +277,8 @@ std::optional<Fault> WorkgroupRunner::finish_round() {
     }
   if (waiting == 0) {
     ended_ = true;
-    if (watch_)
-      watch_->end(group_);
+    if (checker_)
+      checker_->end(group_);
     totals_.waves += waves_.size();
     for (auto &wave : waves_)
       totals_.longest = std::max(totals_.longest, wave->executed);
@@ -292,8 +292,8 @@ std::optional<Fault> WorkgroupRunner::finish_round() {
   for (auto &wave : waves_)
     wave->state = Wave::State::Running;
   turn_ = 0;
-  if (watch_)
-    watch_->barrier(group_);
+  if (checker_)
+    checker_->barrier(group_);
   return std::nullopt;
 }
 

@@ -9,7 +9,7 @@
 #include "sim/launch/launch_state.h"
 #include "sim/object/code_object.h"
 #include "sim/run/machine.h"
-#include "sim/state/watch.h"
+#include "sim/state/checker.h"
 #include "sim/state/wave.h"
 
 namespace nereid::sim {
@@ -28,10 +28,11 @@ struct WorkgroupTotals {
 /// Runs workgroups one after the other; its waves and their registers are reused.
 class WorkgroupRunner {
 public:
-  /// `watch` may be null; it sees every instruction of the workgroups that this object runs.
-  WorkgroupRunner(LaunchState &state, Watch *watch);
-  /// A runner at the same point of the same workgroup, on a copy of the launch and with a copy of the watch.
-  WorkgroupRunner(LaunchState &copy, const WorkgroupRunner &other, Watch *watch);
+  /// `checker` may be null; it sees every instruction of the workgroups that this object runs.
+  WorkgroupRunner(LaunchState &state, Checker *checker);
+  /// A runner at the same point of the same workgroup, on a copy of the launch and with a copy of the
+  /// checker.
+  WorkgroupRunner(LaunchState &copy, const WorkgroupRunner &other, Checker *checker);
   WorkgroupRunner(const WorkgroupRunner &) = delete;
   WorkgroupRunner &operator=(const WorkgroupRunner &) = delete;
 
@@ -55,7 +56,7 @@ private:
   void prepare_wave(Wave &wave);
   void prepare_scalars(Wave &wave);
   /// Executes a wave until it stops, or for a number of instructions. Returns how many it executed.
-  template <bool Watched> uint64_t execute(Wave &wave, uint64_t limit);
+  template <bool Checked> uint64_t execute(Wave &wave, uint64_t limit);
   /// Gives the turn to the next wave that can go on.
   std::optional<Fault> pass_turn();
   /// After a round in which no wave could go on: the workgroup ends, or passes a barrier.
@@ -66,7 +67,7 @@ private:
 
   LaunchState &state_;
   const Program &program_;
-  Watch *watch_;
+  Checker *checker_;
   Workgroup group_;
   std::vector<std::unique_ptr<Wave>> waves_;
   std::vector<std::byte> scratch_;

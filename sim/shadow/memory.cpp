@@ -1,5 +1,5 @@
-// How marks go through memory: LDS and private memory have the planes that registers have, global memory has
-// undefined bits that outlive the launch.
+// How taint propagates through memory: LDS and private memory have the planes that registers have, global
+// memory has undefined bits that outlive the launch.
 
 #include <algorithm>
 #include <bit>
@@ -8,7 +8,9 @@
 #include <fmt/format.h>
 
 #include "sim/decode/program.h"
-#include "sim/shadow/check.h"
+#include "sim/shadow/checker.h"
+#include "sim/shadow/registers.h"
+#include "sim/state/lane_mask.h"
 
 namespace nereid::sim {
 
@@ -16,10 +18,6 @@ namespace {
 
 using Space = MemoryAccess::Space;
 using Kind = MemoryAccess::Kind;
-
-constexpr unsigned p_undefined = static_cast<unsigned>(Plane::Undefined),
-                   p_computed = static_cast<unsigned>(Plane::Computed),
-                   p_nan = static_cast<unsigned>(Plane::NanScale);
 
 bool any_set(const std::byte *at, unsigned bytes) {
   uint64_t found = 0;
@@ -50,11 +48,6 @@ void clear(std::byte *at, unsigned bytes) {
   }
 }
 
-template <class F> void each_lane(uint64_t lanes, F function) {
-  for (; lanes; lanes &= lanes - 1)
-    function(static_cast<unsigned>(std::countr_zero(lanes)));
-}
-
 /// Calls `function(offset, bytes)` for the parts of a lane's access that are in range.
 template <class F> void each_part(const MemoryAccess &access, unsigned lane, F function) {
   if (!access.partial)
@@ -66,16 +59,16 @@ template <class F> void each_part(const MemoryAccess &access, unsigned lane, F f
 
 } // namespace
 
-/// The memory of plane `number` for one wave.
-void ShadowWatch::give_memory(Wave &plane, unsigned number, size_t scratch_offset) {
-  plane.group = &groups_[number];
-  plane.scratch = scratch_[number].data() + scratch_offset;
+/// Gives a plane of a wave its memory.
+void ShadowChecker::give_memory(Wave &plane, ShadowPlane which, size_t scratch_offset) {
+  plane.group = &groups_[index_of(which)];
+  plane.scratch = scratch_[index_of(which)].data() + scratch_offset;
   plane.memory = &global_bits_;
   plane.recent = nullptr;
 }
 
-std::unique_ptr<Watch> ShadowWatch::fork(LaunchState &copy) const {
-  auto twin = std::make_unique<ShadowWatch>(copy, undefined_, nan_scale_);
+std::unique_ptr<Checker> ShadowChecker::fork(LaunchState &copy) const {
+  auto twin = std::make_unique<ShadowChecker>(copy, undefined_, nan_scale_);
   twin->groups_ = groups_;
   twin->scratch_ = scratch_;
   twin->memory_used_ = memory_used_;
@@ -84,43 +77,47 @@ std::unique_ptr<Watch> ShadowWatch::fork(LaunchState &copy) const {
     twin->global_bits_ = copy.memory.undefined_bits();
   for (const auto &wave : waves_) {
     ShadowWave &shadow = *twin->waves_.emplace_back(std::make_unique<ShadowWave>(*wave));
-    for (unsigned p = 0; p < plane_count; ++p)
-      twin->give_memory(shadow.plane[p], p, static_cast<size_t>(wave->plane[p].scratch - scratch_[p].data()));
+    for (ShadowPlane plane : shadow_planes)
+      twin->give_memory(shadow[plane], plane,
+                        static_cast<size_t>((*wave)[plane].scratch - scratch_[index_of(plane)].data()));
   }
   return twin;
 }
 
-void ShadowWatch::begin_memory(Workgroup &group, std::span<const std::unique_ptr<Wave>> waves) {
-  for (unsigned p = 0; p < plane_count; ++p) {
-    groups_[p].lds.resize(group.lds.size());
-    scratch_[p].resize(size_t{state_.scratch_size} * lane_count * waves.size());
-    const bool ones = p == p_undefined && undefined_;
-    if (ones || memory_used_[p]) {
-      std::fill(groups_[p].lds.begin(), groups_[p].lds.end(), ones ? std::byte{0xFF} : std::byte{0});
-      std::fill(scratch_[p].begin(), scratch_[p].end(), ones ? std::byte{0xFF} : std::byte{0});
+void ShadowChecker::begin_memory(Workgroup &group, std::span<const std::unique_ptr<Wave>> waves) {
+  for (ShadowPlane plane : shadow_planes) {
+    std::vector<std::byte> &lds = groups_[index_of(plane)].lds, &scratch = scratch_[index_of(plane)];
+    lds.resize(group.lds.size());
+    scratch.resize(size_t{state_.scratch_size} * lane_count * waves.size());
+    const bool ones = plane == ShadowPlane::Undefined && undefined_;
+    if (ones || memory_uses(plane)) {
+      std::fill(lds.begin(), lds.end(), ones ? std::byte{0xFF} : std::byte{0});
+      std::fill(scratch.begin(), scratch.end(), ones ? std::byte{0xFF} : std::byte{0});
     }
-    memory_used_[p] = ones;
+    memory_used_[index_of(plane)] = ones;
     for (const auto &wave : waves) {
-      Wave &plane = waves_[wave->index]->plane[p];
-      plane.scratch_size = wave->scratch_size;
-      give_memory(plane, p, static_cast<size_t>(wave->scratch - waves.front()->scratch));
+      Wave &shadow = (*waves_[wave->index])[plane];
+      shadow.scratch_size = wave->scratch_size;
+      give_memory(shadow, plane, static_cast<size_t>(wave->scratch - waves.front()->scratch));
     }
   }
 }
 
-const Block *ShadowWatch::block_at(uint64_t address, unsigned bytes) {
+const Block *ShadowChecker::block_at(uint64_t address, unsigned bytes) {
   if (!recent_ || !recent_->holds(address, bytes))
     if (const Block *found = state_.memory.find(address, bytes))
       recent_ = found;
   return recent_ && recent_->holds(address, bytes) ? recent_ : nullptr;
 }
 
-std::byte *ShadowWatch::bits_at(const Step &step, const MemoryAccess &access, unsigned lane, unsigned offset,
-                                unsigned bytes, unsigned plane) {
+std::byte *ShadowChecker::bits_at(const Step &step, const MemoryAccess &access, unsigned lane,
+                                  unsigned offset, unsigned bytes, ShadowPlane plane) {
   const uint64_t address = access.address[lane] + offset;
+  if (access.space != Space::Global && !memory_uses(plane))
+    return nullptr;
   switch (access.space) {
   case Space::Global: {
-    if (plane != p_undefined)
+    if (plane != ShadowPlane::Undefined)
       return nullptr;
     const Block *block = block_at(address, bytes);
     if (!block || !block->definedness().anything_undefined())
@@ -129,20 +126,18 @@ std::byte *ShadowWatch::bits_at(const Step &step, const MemoryAccess &access, un
     return bits ? bits + (address - block->address()) : nullptr;
   }
   case Space::Lds:
-    return memory_used_[plane] ? groups_[plane].lds.data() + address : nullptr;
+    return groups_[index_of(plane)].lds.data() + address;
   case Space::Scratch:
-    return memory_used_[plane]
-               ? step.shadow.plane[plane].scratch + uint64_t{lane} * step.wave.scratch_size + address
-               : nullptr;
+    return step.shadow[plane].scratch + uint64_t{lane} * step.wave.scratch_size + address;
   }
   return nullptr;
 }
 
-/// Whether no byte that the access touches can have a mark of that plane.
-bool ShadowWatch::unmarked(const MemoryAccess &access, unsigned plane) {
+/// Whether no byte that the access touches can have a shadow bit set in that plane.
+bool ShadowChecker::is_untainted(const MemoryAccess &access, ShadowPlane plane) {
   if (access.space != Space::Global)
-    return !memory_used_[plane];
-  if (plane != p_undefined || !undefined_ || !access.lanes)
+    return !memory_uses(plane);
+  if (plane != ShadowPlane::Undefined || !undefined_ || !access.lanes)
     return true;
   // Usually all lanes are in one block.
   const Block *block = block_at(access.address[static_cast<unsigned>(std::countr_zero(access.lanes))], 1);
@@ -160,9 +155,9 @@ bool ShadowWatch::unmarked(const MemoryAccess &access, unsigned plane) {
   return outside == 0;
 }
 
-/// The lanes that read a marked bit of that plane.
-uint64_t ShadowWatch::marked_lanes(const Step &step, const MemoryAccess &access, unsigned plane) {
-  if (unmarked(access, plane))
+/// The lanes that read a byte with a shadow bit set in that plane.
+uint64_t ShadowChecker::tainted_lanes(const Step &step, const MemoryAccess &access, ShadowPlane plane) {
+  if (is_untainted(access, plane))
     return 0;
   uint64_t found = 0;
   each_lane(access.lanes, [&](unsigned lane) {
@@ -174,8 +169,8 @@ uint64_t ShadowWatch::marked_lanes(const Step &step, const MemoryAccess &access,
   return found;
 }
 
-void ShadowWatch::define_memory(const Step &step, const MemoryAccess &access, unsigned plane) {
-  if (unmarked(access, plane))
+void ShadowChecker::define_memory(const Step &step, const MemoryAccess &access, ShadowPlane plane) {
+  if (is_untainted(access, plane))
     return;
   each_lane(access.lanes, [&](unsigned lane) {
     each_part(access, lane, [&](unsigned offset, unsigned bytes) {
@@ -185,8 +180,13 @@ void ShadowWatch::define_memory(const Step &step, const MemoryAccess &access, un
   });
 }
 
+void ShadowChecker::expect_undefined(uint64_t address, unsigned bytes) {
+  if (const Block *block = block_at(address, bytes); block && block->definedness().bits())
+    block->definedness().expect_undefined();
+}
+
 /// Executes a load or a store on the planes: control comes from the wave, data and memory from the plane.
-void ShadowWatch::run_memory(const Step &step, bool global) {
+void ShadowChecker::run_memory(const Step &step, bool global) {
   if (memory_ran_)
     return;
   memory_ran_ = true;
@@ -196,18 +196,18 @@ void ShadowWatch::run_memory(const Step &step, bool global) {
     has_global_bits_ = true;
   }
   Instruction copy = step.instruction;
-  const bool has_address = !step.flow.addresses.empty();
+  const bool has_address = !step.rule.addresses.empty();
   if (has_address)
     copy.address_register = vector_registers;
-  for (unsigned p = 0; p < plane_count; ++p) {
-    if (p != p_undefined && global)
+  for (ShadowPlane which : shadow_planes) {
+    const bool is_undefined = which == ShadowPlane::Undefined;
+    if (!is_undefined && global)
       continue;
-    if (!memory_used_[p] && !step.shadow.used[p] && !(p == p_undefined && undefined_))
+    if (!memory_uses(which) && !step.shadow.uses(which) && !(is_undefined && undefined_))
       continue;
-    const bool loads = step.flow.loads;
-    (loads ? step.shadow.used[p] : memory_used_[p]) = true;
-    Wave &plane = step.shadow.plane[p];
-    const auto marks = plane.sgpr;
+    (step.rule.loads ? step.shadow.uses(which) : memory_used_[index_of(which)]) = true;
+    Wave &plane = step.shadow[which];
+    const auto bits = plane.sgpr;
     plane.sgpr = step.wave.sgpr;
     if (has_address)
       for (unsigned k = 0; k < 2; ++k)
@@ -215,150 +215,145 @@ void ShadowWatch::run_memory(const Step &step, bool global) {
     copy.run(plane, copy);
     plane.fault.reset();
     const auto loaded = plane.sgpr;
-    plane.sgpr = marks;
-    for (unsigned half = 0; half < 2; ++half)
-      for (uint64_t left = step.flow.scalar_writes[half]; left; left &= left - 1) {
-        const unsigned reg = 64 * half + static_cast<unsigned>(std::countr_zero(left));
-        plane.sgpr[reg] = loaded[reg];
-      }
+    plane.sgpr = bits;
+    each_scalar_register(step.rule.scalar_writes, [&](unsigned reg) { plane.sgpr[reg] = loaded[reg]; });
   }
   refresh_results(step);
 }
 
-/// Marks whole results of some lanes.
-void ShadowWatch::mark_results(const Step &step, Plane plane, uint64_t lanes) {
+/// Taints whole results of some lanes.
+void ShadowChecker::taint_results(const Step &step, ShadowPlane plane, uint64_t lanes) {
   if (!lanes)
     return;
-  step.shadow.used[static_cast<unsigned>(plane)] = true;
-  for (const RegisterRange &range : step.flow.writes)
-    for (unsigned reg = range.first; reg < unsigned{range.first} + range.count; ++reg)
-      each_lane(lanes, [&](unsigned lane) { step.shadow[plane].vgpr[reg].word[lane] |= step.flow.results; });
-  for (unsigned half = 0; half < 2; ++half)
-    for (uint64_t left = step.flow.scalar_writes[half]; left; left &= left - 1)
-      step.shadow[plane].sgpr[64 * half + static_cast<unsigned>(std::countr_zero(left))] = ~uint32_t{0};
+  step.shadow.uses(plane) = true;
+  each_register(step.rule.writes, [&](unsigned reg) {
+    each_lane(lanes, [&](unsigned lane) { step.shadow.words(plane, reg)[lane] |= step.rule.results; });
+  });
+  each_scalar_register(step.rule.scalar_writes,
+                       [&](unsigned reg) { step.shadow[plane].sgpr[reg] = ~uint32_t{0}; });
   refresh_results(step);
 }
 
-uint64_t ShadowWatch::marked_data(const Step &step, unsigned plane) const {
+uint64_t ShadowChecker::tainted_data(const Step &step, ShadowPlane plane) const {
   uint64_t lanes = 0;
-  for (const RegisterRange &range : step.flow.data)
-    for (unsigned reg = range.first; reg < unsigned{range.first} + range.count; ++reg)
-      each_lane(step.shadow.marked[reg], [&](unsigned lane) {
-        lanes |= uint64_t{(step.shadow.plane[plane].vgpr[reg].word[lane] & step.flow.stored) != 0} << lane;
-      });
-  for (unsigned half = 0; half < 2; ++half)
-    for (uint64_t left = step.flow.scalar_data[half]; left; left &= left - 1)
-      if (step.shadow.plane[plane].sgpr[64 * half + static_cast<unsigned>(std::countr_zero(left))])
-        lanes |= 1;
+  each_register(step.rule.data, [&](unsigned reg) {
+    const uint32_t *words = step.shadow.words(plane, reg);
+    each_lane(step.shadow.tainted[reg],
+              [&](unsigned lane) { lanes |= uint64_t{(words[lane] & step.rule.stored) != 0} << lane; });
+  });
+  each_scalar_register(step.rule.scalar_data,
+                       [&](unsigned reg) { lanes |= step.shadow.scalar(plane, reg) ? 1 : 0; });
   return lanes;
 }
 
 /// Reports what must not reach global memory.
-bool ShadowWatch::report_data(const Step &step, const MemoryAccess &access, Plane plane) {
-  const uint64_t lanes = marked_data(step, static_cast<unsigned>(plane)) & access.lanes;
+bool ShadowChecker::report_data(const Step &step, const MemoryAccess &access, ShadowPlane plane) {
+  const uint64_t lanes = tainted_data(step, plane) & access.lanes;
   if (!lanes)
     return false;
   const int lane = std::countr_zero(lanes);
-  for (const RegisterRange &range : step.flow.data)
-    for (unsigned reg = range.first; reg < unsigned{range.first} + range.count; ++reg)
-      if (step.shadow.words(plane, reg)[lane] & step.flow.stored) {
-        report_register(step, plane, "what is stored from", reg, lane, step.flow.stored);
-        return true;
-      }
-  step.wave.raise(plane == Plane::NanScale ? FaultKind::NanScale : FaultKind::Undefined, -1,
-                  "what a scalar instruction stores was computed from undefined bits");
+  each_register(step.rule.data, [&](unsigned reg) {
+    if (!step.wave.fault && step.shadow.words(plane, reg)[lane] & step.rule.stored)
+      report_register(step, plane, "what is stored from", reg, lane, step.rule.stored);
+  });
+  if (!step.wave.fault)
+    step.wave.raise(plane == ShadowPlane::NanScale ? FaultKind::NanScale : FaultKind::Undefined, -1,
+                    "what a scalar instruction stores was computed from undefined bits");
   return true;
 }
 
-void ShadowWatch::load(const Step &step, const MemoryAccess &access) {
-  for (unsigned p : {p_undefined, p_nan}) {
-    const uint64_t lanes = marked_lanes(step, access, p);
+void ShadowChecker::load(const Step &step, const MemoryAccess &access) {
+  for (ShadowPlane plane : {ShadowPlane::Undefined, ShadowPlane::NanScale}) {
+    const uint64_t lanes = tainted_lanes(step, access, plane);
     if (!lanes)
       continue;
-    if (!step.flow.converts)
+    if (!step.operation().memory.converts)
       return run_memory(step, access.space == Space::Global);
-    for (Plane plane : {Plane::Undefined, Plane::Computed})
-      mark_results(step, p == p_nan ? Plane::NanScale : plane, lanes);
+    taint_results(step, plane, lanes);
+    if (plane == ShadowPlane::Undefined)
+      taint_results(step, ShadowPlane::Computed, lanes);
   }
 }
 
-void ShadowWatch::store(const Step &step, const MemoryAccess &access) {
+void ShadowChecker::store(const Step &step, const MemoryAccess &access) {
   const bool global = access.space == Space::Global;
-  if (!access.to_lds && (marked_data(step, p_undefined) | marked_data(step, p_nan)) & access.lanes) {
-    if (global && (report_data(step, access, Plane::Computed) || report_data(step, access, Plane::NanScale)))
+  const bool has_data = !access.to_lds;
+  if (has_data && (tainted_data(step, ShadowPlane::Undefined) | tainted_data(step, ShadowPlane::NanScale)) &
+                      access.lanes) {
+    if (global && (report_data(step, access, ShadowPlane::Computed) ||
+                   report_data(step, access, ShadowPlane::NanScale)))
       return;
-    if (global && step.flow.converts) {
-      report_data(step, access, Plane::Undefined);
+    if (global && step.operation().memory.converts) {
+      report_data(step, access, ShadowPlane::Undefined);
       return;
     }
     if (global)
-      each_lane(access.lanes, [&](unsigned lane) {
-        if (const Block *block = block_at(access.address[lane], 1); block && block->definedness().bits())
-          block->definedness().mark();
-      });
+      each_lane(access.lanes, [&](unsigned lane) { expect_undefined(access.address[lane], 1); });
     return run_memory(step, global);
   }
-  for (unsigned p = 0; p < plane_count; ++p)
-    if (!memory_ran_ || p != p_undefined)
-      define_memory(step, access, p);
+  for (ShadowPlane plane : shadow_planes)
+    if (!memory_ran_ || plane != ShadowPlane::Undefined)
+      define_memory(step, access, plane);
+}
+
+/// What an atomic leaves in memory for one lane.
+void ShadowChecker::put_atomic(const Step &step, const MemoryAccess &access, unsigned lane, ShadowPlane plane,
+                               bool tainted) {
+  if (tainted && access.space == Space::Global)
+    expect_undefined(access.address[lane], access.bytes);
+  else if (tainted)
+    memory_used_[index_of(plane)] = true;
+  std::byte *bits = bits_at(step, access, lane, 0, access.bytes, plane);
+  if (!bits)
+    return;
+  const bool moves = step.operation().memory.exchanges && !step.rule.data.empty();
+  for (unsigned k = 0; k < access.bytes / 4u; ++k) {
+    const uint32_t word = moves     ? step.shadow.words(plane, step.rule.data.front().first + k)[lane]
+                          : tainted ? ~uint32_t{0}
+                                    : 0;
+    std::memcpy(bits + 4 * k, &word, 4);
+  }
 }
 
 /// An atomic is arithmetic on memory and operand, an exchange moves both.
-void ShadowWatch::atomic(const Step &step, const MemoryAccess &access) {
-  const std::string_view name = step.instruction.operation->name;
-  const bool exchanges = name.find("_swap") != std::string_view::npos ||
-                         (name.starts_with("ds_wrxchg_") && step.flow.data.size() == 1);
-  const bool global = access.space == Space::Global;
-  if (global && (report_data(step, access, Plane::NanScale) ||
-                 report_data(step, access, exchanges ? Plane::Computed : Plane::Undefined)))
+void ShadowChecker::atomic(const Step &step, const MemoryAccess &access) {
+  const bool exchanges = step.operation().memory.exchanges, global = access.space == Space::Global;
+  if (global && (report_data(step, access, ShadowPlane::NanScale) ||
+                 report_data(step, access, exchanges ? ShadowPlane::Computed : ShadowPlane::Undefined)))
     return;
-  const uint64_t operand[plane_count] = {marked_data(step, p_undefined), marked_data(step, p_computed),
-                                         marked_data(step, p_nan)};
-  const unsigned words = access.bytes / 4u;
-  std::array<uint64_t, plane_count> returned{};
+  std::array<uint64_t, shadow_plane_count> operand, returned{};
+  for (ShadowPlane plane : shadow_planes)
+    operand[index_of(plane)] = tainted_data(step, plane);
   each_lane(access.lanes, [&](unsigned lane) {
-    bool old[plane_count];
-    for (unsigned p = 0; p < plane_count; ++p) {
-      const std::byte *bits = bits_at(step, access, lane, 0, access.bytes, p);
-      old[p] = bits && any_set(bits, access.bytes);
-      returned[p] |= uint64_t{old[p]} << lane;
+    bool old[shadow_plane_count];
+    for (ShadowPlane plane : shadow_planes) {
+      const std::byte *bits = bits_at(step, access, lane, 0, access.bytes, plane);
+      old[index_of(plane)] = bits && any_set(bits, access.bytes);
+      returned[index_of(plane)] |= uint64_t{old[index_of(plane)]} << lane;
     }
-    if (global && old[p_undefined] && !exchanges && !step.wave.fault)
+    if (global && old[index_of(ShadowPlane::Undefined)] && !exchanges && !step.wave.fault)
       step.wave.raise(FaultKind::Undefined, static_cast<int>(lane),
                       fmt::format("an atomic computes with the {} bytes at {:#x}, which are undefined",
                                   access.bytes, access.address[lane]));
-    for (unsigned p = 0; p < plane_count; ++p) {
-      const bool source = operand[p == p_computed && !exchanges ? p_undefined : p] >> lane & 1;
-      const bool before = old[p == p_computed && !exchanges ? p_undefined : p];
-      const bool marked = exchanges ? source : source || before;
-      if (marked && global)
-        if (const Block *block = block_at(access.address[lane], access.bytes);
-            block && block->definedness().bits())
-          block->definedness().mark();
-      if (marked && !global && !memory_used_[p])
-        memory_used_[p] = true;
-      std::byte *bits = bits_at(step, access, lane, 0, access.bytes, p);
-      if (!bits)
-        continue;
-      for (unsigned k = 0; k < words; ++k) {
-        uint32_t word = marked ? ~uint32_t{0} : 0;
-        if (exchanges && !step.flow.data.empty())
-          word = step.shadow.plane[p].vgpr[step.flow.data.front().first + k].word[lane];
-        std::memcpy(bits + 4 * k, &word, 4);
-      }
+    for (ShadowPlane plane : shadow_planes) {
+      // What is computed from undefined bits is undefined and computed.
+      const bool computes = plane == ShadowPlane::Computed && !exchanges;
+      const unsigned from = index_of(computes ? ShadowPlane::Undefined : plane);
+      const bool source = operand[from] >> lane & 1;
+      put_atomic(step, access, lane, plane, source || (!exchanges && old[from]));
     }
   });
   if (step.wave.fault)
     return;
   define_results(step);
-  // One counter for the whole wave gives all lanes the same.
-  const bool shared = name == "ds_append" || name == "ds_consume";
-  for (unsigned p = 0; p < plane_count; ++p)
-    mark_results(step, static_cast<Plane>(p), shared && returned[p] ? step.wave.exec() : returned[p]);
+  for (ShadowPlane plane : shadow_planes) {
+    const uint64_t lanes = returned[index_of(plane)];
+    taint_results(step, plane, lanes && step.operation().memory.result_is_uniform ? step.wave.exec() : lanes);
+  }
 }
 
-void ShadowWatch::access(Wave &wave, const Instruction &, const MemoryAccess &access) {
-  const Step step{wave, (*wave.program)[wave.current], table_.flows[wave.current], *waves_[wave.index]};
+void ShadowChecker::access(Wave &wave, const Instruction &, const MemoryAccess &access) {
+  const Step step{wave, (*wave.program)[wave.current], rules_.rules[wave.current], *waves_[wave.index]};
   switch (access.kind) {
   case Kind::Load:
     return load(step, access);

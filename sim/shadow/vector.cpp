@@ -1,21 +1,17 @@
-// How marks go through instructions on vector registers.
+// How taint propagates through instructions on vector registers.
 
 #include <algorithm>
-#include <bit>
 
 #include "sim/ops/vector/lanes.h"
-#include "sim/shadow/check.h"
+#include "sim/shadow/checker.h"
 #include "sim/shadow/logic.h"
+#include "sim/shadow/registers.h"
 
 namespace nereid::sim {
 
 namespace {
 
 constexpr uint32_t low_half = 0xFFFF, high_half = 0xFFFF0000, all_bits = ~uint32_t{0};
-
-bool is_half_pair(OperandType type) {
-  return type == OperandType::PackedBits16 || type == OperandType::PackedFloat16;
-}
 
 /// Both halves, each as a whole.
 uint32_t by_halves(uint32_t word) {
@@ -35,120 +31,137 @@ void make_constant(Source &source, const Operand &operand, uint64_t value, Opera
   source.lanes = words.low.word;
 }
 
-/// Selectors of v_perm that name the constant 0xFF would mark: what they give is as defined as zero.
+/// Selectors of v_perm from 13 on name the constant 0xFF, which would taint a byte: 12 is the constant 0.
 void without_ones(Lanes &selectors) {
+  constexpr uint32_t zero = 12;
   for (uint32_t &word : selectors.word)
     for (unsigned k = 0; k < 4; ++k)
-      if ((word >> 8 * k & 0xFF) > 12)
-        word = (word & ~(0xFFu << 8 * k)) | 12u << 8 * k;
+      if ((word >> 8 * k & 0xFF) > zero)
+        word = (word & ~(0xFFu << 8 * k)) | zero << 8 * k;
+}
+
+/// The lanes that an instruction writes, on a plane.
+const Lanes &written_lanes(const Instruction &instruction, const Wave &plane) {
+  return instruction.permuted ? plane.permutation_mask : plane.exec_mask;
+}
+
+/// The shadow bits of the result register `index` from those of the sources of its lane.
+uint32_t result_bits(Taint::Elements elements, unsigned index, uint32_t low, uint32_t high) {
+  switch (elements) {
+  case Taint::Elements::Whole:
+    return low ? all_bits : 0;
+  case Taint::Elements::Halves:
+    return by_halves(low);
+  case Taint::Elements::Words:
+  case Taint::Elements::Upward:
+    return (index ? high : low) ? all_bits : 0;
+  case Taint::Elements::SourceByHalf:
+    return (low ? low_half : 0) | (high ? high_half : 0);
+  }
+  return 0;
+}
+
+unsigned source_count(const Instruction &instruction) {
+  unsigned count = 3;
+  while (count > 1 && instruction.source[count - 1].kind == Source::Kind::None)
+    --count;
+  return count;
+}
+
+/// v_lshl_or: the operands as they are after the first was shifted by the second.
+void shift_first(LogicOperands<uint32_t> &operands, uint32_t amount_bits) {
+  const unsigned amount = operands.value[1] & 31;
+  operands.value[0] <<= amount;
+  operands.unknown[0] = operands.unknown[1] & amount_bits ? all_bits : operands.unknown[0] << amount;
+  operands.value[1] = operands.unknown[1] = 0;
 }
 
 } // namespace
 
-ShadowWatch::Marks ShadowWatch::gather(const Step &step, Plane plane) {
-  const Flow &flow = step.flow;
+ShadowChecker::LaneTaint ShadowChecker::gather(const Step &step, ShadowPlane plane) {
+  const TaintRule &rule = step.rule;
   Wave &from = step.shadow[plane];
-  Marks marks;
+  LaneTaint taint;
+  const auto add = [&](unsigned lane, uint32_t low, uint32_t high) {
+    taint.word[0][lane] |= low;
+    taint.word[1][lane] |= high;
+  };
   for (unsigned k = 0; k < 3; ++k) {
-    const Source &source = flow.on_plane.source[k];
+    const Source &source = rule.on_plane.source[k];
     if (source.type == OperandType::None || source.kind == Source::Kind::None ||
         source.kind == Source::Kind::Constant)
       continue;
     OperandBuffers buffers;
-    const Operand operand = fetch(from, flow.on_plane, source, buffers);
-    const uint32_t used = flow.used[k];
+    const Operand operand = fetch(from, rule.on_plane, source, buffers);
     const bool wide = is_wide(source.type);
-    const bool split = flow.elements == Flow::Elements::Words && wide;
-    const bool halves = flow.elements == Flow::Elements::Halves && is_half_pair(source.type);
+    const bool by_element = (rule.elements == Taint::Elements::Words && wide) ||
+                            (rule.elements == Taint::Elements::Halves && is_half_pair(source.type));
     for (unsigned lane = 0; lane < lane_count; ++lane) {
-      uint32_t low = operand.low[lane] & used, high = wide ? operand.high[lane] : 0;
-      if (flow.elements == Flow::Elements::SourceByHalf) {
-        marks.word[k & 1][lane] |= low;
-      } else if (split || halves) {
-        marks.word[0][lane] |= low;
-        marks.word[1][lane] |= high;
-      } else if (flow.elements == Flow::Elements::Upward) {
-        marks.word[0][lane] |= low;
-        marks.word[1][lane] |= low | high;
-      } else {
-        const uint32_t any = low | high ? all_bits : 0;
-        marks.word[0][lane] |= any;
-        marks.word[1][lane] |= any;
-      }
+      const uint32_t low = operand.low[lane] & rule.used[k], high = wide ? operand.high[lane] : 0;
+      const uint32_t any = low | high ? all_bits : 0;
+      if (rule.elements == Taint::Elements::SourceByHalf)
+        taint.word[k & 1][lane] |= low;
+      else if (by_element)
+        add(lane, low, high);
+      else if (rule.elements == Taint::Elements::Upward)
+        add(lane, low, low | high);
+      else
+        add(lane, any, any);
     }
   }
-  for (const RegisterRange &range : flow.more)
+  for (const RegisterRange &range : rule.unnamed)
     for (unsigned lane = 0; lane < lane_count; ++lane) {
       const uint32_t any = from.vgpr[range.first].word[lane] ? all_bits : 0;
-      marks.word[0][lane] |= any;
-      marks.word[1][lane] |= any;
+      add(lane, any, any);
     }
-  if (flow.implicit_mask) {
+  if (step.operation().has(Operation::ImplicitVcc)) {
     const uint64_t mask = from.scalar_pair(scalar::vcc);
     for (unsigned lane = 0; lane < lane_count; ++lane)
       if (mask >> lane & 1)
-        marks.word[0][lane] = marks.word[1][lane] = all_bits;
+        add(lane, all_bits, all_bits);
   }
-  return marks;
+  return taint;
 }
 
-void ShadowWatch::put(const Step &step, Plane plane, const Marks &marks) {
-  const Flow &flow = step.flow;
+void ShadowChecker::put(const Step &step, ShadowPlane plane, const LaneTaint &taint) {
+  const TaintRule &rule = step.rule;
   Wave &to = step.shadow[plane];
-  const Lanes &mask = step.instruction.permuted ? to.permutation_mask : to.exec_mask;
+  const Lanes &mask = written_lanes(step.instruction, to);
   unsigned index = 0;
-  for (const RegisterRange &range : flow.writes)
-    for (unsigned reg = range.first; reg < unsigned{range.first} + range.count; ++reg, ++index) {
-      uint32_t *words = to.vgpr[reg].word;
-      for (unsigned lane = 0; lane < lane_count; ++lane) {
-        const uint32_t low = marks.word[0][lane], high = marks.word[1][lane];
-        uint32_t value = 0;
-        switch (flow.elements) {
-        case Flow::Elements::Whole:
-          value = low ? all_bits : 0;
-          break;
-        case Flow::Elements::Halves:
-          value = by_halves(low);
-          break;
-        case Flow::Elements::Words:
-        case Flow::Elements::Upward:
-          value = (index ? high : low) ? all_bits : 0;
-          break;
-        case Flow::Elements::SourceByHalf:
-          value = (low ? low_half : 0) | (high ? high_half : 0);
-          break;
-        }
-        value &= flow.results;
-        const uint32_t replaced = flow.replaced & mask.word[lane];
-        words[lane] = (words[lane] & ~replaced) | (value & replaced);
-        step.shadow.used[static_cast<unsigned>(plane)] |= (value & replaced) != 0;
-      }
+  uint32_t any = 0;
+  each_register(rule.writes, [&](unsigned reg) {
+    uint32_t *words = to.vgpr[reg].word;
+    for (unsigned lane = 0; lane < lane_count; ++lane) {
+      const uint32_t replaced = rule.replaced & mask.word[lane];
+      const uint32_t bits = result_bits(rule.elements, index, taint.word[0][lane], taint.word[1][lane]) &
+                            rule.results & replaced;
+      words[lane] = (words[lane] & ~replaced) | bits;
+      any |= bits;
     }
-  put_mask(step, plane, marks, mask);
+    ++index;
+  });
+  step.shadow.uses(plane) |= any != 0;
+  put_mask(step, plane, taint, mask);
 }
 
-void ShadowWatch::put_mask(const Step &step, Plane plane, const Marks &marks, const Lanes &mask) {
-  if (!(step.flow.scalar_writes[0] | step.flow.scalar_writes[1]))
+void ShadowChecker::put_mask(const Step &step, ShadowPlane plane, const LaneTaint &taint, const Lanes &mask) {
+  if (!(step.rule.scalar_writes[0] | step.rule.scalar_writes[1]))
     return;
   uint64_t bits = 0;
   for (unsigned lane = 0; lane < lane_count; ++lane)
-    bits |= uint64_t{(marks.word[0][lane] | marks.word[1][lane]) && mask.word[lane]} << lane;
+    bits |= uint64_t{(taint.word[0][lane] | taint.word[1][lane]) && mask.word[lane]} << lane;
   put_scalar(step, plane, bits);
 }
 
-void ShadowWatch::refresh_results(const Step &step) {
-  for (const RegisterRange &range : step.flow.writes)
-    for (unsigned reg = range.first; reg < unsigned{range.first} + range.count; ++reg)
-      step.shadow.refresh(reg & (vector_registers - 1));
-  for (unsigned half = 0; half < 2; ++half)
-    for (uint64_t left = step.flow.scalar_writes[half]; left; left &= left - 1)
-      step.shadow.refresh_scalar(64 * half + static_cast<unsigned>(std::countr_zero(left)));
+void ShadowChecker::refresh_results(const Step &step) {
+  each_register(step.rule.writes, [&](unsigned reg) { step.shadow.refresh(reg & (vector_registers - 1)); });
+  each_scalar_register(step.rule.scalar_writes, [&](unsigned reg) { step.shadow.refresh_scalar(reg); });
 }
 
-void ShadowWatch::vector_arithmetic(const Step &step) {
-  const Marks undefined = gather(step, Plane::Undefined);
-  Marks nan = step.shadow.used[2] ? gather(step, Plane::NanScale) : Marks();
-  if (nan_scale_ && step.flow.product) { // the scale is the exponent of the second source
+void ShadowChecker::vector_arithmetic(const Step &step) {
+  const LaneTaint undefined = gather(step, ShadowPlane::Undefined);
+  LaneTaint nan = step.shadow.uses(ShadowPlane::NanScale) ? gather(step, ShadowPlane::NanScale) : LaneTaint();
+  if (nan_scale_ && step.rule.applies_scale) { // the scale is the exponent of the second source
     OperandBuffers buffers;
     const Operand scale = fetch(step.wave, step.instruction, step.instruction.source[1], buffers);
     for (unsigned lane = 0; lane < lane_count; ++lane)
@@ -156,42 +169,40 @@ void ShadowWatch::vector_arithmetic(const Step &step) {
         nan.word[0][lane] = nan.word[1][lane] = all_bits;
   }
   if (step.instruction.permuted)
-    for (Plane plane : {Plane::Computed, Plane::NanScale})
-      step.shadow[plane].permutation_mask = step.shadow[Plane::Undefined].permutation_mask;
-  put(step, Plane::Undefined, undefined);
-  put(step, Plane::Computed, undefined);
-  put(step, Plane::NanScale, nan);
+    for (ShadowPlane plane : {ShadowPlane::Computed, ShadowPlane::NanScale})
+      step.shadow[plane].permutation_mask = step.shadow[ShadowPlane::Undefined].permutation_mask;
+  put(step, ShadowPlane::Undefined, undefined);
+  put(step, ShadowPlane::Computed, undefined);
+  put(step, ShadowPlane::NanScale, nan);
   refresh_results(step);
 }
 
-/// Marks results because what steered the instruction is marked.
-void ShadowWatch::steer(const Step &step, Plane plane, const Lanes &steered, const Lanes &differing) {
-  const Flow &flow = step.flow;
-  const auto is_steered = [&](uint32_t word) { return word != 0; };
-  if (std::none_of(std::begin(steered.word), std::end(steered.word), is_steered))
+/// Taints results because control operands are tainted.
+void ShadowChecker::taint_by_control(const Step &step, ShadowPlane plane, const Lanes &controlled,
+                                     const Lanes &dependent) {
+  const TaintRule &rule = step.rule;
+  const auto is_set = [](uint32_t word) { return word != 0; };
+  if (std::none_of(std::begin(controlled.word), std::end(controlled.word), is_set))
     return;
-  const std::array<Plane, 2> both{plane, plane == Plane::Undefined ? Plane::Computed : plane};
-  for (Plane to : both) {
-    step.shadow.used[static_cast<unsigned>(to)] = true;
+  for (ShadowPlane to : {plane, plane == ShadowPlane::Undefined ? ShadowPlane::Computed : plane}) {
+    step.shadow.uses(to) = true;
     Wave &wave = step.shadow[to];
-    const Lanes &mask = step.instruction.permuted ? wave.permutation_mask : wave.exec_mask;
-    for (const RegisterRange &range : flow.writes)
-      for (unsigned reg = range.first; reg < unsigned{range.first} + range.count; ++reg)
-        for (unsigned lane = 0; lane < lane_count; ++lane)
-          if (steered.word[lane])
-            wave.vgpr[reg].word[lane] |= flow.results & mask.word[lane] & differing.word[lane];
-    if (flow.scalar_writes[0] | flow.scalar_writes[1])
+    const Lanes &mask = written_lanes(step.instruction, wave);
+    each_register(rule.writes, [&](unsigned reg) {
+      for (unsigned lane = 0; lane < lane_count; ++lane)
+        if (controlled.word[lane])
+          wave.vgpr[reg].word[lane] |= rule.results & mask.word[lane] & dependent.word[lane];
+    });
+    if (rule.scalar_writes[0] | rule.scalar_writes[1])
       put_scalar(step, to, ~uint64_t{0});
   }
 }
 
-void ShadowWatch::vector_move(const Step &step) {
-  const Flow &flow = step.flow;
-  const bool by_address = flow.control & 8;
-  Instruction copy = flow.on_plane;
-  OperandBuffers constants[3];
+Instruction ShadowChecker::controlled_by_wave(const Step &step, OperandBuffers *constants) {
+  const TaintRule &rule = step.rule;
+  Instruction copy = rule.on_plane;
   for (unsigned k = 0; k < 3; ++k) {
-    if (!(flow.control >> k & 1))
+    if (!(rule.control >> k & 1))
       continue;
     const Source &source = step.instruction.source[k];
     OperandBuffers buffers;
@@ -202,96 +213,111 @@ void ShadowWatch::vector_move(const Step &step) {
       for (Wave &plane : step.shadow.plane)
         plane.permutation_mask = step.wave.permutation_mask;
     make_constant(copy.source[k], operand, value, constants[k]);
-    if (flow.perm_selector)
+    if (rule.is_byte_permute)
       without_ones(constants[k].low);
   }
-  if (by_address)
-    copy.address_register = vector_registers;
-  // Which lanes are steered by marked bits, before results replace them.
-  std::array<Lanes, plane_count> steered{};
-  for (Plane plane : {Plane::Undefined, Plane::NanScale}) {
-    if (!step.shadow.used[static_cast<unsigned>(plane)])
+  return copy;
+}
+
+ShadowChecker::ControlTaint ShadowChecker::control_taint(const Step &step) {
+  const TaintRule &rule = step.rule;
+  ControlTaint controlled{};
+  for (ShadowPlane plane : {ShadowPlane::Undefined, ShadowPlane::NanScale}) {
+    if (!step.shadow.uses(plane))
       continue;
-    Lanes &lanes = steered[static_cast<unsigned>(plane)];
+    Lanes &lanes = controlled[index_of(plane)];
     for (unsigned k = 0; k < 3; ++k) {
-      if (!(flow.control >> k & 1) || flow.on_plane.source[k].kind == Source::Kind::Constant)
+      const Source &source = rule.on_plane.source[k];
+      if (!(rule.control >> k & 1) || source.kind == Source::Kind::Constant)
         continue;
       OperandBuffers buffers;
-      const Operand operand = fetch(step.shadow[plane], flow.on_plane, flow.on_plane.source[k], buffers);
+      const Operand operand = fetch(step.shadow[plane], rule.on_plane, source, buffers);
       for (unsigned lane = 0; lane < lane_count; ++lane)
-        lanes.word[lane] |= operand.low[lane] & flow.used[k];
+        lanes.word[lane] |= operand.low[lane] & rule.used[k];
     }
-    if (by_address)
+    if (rule.control & Taint::address_controls)
       lanes = step.shadow[plane].vgpr[step.instruction.address_register];
   }
-  Lanes differing;
-  std::fill_n(differing.word, lane_count, all_bits);
-  if (flow.is_choice) {
-    OperandBuffers buffers[2], marks[2];
-    const uint32_t *value[2], *mark[2];
-    for (unsigned k = 0; k < 2; ++k) {
-      value[k] = fetch(step.wave, step.instruction, step.instruction.source[k], buffers[k]).low;
-      mark[k] = fetch(step.shadow[Plane::Undefined], flow.on_plane, flow.on_plane.source[k], marks[k]).low;
-    }
-    for (unsigned lane = 0; lane < lane_count; ++lane)
-      differing.word[lane] = (value[0][lane] ^ value[1][lane]) | mark[0][lane] | mark[1][lane];
+  return controlled;
+}
+
+Lanes ShadowChecker::bits_that_depend_on_control(const Step &step) {
+  const TaintRule &rule = step.rule;
+  Lanes dependent;
+  std::fill_n(dependent.word, lane_count, all_bits);
+  if (!rule.is_select)
+    return dependent;
+  OperandBuffers values[2], shadows[2];
+  const uint32_t *value[2], *shadow[2];
+  Wave &undefined = step.shadow[ShadowPlane::Undefined];
+  for (unsigned k = 0; k < 2; ++k) {
+    value[k] = fetch(step.wave, step.instruction, step.instruction.source[k], values[k]).low;
+    shadow[k] = fetch(undefined, rule.on_plane, rule.on_plane.source[k], shadows[k]).low;
   }
-  for (unsigned p = 0; p < plane_count; ++p) {
-    if (!step.shadow.used[p])
+  for (unsigned lane = 0; lane < lane_count; ++lane)
+    dependent.word[lane] = (value[0][lane] ^ value[1][lane]) | shadow[0][lane] | shadow[1][lane];
+  return dependent;
+}
+
+void ShadowChecker::vector_move(const Step &step) {
+  const bool by_address = step.rule.control & Taint::address_controls;
+  OperandBuffers constants[3];
+  Instruction copy = controlled_by_wave(step, constants);
+  if (by_address)
+    copy.address_register = vector_registers;
+  // Both before results replace what they are found from.
+  const ControlTaint controlled = control_taint(step);
+  const Lanes dependent = bits_that_depend_on_control(step);
+  for (ShadowPlane which : shadow_planes) {
+    if (!step.shadow.uses(which))
       continue;
-    Wave &plane = step.shadow.plane[p];
+    Wave &plane = step.shadow[which];
     if (by_address)
       plane.vgpr[vector_registers] = step.wave.vgpr[step.instruction.address_register];
     copy.run(plane, copy);
   }
-  steer(step, Plane::Undefined, steered[0], differing);
-  steer(step, Plane::NanScale, steered[2], differing);
+  for (ShadowPlane plane : {ShadowPlane::Undefined, ShadowPlane::NanScale})
+    taint_by_control(step, plane, controlled[index_of(plane)], dependent);
   refresh_results(step);
 }
 
-void ShadowWatch::vector_logic(const Step &step) {
-  const Flow &flow = step.flow;
-  const OperandType type = step.instruction.operation->result;
+void ShadowChecker::vector_logic(const Step &step) {
+  const TaintRule &rule = step.rule;
+  const OperandType type = step.operation().result;
+  const unsigned count = source_count(rule.on_plane);
   OperandBuffers buffers[3];
   Operand value[3]{};
-  const unsigned count = flow.on_plane.source[2].kind != Source::Kind::None   ? 3
-                         : flow.on_plane.source[1].kind != Source::Kind::None ? 2
-                                                                              : 1;
   for (unsigned k = 0; k < count; ++k)
     value[k] = fetch(step.wave, step.instruction, step.instruction.source[k], buffers[k]);
   Lanes undefined{};
-  for (Plane plane : {Plane::Undefined, Plane::Computed, Plane::NanScale}) {
-    if (!step.shadow.used[static_cast<unsigned>(plane)])
+  for (ShadowPlane plane : shadow_planes) {
+    if (!step.shadow.uses(plane))
       continue;
     Wave &wave = step.shadow[plane];
     OperandBuffers plane_buffers[3];
-    Operand marks[3]{};
+    Operand unknown[3]{};
     for (unsigned k = 0; k < count; ++k)
-      marks[k] = fetch(wave, flow.on_plane, flow.on_plane.source[k], plane_buffers[k]);
+      unknown[k] = fetch(wave, rule.on_plane, rule.on_plane.source[k], plane_buffers[k]);
     Lanes result;
     for (unsigned lane = 0; lane < lane_count; ++lane) {
       LogicOperands<uint32_t> operands{};
       for (unsigned k = 0; k < count; ++k) {
         operands.value[k] = value[k].low[lane];
-        operands.unknown[k] = marks[k].low[lane];
+        operands.unknown[k] = unknown[k].low[lane];
       }
-      if (flow.shifts_first) {
-        const unsigned amount = operands.value[1] & 31;
-        operands.value[0] <<= amount;
-        operands.unknown[0] = operands.unknown[1] & flow.used[1] ? all_bits : operands.unknown[0] << amount;
-        operands.value[1] = operands.unknown[1] = 0;
-      }
-      if (plane == Plane::Computed)
+      if (rule.shifts_first)
+        shift_first(operands, rule.used[1]);
+      if (plane == ShadowPlane::Computed)
         result.word[lane] =
             undefined.word[lane] & (operands.unknown[0] | operands.unknown[1] | operands.unknown[2]);
       else
-        result.word[lane] = unknown_bits(flow.table, operands, flow.same_sources);
+        result.word[lane] = unknown_bits(rule.truth_table, operands, rule.same_sources);
       if (type == OperandType::Bits16)
         result.word[lane] &= low_half;
     }
-    if (plane == Plane::Undefined)
+    if (plane == ShadowPlane::Undefined)
       undefined = result;
-    store_result(wave, flow.on_plane, type, result, result);
+    store_result(wave, rule.on_plane, type, result, result);
   }
   refresh_results(step);
 }

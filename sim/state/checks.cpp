@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "sim/state/fault.h"
+
 namespace nereid::sim {
 
 namespace {

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "base/result.h"
-#include "sim/state/instruction.h"
 
 namespace nereid::sim {
 

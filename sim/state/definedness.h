@@ -28,10 +28,10 @@ public:
   /// Becomes, for a block that is new, what another one of the same size is. False when the host has no
   /// memory for it. Not while the other changes.
   bool copy(const Definedness &other, const TouchedPages &pages);
-  /// The block's undefined bits, set where undefined. Who sets some calls `mark` first. Null when the host
-  /// has no memory for them: then all counts as defined.
+  /// The block's undefined bits, set where undefined. Who sets some calls `expect_undefined` first. Null when
+  /// the host has no memory for them: then all counts as defined.
   std::byte *bits();
-  void mark() { state_.store(State::Mixed, std::memory_order_release); }
+  void expect_undefined() { state_.store(State::Mixed, std::memory_order_release); }
 
 private:
   enum class State : unsigned char { Undefined, Mixed, Defined };

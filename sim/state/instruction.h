@@ -1,78 +1,10 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
+
+#include "sim/state/operation.h"
 
 namespace nereid::sim {
-
-struct Wave;
-struct Instruction;
-
-/// What an instruction counts as (one category each).
-enum class Category : uint8_t {
-  Mfma,
-  Valu,
-  Salu,
-  Smem,
-  Lds,
-  VmemLoad,
-  VmemStore,
-  VmemAtomic,
-  Barrier,
-  Waitcnt,
-  Branch,
-  Other,
-};
-inline constexpr unsigned category_count = 12;
-
-/// How the words of a vector operand are read: it decides the value of constants, which half or bits
-/// modifiers address, and where the sign is.
-enum class OperandType : uint8_t {
-  None,
-  Bits16,
-  Float16,
-  Bits32,
-  Float32,
-  Bits64,
-  Float64,
-  LaneBit,       ///< one bit a lane out of a scalar register pair
-  PackedBits16,  ///< two 16-bit integers
-  PackedFloat16, ///< two halves (f16)
-  PackedFloat32, ///< two floats in a register pair
-};
-
-using Handler = void (*)(Wave &, const Instruction &);
-
-/// One row of the tables: what a mnemonic means. The families of operations live in the *_alu, memory and
-/// mfma files.
-struct Operation {
-  enum Trait : uint16_t {
-    None = 0,
-    ScalarResult = 1,   ///< the VDST field names a scalar register
-    Accumulates = 2,    ///< the destination is also the last source (mac, fmac, dot2c)
-    ReadsCarry = 4,     ///< in the 32-bit encoding VCC is the last source
-    PreservesHigh = 8,  ///< a 16-bit result keeps the other half of the register
-    WritesExec = 16,    ///< v_cmpx
-    LiteralLast = 32,   ///< fmaak, madak: d = s0 * s1 + K
-    LiteralMiddle = 64, ///< fmamk, madmk: d = s0 * K + s1
-    FloatAtomic = 128,  ///< the result depends on the order of workgroups
-    IgnoresMode = 256,  ///< always rounds to nearest even
-    MaskResult = 512,   ///< a second, scalar destination (VOP3B)
-    TruthTable = 1024,  ///< v_bitop3: the modifier bits hold a truth table
-    SparseIndex = 2048, ///< v_smfmac: the third source is an index register, never an accumulation register
-  };
-
-  std::string name;
-  Category category = Category::Other;
-  Handler handler = nullptr;
-  Handler clamped = nullptr; ///< used instead of `handler` when the clamp bit is set (integer saturation)
-  OperandType result = OperandType::None;
-  OperandType source[3] = {};
-  uint16_t traits = None;
-  uint32_t detail = 0; ///< family specific: an index or packed parameters
-
-  bool has(Trait trait) const { return (traits & trait) != 0; }
-};
 
 /// A source operand after decoding.
 struct Source {
@@ -99,6 +31,8 @@ struct Permutation {
   bool zero_invalid = false; ///< bound_ctrl: lanes without a source read 0 instead of keeping their result
 };
 
+/// From this value on a 9-bit source field names a vector register.
+inline constexpr unsigned first_vector_field = 256;
 /// The SADDR field of an instruction without a scalar base.
 inline constexpr uint8_t no_scalar_base = 127;
 
@@ -136,7 +70,8 @@ struct Instruction {
   uint16_t address_register = 0;
   uint8_t scalar_base = no_scalar_base; ///< SADDR, SBASE, SRSRC: first scalar register
   uint8_t offset0 = 0, offset1 = 0;
-  bool returns = false; ///< sc0 of an atomic
+  bool returns = false;      ///< sc0 of an atomic
+  bool device_scope = false; ///< sc1: seen by, or sees, the whole device
   bool to_lds = false;
   bool uses_offset = false; ///< OFFEN; SVE of scratch
   bool uses_index = false;  ///< IDXEN
@@ -144,27 +79,8 @@ struct Instruction {
 
   // MFMA.
   uint8_t cbsz = 0, abid = 0, blgp = 0;
-  uint16_t scale_a = 0, scale_b = 0;
+  uint16_t scale_a = 0, scale_b = 0; ///< source fields
   bool scaled = false;
 };
-
-/// The kinds of fault a run can end with.
-enum class FaultKind : uint8_t {
-  OutOfBounds,
-  Undefined,
-  RaceLds,
-  RaceGlobal,
-  Wait,
-  Misaligned,
-  Hazard,
-  Barrier,
-  NanScale,
-  Budget,
-  Unsupported,
-  Trap,
-};
-
-/// "out_of_bounds", "undefined", ...: the words of the launch file's answer.
-const char *fault_kind_name(FaultKind kind);
 
 } // namespace nereid::sim

@@ -8,7 +8,7 @@
 namespace nereid::sim {
 
 /// What one memory instruction touches, lane by lane. Handlers find all addresses first, hand them to the
-/// run's watch, and then move the data. An instruction that touches two places a lane (ds_read2) or several
+/// run's checker, and then move the data. An instruction that touches two places a lane (ds_read2) or several
 /// spaces (FLAT, loads to LDS) gives several of these. A scalar load is an access of lane 0.
 struct MemoryAccess {
   enum class Space : uint8_t { Global, Lds, Scratch };

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "sim/state/watch.h"
+#include "sim/state/checker.h"
 
 namespace nereid::sim {
 
@@ -81,8 +81,8 @@ std::byte *Wave::find_global(uint64_t address, size_t bytes) {
 }
 
 bool Wave::show(const Instruction &instruction, const MemoryAccess &access) {
-  if (watch)
-    watch->access(*this, instruction, access);
+  if (checker)
+    checker->access(*this, instruction, access);
   return !fault;
 }
 
@@ -106,13 +106,6 @@ void Wave::raise_out_of_bounds(uint64_t address, size_t bytes, int lane, const c
                         above->address());
   raise(FaultKind::OutOfBounds, lane, std::move(text));
   fault->memory = address;
-}
-
-const char *fault_kind_name(FaultKind kind) {
-  static constexpr const char *names[] = {"out_of_bounds", "undefined",  "race_lds",    "race_global",
-                                          "wait",          "misaligned", "hazard",      "barrier",
-                                          "nan_scale",     "budget",     "unsupported", "trap"};
-  return names[static_cast<unsigned>(kind)];
 }
 
 } // namespace nereid::sim

@@ -9,14 +9,13 @@
 #include <string>
 #include <vector>
 
+#include "sim/state/fault.h"
 #include "sim/state/instruction.h"
+#include "sim/state/isa_limits.h"
 #include "sim/state/memory.h"
 
 namespace nereid::sim {
 
-inline constexpr unsigned lane_count = 64;
-inline constexpr unsigned accumulation_base = 256;
-inline constexpr unsigned vector_registers = 512;
 /// Registers beyond the last, for tuples that malformed code starts near the end.
 inline constexpr unsigned register_margin = 64;
 
@@ -50,15 +49,8 @@ private:
 inline constexpr uint32_t shared_aperture = 0x00010000;
 inline constexpr uint32_t private_aperture = 0x00020000;
 
-class Watch;
+class Checker;
 struct MemoryAccess;
-
-struct RaisedFault {
-  FaultKind kind;
-  int lane; ///< -1: the whole wave
-  std::string text;
-  std::optional<uint64_t> memory = {}; ///< the address that cannot be accessed
-};
 
 /// A workgroup's shared state.
 struct Workgroup {
@@ -94,8 +86,8 @@ struct Wave {
   const Memory::View *memory = nullptr;
   const Block *recent = nullptr; ///< the block that the last access hit
   const class Program *program = nullptr;
-  Watch *watch = nullptr;  ///< of the run; null: nobody looks
-  uint64_t image_base = 0; ///< where the code object lies in memory, less its own addresses
+  Checker *checker = nullptr; ///< of the run; null: none
+  uint64_t image_base = 0;    ///< where the code object lies in memory, less its own addresses
   std::byte *scratch = nullptr;
   uint32_t scratch_size = 0; ///< bytes a lane
   uint64_t executed = 0;
@@ -130,7 +122,7 @@ struct Wave {
   /// Ends the wave with a fault; the first one stands.
   void raise(FaultKind kind, int lane, std::string text);
 
-  /// Shows a memory instruction's addresses to the watch. False when it found a fault.
+  /// Shows a memory instruction's addresses to the checker. False when it found a fault.
   bool show(const Instruction &instruction, const MemoryAccess &access);
 
   /// The host address of global memory [address, address + bytes), or null.

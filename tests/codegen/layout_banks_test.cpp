@@ -154,7 +154,7 @@ TEST(LdsSwizzle, SharedOperandIsReadByAllWaves) {
                            LinearLayout::identity1d(Space::Wave, 2, 1, 4);
   LinearLayout wanted =
       row * LinearLayout::identity1d(Space::Lane, 2, 0, 16) * LinearLayout::identity1d(Space::Lane, 2, 1, 4) *
-      LinearLayout::identity1d(Space::Register, 2, 1, 4) * LinearLayout::zeros(Space::Wave, 2, 4);
+      LinearLayout::identity1d(Space::Register, 2, 1, 4) * LinearLayout::zeros1d(Space::Wave, 2, 4);
   ConversionPlan plan = check_conversion(quantised, wanted, 8);
   expect_no_conflicts(plan, 4);
   EXPECT_EQ(lds_step(plan)->read.access_bytes, 16u);

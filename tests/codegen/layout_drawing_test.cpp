@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/codegen/layout_samples.h"
+
 namespace nereid::codegen {
 namespace {
 
@@ -15,9 +17,9 @@ TEST(LayoutDrawing, ShowsWhoHoldsEachElement) {
             "3 | w1 l4 r0  w1 l4 r1  w1 l5 r0  w1 l5 r1  w1 l6 r0  w1 l6 r1  w1 l7 r0  w1 l7 r1\n");
 }
 
-TEST(LayoutDrawing, MarksCopiesHolesAndWhatIsLeftOut) {
-  EXPECT_EQ(draw(LinearLayout::from_bases({64}, {{2}}, {{4}, {0}}, {}), {16, 4}),
-            "[64] register: (2) lane: (4) copy\n"
+TEST(LayoutDrawing, MarksBroadcastsHolesAndWhatIsLeftOut) {
+  EXPECT_EQ(draw(samples::from_bases({64}, {{2}}, {{4}, {0}}, {}), {16, 4}),
+            "[64] register: (2) lane: (4) 0\n"
             "  | 0         1  2         3  ... 63\n"
             "0 | l0 r0 x2  -  l0 r1 x2  -\n");
 }

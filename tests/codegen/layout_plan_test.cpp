@@ -30,7 +30,7 @@ LinearLayout mixed(RandomLayouts &random, const LinearLayout &layout, bool lanes
   std::vector<uint64_t> bases = random.invertible(size).columns();
   for (unsigned i = size; i < r + l + w; ++i)
     bases.push_back(uint64_t(1) << i);
-  return layout.map_positions(BitMatrix(r + l + w, bases), {r, l, w});
+  return samples::map_positions(layout, BitMatrix(r + l + w, bases), {r, l, w});
 }
 
 TEST(ConversionPlan, EqualLayoutsNeedNothing) {
@@ -59,7 +59,7 @@ TEST(ConversionPlan, RegistersOfALaneAreRenamed) {
 
 TEST(ConversionPlan, CopiesInRegistersComeAndGoByRenaming) {
   LinearLayout base = LinearLayout::blocked({16, 64}, {2, 4}, {4, 16}, {2, 1}, {1, 0});
-  LinearLayout copied = LinearLayout::zeros(Space::Register, 2, 6) * base;
+  LinearLayout copied = LinearLayout::zeros1d(Space::Register, 2, 6) * base;
   EXPECT_EQ(check_conversion(base, copied, 32).kind, ConversionKind::Registers);
   EXPECT_EQ(check_conversion(copied, base, 32).kind, ConversionKind::Registers);
 }
@@ -68,7 +68,7 @@ TEST(ConversionPlan, BroadcastOperandGivesTheResultByRenaming) {
   RandomLayouts random(42);
   for (int trial = 0; trial < 30; ++trial) {
     LinearLayout result = random.layout(random.shape(2, 8, true), 4, 1, 0);
-    LinearLayout operand = broadcast_operand(result, 1);
+    LinearLayout operand = broadcast_operand(result, {result.dim(0).size(), 1}).without_register_broadcast();
     // The result with coordinates clamped to the operand's is what the lowering asks the operand for.
     LinearLayout wanted = expand_dims(slice(result, 1), 1);
     EXPECT_LE(check_conversion(operand, wanted, 32).kind, ConversionKind::Registers);
@@ -108,9 +108,9 @@ TEST(ConversionPlan, CopiesInLanesOnEitherSide) {
 }
 
 TEST(ConversionPlan, LaneThatHoldsACopyIsAskedFirst) {
-  // Lane bits 2..5 hold copies on both sides, in registers that differ: no data crosses lanes.
-  LinearLayout from = LinearLayout::from_bases({16}, {{1}, {2}}, {{4}, {8}, {0}, {0}, {0}, {0}}, {});
-  LinearLayout to = LinearLayout::from_bases({16}, {{2}, {1}}, {{4}, {8}, {1}, {0}, {0}, {0}}, {});
+  // Lane bits 2..5 broadcast on both sides, in registers that differ: no data crosses lanes.
+  LinearLayout from = samples::from_bases({16}, {{1}, {2}}, {{4}, {8}, {0}, {0}, {0}, {0}}, {});
+  LinearLayout to = samples::from_bases({16}, {{2}, {1}}, {{4}, {8}, {1}, {0}, {0}, {0}}, {});
   ConversionPlan plan = check_conversion(from, to, 32);
   EXPECT_EQ(plan.kind, ConversionKind::Lanes);
   EXPECT_EQ(count_steps<SelectStep>(plan), 1u);
@@ -120,7 +120,7 @@ TEST(ConversionPlan, LaneThatHoldsACopyIsAskedFirst) {
 TEST(ConversionPlan, OneLaneBroadcastsWithoutSelects) {
   LinearLayout from = LinearLayout::identity1d(Space::Lane, 1, 0, 64);
   LinearLayout to =
-      LinearLayout::identity1d(Space::Register, 1, 0, 64) * LinearLayout::zeros(Space::Lane, 1, 64);
+      LinearLayout::identity1d(Space::Register, 1, 0, 64) * LinearLayout::zeros1d(Space::Lane, 1, 64);
   ConversionOptions lanes_only;
   lanes_only.allow_lds = false;
   ConversionPlan plan = check_conversion(from, to, 32, lanes_only);
@@ -136,7 +136,7 @@ TEST(ConversionPlan, HalfWaveAndRowTransposesAreSwaps) {
     std::vector<uint64_t> bases = BitMatrix::identity(8).columns();
     for (auto [reg, lane] : pairs)
       std::swap(bases[reg], bases[2 + lane]);
-    return from.map_positions(BitMatrix(8, bases), {2, 6, 0});
+    return samples::map_positions(from, BitMatrix(8, bases), {2, 6, 0});
   };
   ConversionPlan half = check_conversion(from, swapped({{1, 5}}), 32);
   ASSERT_EQ(count_steps<SwapStep>(half), 1u) << half.text();
@@ -160,7 +160,8 @@ TEST(ConversionPlan, RegistersWithOneSourceLaneSharePackedWords) {
       LinearLayout::identity1d(Space::Register, 1, 0, 4) * LinearLayout::identity1d(Space::Lane, 1, 0, 64);
   std::vector<uint64_t> bases = BitMatrix::identity(8).columns();
   std::swap(bases[2], bases[5]);
-  ConversionPlan plan = check_conversion(from, from.map_positions(BitMatrix(8, bases), {2, 6, 0}), 8);
+  ConversionPlan plan =
+      check_conversion(from, samples::map_positions(from, BitMatrix(8, bases), {2, 6, 0}), 8);
   ASSERT_TRUE(first_step<ShuffleStep>(plan)) << plan.text();
   EXPECT_EQ(first_step<ShuffleStep>(plan)->pack_bits, 2u);
   EXPECT_EQ(plan.steps.size(), 1u);
@@ -201,7 +202,7 @@ TEST(ConversionPlan, OddFactorsMoveBetweenRegistersAndWaves) {
            LinearLayout::identity1d(Space::Lane, 2, 0, 64) * LinearLayout::identity1d(odd, 2, 0, 3);
   };
   LinearLayout waves = tile(Space::Wave);
-  LinearLayout registers = tile(Space::Register) * LinearLayout::zeros(Space::Wave, 2, 3);
+  LinearLayout registers = tile(Space::Register) * LinearLayout::zeros1d(Space::Wave, 2, 3);
   ConversionPlan gather = check_conversion(waves, registers, 32);
   EXPECT_EQ(gather.kind, ConversionKind::Lds);
   EXPECT_EQ(gather.lds_bytes(), 192u * 8 * 4);
@@ -243,8 +244,8 @@ TEST(ConversionPlan, LimitThatPassesCannotMeetIsAnError) {
 }
 
 TEST(ConversionPlan, LostElementsAreAnError) {
-  LinearLayout from = LinearLayout::from_bases({4}, {{1}}, {{0}}, {});
-  LinearLayout to = LinearLayout::from_bases({4}, {{1}}, {{2}}, {});
+  LinearLayout from = samples::from_bases({4}, {{1}}, {{0}}, {});
+  LinearLayout to = samples::from_bases({4}, {{1}}, {{2}}, {});
   Result<ConversionPlan> plan = plan_conversion(from, to, 32);
   ASSERT_FALSE(plan.ok());
   EXPECT_NE(plan.error().message.find("does not hold every element"), std::string::npos);

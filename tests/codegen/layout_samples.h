@@ -2,10 +2,48 @@
 
 #include <algorithm>
 #include <random>
+#include <utility>
 
 #include "codegen/layout/linear_layout.h"
 
 namespace nereid::codegen::samples {
+
+/// A layout from the coordinates that each bit flips, bit 0 first.
+inline LinearLayout from_bases(const ir::Shape &shape, const std::vector<Coordinates> &registers,
+                               const std::vector<Coordinates> &lanes, const std::vector<Coordinates> &waves) {
+  const std::vector<Coordinates> *spaces[] = {&registers, &lanes, &waves};
+  Bases bases;
+  for (size_t s = 0; s < bases.size(); ++s)
+    for (const Coordinates &basis : *spaces[s]) {
+      uint64_t flat = 0;
+      for (size_t d = 0; d < shape.size(); ++d)
+        flat = flat << Dimension::of(shape[d]).bits | basis[d];
+      bases[s].push_back(flat);
+    }
+  return LinearLayout::from_flat_bases(shape, std::move(bases));
+}
+
+/// Positions composed with `inner`: new position bits, split into the spaces by `bits`, -> old ones.
+inline LinearLayout map_positions(const LinearLayout &layout, const BitMatrix &inner,
+                                  const std::array<unsigned, 3> &bits) {
+  const BitMatrix product = layout.matrix() * inner;
+  Bases bases;
+  auto from = product.columns().begin();
+  for (size_t s = 0; s < bases.size(); from += bits[s++])
+    bases[s].assign(from, from + bits[s]);
+  return LinearLayout::from_flat_bases(layout.shape(), std::move(bases), layout.repeats());
+}
+
+/// No element is held twice.
+inline bool is_injective(const LinearLayout &layout) {
+  return layout.matrix().dependent_columns() == 0 &&
+         std::none_of(layout.repeats().begin(), layout.repeats().end(),
+                      [](const Repeat &repeat) { return repeat.dim == Repeat::broadcast; });
+}
+
+inline bool is_bijective(const LinearLayout &layout) {
+  return layout.is_surjective() && is_injective(layout);
+}
 
 /// Seeded random layouts over small shapes.
 class RandomLayouts {
@@ -17,8 +55,8 @@ public:
   BitMatrix invertible(unsigned size) {
     for (;;) {
       std::vector<uint64_t> bases(size);
-      for (uint64_t &flat_basis : bases)
-        flat_basis = random_() & ((uint64_t(1) << size) - 1);
+      for (uint64_t &basis : bases)
+        basis = random_() & ((uint64_t(1) << size) - 1);
       BitMatrix matrix(size, bases);
       if (matrix.rank() == size)
         return matrix;
@@ -36,9 +74,9 @@ public:
     return shape;
   }
 
-  /// A random layout of `shape`: `copies` position bits hold copies (any combination of columns), the odd
+  /// A random layout of `shape`: `broadcasts` position bits have bases that depend on the others', the odd
   /// factors go to registers or waves.
-  LinearLayout layout(const ir::Shape &shape, unsigned lane_bits, unsigned wave_bits, unsigned copies) {
+  LinearLayout layout(const ir::Shape &shape, unsigned lane_bits, unsigned wave_bits, unsigned broadcasts) {
     unsigned bits = 0;
     std::vector<Repeat> repeats;
     for (unsigned d = 0; d < shape.size(); ++d) {
@@ -49,10 +87,10 @@ public:
     }
     std::shuffle(repeats.begin(), repeats.end(), random_);
     std::vector<uint64_t> all = invertible(bits).columns();
-    for (unsigned i = 0; i < copies; ++i)
+    for (unsigned i = 0; i < broadcasts; ++i)
       all.push_back(below(2) ? 0 : random_() & ((uint64_t(1) << bits) - 1));
     std::shuffle(all.begin(), all.end(), random_);
-    std::array<std::vector<uint64_t>, 3> bases;
+    Bases bases;
     const unsigned lanes = std::min<unsigned>(lane_bits, static_cast<unsigned>(all.size()));
     const unsigned waves = std::min<unsigned>(wave_bits, static_cast<unsigned>(all.size()) - lanes);
     bases[1].assign(all.begin(), all.begin() + lanes);

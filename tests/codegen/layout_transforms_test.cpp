@@ -66,18 +66,16 @@ TEST(LayoutReshape, NamesTheDimensionWhoseOddFactorIsInTheWay) {
   EXPECT_EQ(message({16, 4}, {128}), "cannot reshape [16, 4] to [128]: the numbers of elements differ");
 }
 
-TEST(LayoutReshape, FlattenIsOneDimension) {
+TEST(LayoutReshape, ToOneDimensionIsRowMajor) {
   LinearLayout layout = LinearLayout::blocked({8, 64}, {1, 4}, {4, 16}, {2, 1}, {1, 0});
-  EXPECT_EQ(flatten(layout).value().shape(), ir::Shape{512});
-  EXPECT_EQ(flatten(layout).value().apply({3, 17, 1}), Coordinates{64 * 5 + 7});
-  EXPECT_FALSE(flatten(LinearLayout::blocked({4, 48}, {1, 1}, {4, 16}, {1, 1}, {1, 0})).ok());
+  EXPECT_EQ(reshape(layout, {512}).value().apply({3, 17, 1}), Coordinates{64 * 5 + 7});
 }
 
 TEST(LayoutPermute, MovesWholeDimensionsAndBack) {
   RandomLayouts random(23);
   for (int trial = 0; trial < 40; ++trial) {
     LinearLayout layout = random.layout(random.shape(3, 7, true), 3, 1, random.below(2));
-    std::vector<unsigned> order = {0, 1, 2};
+    std::vector<int64_t> order = {0, 1, 2};
     for (unsigned i = random.below(6); i > 0; --i)
       std::next_permutation(order.begin(), order.end());
     LinearLayout result = permute(layout, order);
@@ -110,57 +108,28 @@ TEST(LayoutBroadcast, OperandPositionsHoldTheElementUnderTheirResult) {
   RandomLayouts random(25);
   for (int trial = 0; trial < 60; ++trial) {
     LinearLayout result = random.layout(random.shape(3, 7, true), 3, 1, random.below(2));
-    const unsigned axis = random.below(3);
-    LinearLayout operand = broadcast_operand(result, axis);
-    EXPECT_EQ(operand.lanes(), result.lanes());
-    EXPECT_EQ(operand.waves(), result.waves());
-    EXPECT_EQ(operand.free_mask_within(Space::Register), 0u);
-    // No data moves between lanes: each lane has the element that it needs under every register.
-    for (uint32_t wave = 0; wave < result.waves(); ++wave)
-      for (uint32_t lane = 0; lane < result.lanes(); ++lane) {
-        std::set<Coordinates> held, needed;
-        for (uint32_t reg = 0; reg < operand.registers(); ++reg)
-          EXPECT_TRUE(held.insert(operand.apply({reg, lane, wave})).second);
-        for (uint32_t reg = 0; reg < result.registers(); ++reg) {
-          Coordinates at = result.apply({reg, lane, wave});
-          at[axis] = 0;
-          needed.insert(at);
-        }
-        ASSERT_EQ(held, needed);
-      }
+    ir::Shape shape = result.shape();
+    std::vector<bool> broadcast(3);
+    for (unsigned d = 0; d < 3; ++d)
+      if ((broadcast[d] = random.below(2)))
+        shape[d] = 1;
+    LinearLayout operand = broadcast_operand(result, shape);
+    EXPECT_EQ(operand.shape(), shape);
+    for_each_position(result, [&](Position p) {
+      Coordinates at = result.apply(p);
+      for (unsigned d = 0; d < 3; ++d)
+        at[d] = broadcast[d] ? 0 : at[d];
+      ASSERT_EQ(operand.apply(p), at);
+    });
   }
 }
 
-TEST(LayoutBroadcast, ForwardPutsTheNewElementsInRegisters) {
-  LinearLayout operand =
-      LinearLayout::identity1d(Space::Lane, 2, 0, 64) * LinearLayout::zeros(Space::Wave, 2, 3);
-  for (RegisterEnd end : {RegisterEnd::Low, RegisterEnd::High}) {
-    LinearLayout result = broadcast(operand, 1, 48, end);
-    EXPECT_EQ(result.shape(), (ir::Shape{64, 48}));
-    EXPECT_EQ(result.registers(), 48u);
-    EXPECT_EQ(result.apply({40, 7, 2}), (Coordinates{7, 40}));
-    EXPECT_EQ(broadcast_operand(result, 1), operand);
-  }
-  LinearLayout low = broadcast(LinearLayout::identity1d(Space::Register, 2, 0, 2), 1, 4, RegisterEnd::Low);
-  EXPECT_EQ(low.basis(Space::Register, 0), (Coordinates{0, 1}));
-  LinearLayout high = broadcast(LinearLayout::identity1d(Space::Register, 2, 0, 2), 1, 4);
-  EXPECT_EQ(high.basis(Space::Register, 0), (Coordinates{1, 0}));
-}
-
-TEST(LayoutBroadcast, SeveralAxesAtOnce) {
-  LinearLayout result = LinearLayout::blocked({4, 8, 16}, {1, 2, 4}, {1, 4, 4}, {4, 1, 1}, {2, 1, 0});
-  EXPECT_EQ(broadcast_operand(result, ir::Shape{1, 8, 1}),
-            broadcast_operand(broadcast_operand(result, 0), 2));
-  EXPECT_EQ(broadcast_operand(result, ir::Shape{4, 8, 16}), result);
-}
-
-TEST(LayoutReduce, LaneAndWaveBitsOnTheAxisBecomeCopies) {
+TEST(LayoutReduce, LaneAndWaveBitsOnTheAxisBroadcast) {
   // 4 registers and 16 lanes along the axis.
   LinearLayout layout = LinearLayout::blocked({16, 64}, {1, 4}, {4, 16}, {4, 1}, {1, 0});
   LinearLayout result = reduce(layout, 1);
-  EXPECT_EQ(result.text(), "[16] lane: copy copy copy copy (1) (2) wave: (4) (8)");
-  EXPECT_EQ(reduce(layout, 0).text(),
-            "[64] register: (1) (2) lane: (4) (8) (16) (32) copy copy wave: copy copy");
+  EXPECT_EQ(result.text(), "[16] lane: 0 0 0 0 (1) (2) wave: (4) (8)");
+  EXPECT_EQ(reduce(layout, 0).text(), "[64] register: (1) (2) lane: (4) (8) (16) (32) 0 0 wave: 0 0");
 }
 
 TEST(LayoutReduce, OperandHasTheAxisInRegistersAndReducesBack) {
@@ -168,12 +137,10 @@ TEST(LayoutReduce, OperandHasTheAxisInRegistersAndReducesBack) {
   for (int trial = 0; trial < 40; ++trial) {
     LinearLayout result = random.layout(random.shape(2, 6, true), 3, 1, 0);
     const unsigned axis = random.below(3);
-    for (RegisterEnd end : {RegisterEnd::Low, RegisterEnd::High}) {
-      LinearLayout operand = reduce_operand(result, axis, 96, end);
-      EXPECT_EQ(operand.dim(axis).size(), 96);
-      EXPECT_EQ(operand.registers(), result.registers() * 96);
-      EXPECT_EQ(reduce(operand, axis), result);
-    }
+    LinearLayout operand = reduce_operand(result, axis, 96);
+    EXPECT_EQ(operand.dim(axis).size(), 96);
+    EXPECT_EQ(operand.registers(), result.registers() * 96);
+    EXPECT_EQ(reduce(operand, axis), result);
   }
 }
 
@@ -184,8 +151,7 @@ TEST(LayoutReduce, TwoAxesInEitherOrderGiveTheSame) {
     LinearLayout a = slice(slice(layout, 2), 0), b = slice(slice(layout, 0), 1);
     EXPECT_EQ(a, b);
     EXPECT_EQ(a, sub_layout(layout, {1}));
-    EXPECT_EQ(reduce(reduce(layout, 2), 0).normalize_registers(),
-              sub_layout(layout, {1}).normalize_registers());
+    EXPECT_EQ(reduce(reduce(layout, 2), 0), reduce(reduce(layout, 0), 1));
   }
 }
 
@@ -197,15 +163,12 @@ TEST(LayoutReduce, SliceKeepsRegisterNumbers) {
   for_each_position(layout, [&](Position p) { ASSERT_EQ(result.apply(p), Coordinates{layout.apply(p)[1]}); });
 }
 
-TEST(LayoutSplit, JoinAndSplitAreMirrors) {
+TEST(LayoutJoin, HalvesLieInNeighbouringRegisters) {
   RandomLayouts random(29);
   for (int trial = 0; trial < 40; ++trial) {
     LinearLayout half = random.layout(random.shape(2, 6, true), 3, 1, 0);
     LinearLayout joined = join(half);
-    EXPECT_EQ(joined, split_operand(half));
-    EXPECT_EQ(split(joined), half);
-    EXPECT_EQ(join_operand(joined), half);
-    EXPECT_TRUE(split_is_free(joined));
+    EXPECT_EQ(reduce(joined, 2), half);
     for_each_position(half, [&](Position p) {
       for (uint32_t side = 0; side < 2; ++side) {
         Coordinates at = half.apply(p);
@@ -216,11 +179,14 @@ TEST(LayoutSplit, JoinAndSplitAreMirrors) {
   }
 }
 
-TEST(LayoutSplit, IsFreeOnlyWhenBothHalvesAreInRegisters) {
-  EXPECT_TRUE(split_is_free(LinearLayout::from_bases({4, 2}, {{1, 0}, {1, 1}}, {{2, 0}}, {})));
-  EXPECT_FALSE(split_is_free(LinearLayout::from_bases({4, 2}, {{1, 0}}, {{2, 0}, {0, 1}}, {})));
-  EXPECT_FALSE(split_is_free(LinearLayout::from_bases({4, 2}, {{1, 0}, {0, 1}}, {{2, 1}}, {})));
-  EXPECT_FALSE(split_is_free(LinearLayout::from_bases({4, 2}, {{1, 1}}, {{2, 0}, {1, 0}}, {})));
+TEST(LayoutCrop, LanesBeyondTheTileBroadcastAndRegistersAreGone) {
+  // 8 registers and 4 lanes along rows, 16 lanes along columns.
+  LinearLayout layout = LinearLayout::blocked({32, 16}, {8, 1}, {4, 16}, {1, 1}, {0, 1});
+  LinearLayout small = crop(layout, {16, 4});
+  EXPECT_EQ(small.text(), "[16, 4] register: (1,0) (2,0) (4,0) lane: (8,0) 0 (0,1) (0,2) 0 0");
+  EXPECT_EQ(crop(layout, {2, 16}).text(), "[2, 16] register: (1,0) lane: 0 0 (0,1) (0,2) (0,4) (0,8)");
+  EXPECT_EQ(crop(layout, {64, 48}), layout) << "a larger tile leaves it as it is";
+  EXPECT_EQ(crop(layout, {24, 5}).shape(), (ir::Shape{8, 1})) << "odd factors aside";
 }
 
 } // namespace

@@ -190,7 +190,7 @@ TEST(WaveSplit, KNamesWhatIsInItsWay) {
     b.store_tile(x, b.constant(ir::Type::tile(Element::F32, {16, 16}), 0));
     Error error = compile_error(b.done());
     EXPECT_EQ(error.owner, Owner::User);
-    EXPECT_EQ(error.message, "wave_split=k has no loop whose rounds it could deal to the waves");
+    EXPECT_EQ(error.message, "wave_split=k has no loop whose iterations it could split over the waves");
   }
   KernelBuilder b(4);
   b.options().wave_split = WaveSplit::K;
@@ -203,8 +203,8 @@ TEST(WaveSplit, KNamesWhatIsInItsWay) {
   Error error = compile_error(b.done());
   EXPECT_EQ(error.owner, Owner::User);
   EXPECT_EQ(error.message,
-            "wave_split=k cannot deal the rounds of this loop to the waves: it carries a value "
-            "(number 0) that is not only a sum of products");
+            "wave_split=k cannot split the iterations of this loop over the waves: it carries a value "
+            "(number 0) that is not only a sum of dots");
   EXPECT_EQ(error.where.line, 9u);
   EXPECT_FALSE(error.remedy.empty());
 }

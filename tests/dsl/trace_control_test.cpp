@@ -67,6 +67,80 @@ TEST(TraceControl, NestedLoopsCarryThroughBoth) {
 )");
 }
 
+TEST(TraceControl, AShortLoopIsWrittenOut) {
+  const std::string straight = body_of([](const Inputs &in) {
+    Var sum = in.n;
+    for (int k : {1, 4, 7})
+      sum += in.n * k;
+    store(in.q, sum);
+  });
+  EXPECT_EQ(body_of([](const Inputs &in) {
+              Var sum = in.n;
+              for (Int k : range(1, 8, 3, {.unroll = 3}))
+                sum += in.n * k;
+              store(in.q, sum);
+            }),
+            straight);
+  EXPECT_EQ(body_of([](const Inputs &in) {
+              Var sum = in.n;
+              for (Long k : range(Long(1), cdiv(Int(15), 2).to<i64>(), 3, {.unroll = 1024}))
+                sum += in.n * k.to<i32>();
+              store(in.q, sum);
+            }),
+            straight)
+      << "bounds are constants after folding";
+}
+
+TEST(TraceControl, AWrittenOutLoopOfNoIterationIsNothing) {
+  EXPECT_EQ(body_of([](const Inputs &in) {
+              Var sum = in.n;
+              for (Int k : range(4, 4, {.unroll = 8}))
+                sum += k;
+              for (Int k : range(4, -2000000000, {.unroll = 8}))
+                sum += k;
+              store(in.q, sum);
+            }),
+            "  store %1, %4\n");
+}
+
+TEST(TraceControl, ALoopThatIsTooLongOrOfUnknownLengthStays) {
+  const auto loops = [](const std::string &text) { return text.find("for ") != std::string::npos; };
+  EXPECT_TRUE(loops(body_of([](const Inputs &in) {
+    Var sum = in.n;
+    for (Int k : range(0, 9, {.unroll = 8}))
+      sum += k;
+    store(in.q, sum);
+  })));
+  EXPECT_TRUE(loops(body_of([](const Inputs &in) {
+    Var sum = in.n;
+    for (Int k : range(0, in.n, {.unroll = 8}))
+      sum += k;
+    store(in.q, sum);
+  })));
+  EXPECT_TRUE(loops(body_of([](const Inputs &in) {
+    Var sum = in.m;
+    for (Long k : range(Long(INT64_MIN), INT64_MAX, {.unroll = 8}))
+      sum += k;
+    store(in.q, sum.to<i32>());
+  }))) << "a length beyond 63 bits";
+}
+
+TEST(TraceControl, WrittenOutLoopsNest) {
+  EXPECT_EQ(body_of([](const Inputs &in) {
+              Var sum = Int(0);
+              for (Int i : range(0, 3, {.unroll = 3}))
+                for (Int j : range(0, i, {.unroll = 2}))
+                  sum += in.n * (i * 10 + j);
+              store(in.q, sum);
+            }),
+            body_of([](const Inputs &in) {
+              Var sum = Int(0);
+              for (int number : {10, 20, 21})
+                sum += in.n * number;
+              store(in.q, sum);
+            }));
+}
+
 TEST(TraceControl, WhenGivesTheVarsThatABranchAssigns) {
   EXPECT_EQ(body_of([](const Inputs &in) {
               Var a = in.n;

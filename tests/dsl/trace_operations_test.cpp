@@ -93,6 +93,8 @@ TEST(TraceOperations, CastToTruthIsAComparison) {
 TEST(TraceOperations, Shapes) {
   EXPECT_LAST("expand_dims  {axis = 0} : f32[1, 8]", row(abs(in.x({8}))));
   EXPECT_LAST("expand_dims  {axis = 1} : f32[8, 1]", col(abs(in.x({8}))));
+  EXPECT_LAST("expand_dims  {axis = 1} : i32[8, 1]", rows(8));
+  EXPECT_LAST("expand_dims  {axis = 0} : i32[1, 8]", cols(8));
   EXPECT_LAST("expand_dims  {axis = 1} : f32[8, 1, 2]", expand_dims(abs(in.x({8, 2})), -2));
   EXPECT_LAST("permute  {order = [1, 0]} : f32[2, 8]", trans(in.x({8, 2})));
   EXPECT_LAST("permute  {order = [2, 0, 1]} : f32[4, 8, 2]", permute(in.x({8, 2, 4}), {2, 0, 1}));

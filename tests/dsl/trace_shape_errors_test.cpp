@@ -28,6 +28,8 @@ TEST(TraceShapeErrors, BroadcastTo) {
 TEST(TraceShapeErrors, Sources) {
   EXPECT_REFUSED("arange(4, 4) is empty", "greater", arange(4, 4));
   EXPECT_REFUSED("arange(0, -3) is empty", "greater", arange(0, -3));
+  EXPECT_REFUSED("arange(0, 0) is empty", "greater", rows(0));
+  EXPECT_REFUSED("arange(0, -3) is empty", "greater", cols(-3));
   EXPECT_REFUSED("does not fit i32", "i64 offset", arange(0x7fffffff, 0x80000001));
   EXPECT_REFUSED("program_id: the grid has no axis 3", "0, 1 or 2", program_id(3));
   EXPECT_REFUSED("num_programs: the grid has no axis -1", "0, 1 or 2", num_programs(-1));

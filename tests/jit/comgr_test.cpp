@@ -1,3 +1,5 @@
+// Run by scripts/test through scripts/with-comgr, with NEREID_COMPILER=comgr; without that it shows what is
+// said of a machine that has no comgr.
 #include <cstdlib>
 
 #include <gtest/gtest.h>
@@ -7,9 +9,6 @@
 #include "kernels/mxfp4_linear.h"
 #include "tests/jit/sample_kernels.h"
 #include "tests/jit/temporary_directory.h"
-
-// Run by scripts/test through scripts/with-comgr, with NEREID_COMPILER=comgr; without that it shows what is
-// said of a machine that has no comgr.
 
 namespace nereid::test {
 namespace {
@@ -76,7 +75,7 @@ TEST_P(ComgrLinear, IsWithinTheTolerance) {
 
 INSTANTIATE_TEST_SUITE_P(Paths, ComgrLinear,
                          testing::Values(kernels::GemmPath::Fused, kernels::GemmPath::Atomic,
-                                         kernels::GemmPath::Workspace, kernels::GemmPath::Staged));
+                                         kernels::GemmPath::Workspace, kernels::GemmPath::TwoPass));
 
 } // namespace
 } // namespace nereid::test

@@ -1,3 +1,4 @@
+// Both compilers' contract: what they give, what LLVM's errors and crashes become, what they leave alone.
 #include "jit/compile/compiler.h"
 
 #include <csignal>
@@ -8,7 +9,9 @@
 #include "jit/compile/assembler.h"
 #include "jit/compile/code_object_info.h"
 #include "jit/compile/compiler_availability.h"
+#include "jit/compile/inspection.h"
 #include "jit/compile/linker.h"
+#include "jit/compile/resources_json.h"
 #include "tests/jit/temporary_directory.h"
 #include "llvm/AsmParser/Parser.h"
 #include "llvm/IR/Module.h"
@@ -180,7 +183,7 @@ TEST(EmbeddedCompiler, WorksOnSeveralThreads) {
 
 TEST(CodeObjectInfo, RefusesWhatIsNoCodeObject) {
   const std::vector<uint8_t> garbage(100, 1);
-  auto resources = read_resources(garbage, 4);
+  auto resources = read_resources(garbage);
   ASSERT_FALSE(resources);
   EXPECT_NE(resources.error().message.find("damaged"), std::string::npos);
   EXPECT_FALSE(read_lines(garbage));
@@ -202,6 +205,26 @@ TEST(Occupancy, FollowsRegistersLdsAndSlots) {
   EXPECT_EQ(occupancy(32, 160 * 1024 + 1, 4), 0u);
   EXPECT_EQ(occupancy(256, 0, 16), 0u);
   EXPECT_EQ(occupancy(128, 0, 16), 4u);
+}
+
+TEST(Occupancy, SumsOfLargeArgumentsDoNotWrap) {
+  constexpr unsigned large = ~0u;
+  EXPECT_EQ(occupancy(large, 0, 4), 0u);
+  EXPECT_EQ(occupancy(32, large, 4), 0u);
+  EXPECT_EQ(occupancy(32, 1, large), 0u);
+}
+
+TEST(Resources, TextNamesEveryField) {
+  EXPECT_EQ(to_json({1, 2, 3, 4, 5, 6, 7}),
+            R"({"vgpr": 1, "agpr": 2, "sgpr": 3, "lds": 4, "scratch": 5, "spills": 6, "occupancy": 7})");
+  const Resources resources{17, 4, 20, 4096, 0, 2, 8};
+  EXPECT_EQ(resources_of(resources_json(resources)), resources);
+  EXPECT_EQ(resources_of(llvm::json::Object{{"vgpr", 17}}), std::nullopt);
+  llvm::json::Object negative = resources_json(resources), large = resources_json(resources);
+  negative["lds"] = -1;
+  large["lds"] = int64_t{1} << 32;
+  EXPECT_EQ(resources_of(negative), std::nullopt);
+  EXPECT_EQ(resources_of(large), std::nullopt);
 }
 
 TEST(Compilers, AreChosenByName) {

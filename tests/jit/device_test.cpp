@@ -1,3 +1,4 @@
+// Devices by name, and what buffers copy and refuse.
 #include "nereid/nereid.h"
 
 #include <gtest/gtest.h>
@@ -52,21 +53,58 @@ TEST(Buffer, CopiesBothWays) {
 TEST(Buffer, RefusesCopiesThatDoNotFit) {
   const Device device = Device::simulator();
   auto buffer = device.allocate<int>(10).value();
-  for (size_t first : {size_t{9}, size_t{10}, SIZE_MAX / 4}) {
-    const Status copied = buffer.copy_from_host(std::vector<int>{7, 8}, first);
-    ASSERT_FALSE(copied);
-    EXPECT_EQ(copied.error().owner, Owner::User);
+  // In bytes the last two wrap to 0 and to 8.
+  for (size_t first : {size_t{9}, size_t{10}, SIZE_MAX / 4, SIZE_MAX / 4 + 1, SIZE_MAX / 4 + 3}) {
+    const std::string expected = "a copy of 2 elements from element " + std::to_string(first) +
+                                 " on exceeds a buffer of 10 elements of 4 bytes";
+    const Status in = buffer.copy_from_host(std::vector<int>{7, 8}, first);
+    ASSERT_FALSE(in);
+    EXPECT_EQ(in.error().owner, Owner::User);
+    EXPECT_EQ(in.error().message, expected);
+    std::vector<int> two(2);
+    const Status out = buffer.copy_to_host(two, first);
+    ASSERT_FALSE(out);
+    EXPECT_EQ(out.error().message, expected);
   }
+  // A count of bytes that wraps to 8.
+  const std::vector<int> two(2);
+  const Status many = buffer.copy_from_host(std::span<const int>(two.data(), SIZE_MAX / 4 + 3));
+  ASSERT_FALSE(many);
+  EXPECT_NE(many.error().message.find("a copy of 4611686018427387906 elements"), std::string::npos);
   EXPECT_TRUE(buffer.copy_from_host(std::vector<int>{}, 10));
 }
 
 TEST(Buffer, TooLargeIsAnError) {
   const Device device = Device::simulator({.memory = 1 << 20});
   EXPECT_TRUE(device.allocate(1 << 19));
-  auto large = device.allocate(1 << 21);
-  ASSERT_FALSE(large);
-  EXPECT_FALSE(large.error().message.empty());
-  EXPECT_FALSE(device.allocate<int>(SIZE_MAX / 2));
+  const auto refusal = [](const auto &buffer) {
+    EXPECT_FALSE(buffer);
+    EXPECT_TRUE(buffer || buffer.error().owner == Owner::User);
+    return buffer ? "" : buffer.error().message;
+  };
+  EXPECT_NE(refusal(device.allocate(1 << 21)).find("2097152 bytes asked"), std::string::npos);
+  EXPECT_NE(refusal(device.allocate(SIZE_MAX)).find("18446744073709551615 bytes asked"), std::string::npos);
+  EXPECT_EQ(refusal(device.allocate<int>(SIZE_MAX / 2)),
+            "a buffer of 9223372036854775807 elements of 4 bytes "
+            "is larger than an address space of 2^64 bytes");
+  // In bytes this wraps to 4.
+  EXPECT_EQ(
+      refusal(device.allocate<int>(SIZE_MAX / 4 + 2)),
+      "a buffer of 4611686018427387905 elements of 4 bytes is larger than an address space of 2^64 bytes");
+}
+
+TEST(DevicePointer, MovesByElementsAndStopsAtTheEndOfAddresses) {
+  const DevicePointer<int> p{4096};
+  EXPECT_EQ((p + 3).address, 4108u);
+  EXPECT_EQ((p + -3).address, 4084u);
+  EXPECT_EQ((p + INT64_MAX).address, jit::no_address);
+  EXPECT_EQ((p + INT64_MIN).address, jit::no_address);
+  EXPECT_EQ((p + -1025).address, jit::no_address);
+  const Device device = Device::simulator();
+  const Buffer<int> buffer = device.allocate<int>(10).value();
+  EXPECT_EQ(buffer.at(3).address, buffer.address() + 12);
+  // In bytes this wraps to 4.
+  EXPECT_EQ(buffer.at(SIZE_MAX / 4 + 2).address, jit::no_address);
 }
 
 TEST(Buffer, LengthsAreCheckedByName) {

@@ -1,3 +1,4 @@
+// Cached kernels as files: what is found again, what is taken for damaged, how large a directory grows.
 #include "jit/cache/disk_cache.h"
 
 #include <chrono>

@@ -1,3 +1,4 @@
+// A launch whose kernel is known allocates nothing, and what it hands to the device.
 #include <cstdlib>
 #include <new>
 

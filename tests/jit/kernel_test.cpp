@@ -1,3 +1,4 @@
+// The caches of kernels, what building refuses, and the forms of a kernel.
 #include <atomic>
 #include <fstream>
 #include <thread>

@@ -1,3 +1,4 @@
+// What changes the key of a cached kernel, and what does not.
 #include "jit/cache/key.h"
 
 #include <set>

@@ -105,6 +105,13 @@ TEST(Launch, GridsThatNoDeviceTakesAreRefused) {
   EXPECT_EQ(refusal({uint32_t{1} << 31, 1, 1}),
             "kernel 'asserting': the grid is 2147483648 x 1 x 1: x is more than 2^31 - 1");
   EXPECT_EQ(refusal({0, 1, 1}), "kernel 'asserting': the grid is 0 x 1 x 1: it has no programs");
+  EXPECT_EQ(refusal({-3, 1, 1}), "kernel 'asserting': the grid is -3 x 1 x 1: x is negative");
+  EXPECT_EQ(refusal({1, 1, -1}), "kernel 'asserting': the grid is 1 x 1 x -1: z is negative");
+  // Each in 32 bits, and their product in 64, is one that would do.
+  EXPECT_EQ(refusal({(int64_t{1} << 32) + 1, 1, 1}),
+            "kernel 'asserting': the grid is 4294967297 x 1 x 1: x is more than 2^31 - 1");
+  EXPECT_EQ(refusal({1, int64_t{1} << 32, int64_t{1} << 32}),
+            "kernel 'asserting': the grid is 1 x 4294967296 x 4294967296: y is more than 65535");
   EXPECT_EQ(
       refusal({Grid::max_x, 1, 1}),
       "kernel 'asserting': 2147483647 programs of 256 work-items in x are more than 2^32 - 1 work-items");
@@ -112,7 +119,20 @@ TEST(Launch, GridsThatNoDeviceTakesAreRefused) {
   EXPECT_TRUE(kernel(device.stream(), {1, 300, 2}, AddConfig{}, out, 7));
 }
 
-/// Never ends before n rounds.
+TEST(Launch, PointersMovedOutOfTheAddressSpaceAreRefused) {
+  const Device device = Device::simulator();
+  const Kernel kernel("asserting", asserting);
+  const auto out = device.allocate<int>(4).value();
+  for (const DevicePointer<int> pointer : {out.at(SIZE_MAX / 4 + 1), out.at() + INT64_MAX}) {
+    auto run = kernel(device.stream(), {1}, AddConfig{}, pointer, 7);
+    ASSERT_FALSE(run);
+    EXPECT_EQ(run.error().owner, Owner::User);
+    EXPECT_EQ(run.error().message,
+              "kernel 'asserting': argument 0 was moved beyond the address space of 2^64 bytes");
+  }
+}
+
+/// Runs through n iterations.
 void endless(const AddConfig &, Ptr<i32> out, Int n) {
   for (Int i : range(0, n))
     store(out + i % 16, i);

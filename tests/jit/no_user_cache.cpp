@@ -1,3 +1,4 @@
+// Keeps a test program away from the user's cache.
 #include <cstdlib>
 
 namespace {

@@ -1,3 +1,4 @@
+// Which candidate wins, which are rejected and why, and what a store remembers.
 #include "jit/tune/tuner.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// One kernel by every way of running it: devices, waves, streams, odd addresses, checks.
 #include <cmath>
 #include <thread>
 

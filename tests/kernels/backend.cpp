@@ -1,9 +1,9 @@
+// Runs the library's kernels on each backend, into poisoned memory.
 #include "tests/kernels/backend.h"
 
 #include <cstdlib>
 #include <cstring>
 
-#include "kernels/choices.h"
 #include "kernels/host/shuffle.h"
 
 namespace nereid::kernels::test {
@@ -39,31 +39,20 @@ const Device &device_of(Backend backend) {
 }
 
 Result<QuantOutput> run_quant(Backend backend, const std::vector<uint16_t> &values, int64_t m, int64_t k,
-                              const ConfigValues &config) {
+                              const Partial<QuantConfig> &given) {
   const ProblemSize size{m, 0, k};
-  Result<ConfigValues> whole = complete_quant(config, size);
-  if (!whole)
-    return whole.error();
-  const bool shuffled = whole->get_or("shuffled", 0) == 1;
+  NEREID_TRY(const QuantConfig config, quant_kernel.complete(given, size));
   const Device &device = device_of(backend);
-  Result<Buffer<uint16_t>> x = device.upload(values);
-  Result<Buffer<uint8_t>> codes = device.allocate<uint8_t>(m * k / 2);
-  Result<Buffer<uint8_t>> scales =
-      device.allocate<uint8_t>(shuffled ? host::shuffled_scale_bytes(m, k) : m * (k / 32));
-  if (!x || !codes || !scales)
-    return environment_error("out of device memory");
-  if (Status status = codes->fill(0xa5); !status)
-    return status.error();
-  if (Status status = scales->fill(shuffled ? 127 : 0xa5); !status)
-    return status.error();
+  NEREID_TRY(const Buffer<uint16_t> x, device.upload(values));
+  NEREID_TRY(Buffer<uint8_t> codes, device.allocate<uint8_t>(m * k / 2));
+  NEREID_TRY(Buffer<uint8_t> scales,
+             device.allocate<uint8_t>(config.shuffled ? host::shuffled_scale_bytes(m, k) : m * (k / 32)));
+  NEREID_CHECK(codes.fill(0xa5));
+  NEREID_CHECK(scales.fill(config.shuffled ? 127 : 0xa5));
   const Stream stream = device.stream();
-  Result<LaunchRecord> record =
-      launch_quant({stream, options_of(backend)}, *whole, size, *x, *codes, *scales);
-  if (!record)
-    return record.error();
-  if (Status status = stream.synchronize(); !status)
-    return status.error();
-  return QuantOutput{codes->to_host().value(), scales->to_host().value()};
+  NEREID_CHECK(quant_kernel.launch({stream, options_of(backend)}, config, size, {x, codes, scales}));
+  NEREID_CHECK(stream.synchronize());
+  return QuantOutput{codes.to_host().value(), scales.to_host().value()};
 }
 
 QuantOutput expected_quant(const std::vector<uint16_t> &values, int64_t m, int64_t k, bool shuffled) {
@@ -74,25 +63,18 @@ QuantOutput expected_quant(const std::vector<uint16_t> &values, int64_t m, int64
 }
 
 Result<std::vector<uint16_t>> run_linear(Backend backend, const host::Problem &problem, GemmPath path,
-                                         const ConfigValues &config) {
+                                         const Partial<GemmConfig> &config) {
   const Device &device = device_of(backend);
-  Result<Buffer<uint16_t>> a = device.upload(problem.a);
-  Result<Buffer<uint8_t>> b = device.upload(problem.b);
-  Result<Buffer<uint8_t>> b_scales = device.upload(problem.b_scales);
-  Result<Buffer<uint16_t>> c = device.allocate<uint16_t>(problem.m * problem.n);
-  if (!a || !b || !b_scales || !c)
-    return environment_error("out of device memory");
-  if (Status status = c->fill(0xffff); !status)
-    return status.error();
+  NEREID_TRY(const Buffer<uint16_t> a, device.upload(problem.a));
+  NEREID_TRY(const Buffer<uint8_t> b, device.upload(problem.b));
+  NEREID_TRY(const Buffer<uint8_t> b_scales, device.upload(problem.b_scales));
+  NEREID_TRY(Buffer<uint16_t> c, device.allocate<uint16_t>(problem.m * problem.n));
+  NEREID_CHECK(c.fill(0xffff));
   Mxfp4Linear linear(device, options_of(backend));
   const Stream stream = device.stream();
-  Result<LinearReport> report =
-      linear(stream, {*a, *b, *b_scales, *c}, {problem.m, problem.n, problem.k}, path, config);
-  if (!report)
-    return report.error();
-  if (Status status = stream.synchronize(); !status)
-    return status.error();
-  return c->to_host();
+  NEREID_CHECK(linear(stream, {a, b, b_scales, c}, {problem.m, problem.n, problem.k}, path, config));
+  NEREID_CHECK(stream.synchronize());
+  return c.to_host();
 }
 
 bool long_tests() {

@@ -4,11 +4,11 @@
 #include <vector>
 
 #include "jit/device/device.h"
-#include "kernels/config.h"
 #include "kernels/host/problem.h"
 #include "kernels/host/quantize.h"
-#include "kernels/launches.h"
 #include "kernels/mxfp4_linear.h"
+#include "kernels/mxfp4_quant.h"
+#include "kernels/splitk_reduce.h"
 
 /// How the kernel tests run kernels: interpreted, and compiled on the simulator.
 namespace nereid::kernels::test {
@@ -36,14 +36,14 @@ struct QuantOutput {
   std::vector<uint8_t> scales;
 };
 Result<QuantOutput> run_quant(Backend backend, const std::vector<uint16_t> &values, int64_t m, int64_t k,
-                              const ConfigValues &config);
+                              const Partial<QuantConfig> &config);
 
 /// What the quantiser must write.
 QuantOutput expected_quant(const std::vector<uint16_t> &values, int64_t m, int64_t k, bool shuffled);
 
 /// C of mxfp4_linear, poisoned with NaN before; scales lie at the very end of their allocation.
 Result<std::vector<uint16_t>> run_linear(Backend backend, const host::Problem &problem, GemmPath path,
-                                         const ConfigValues &config);
+                                         const Partial<GemmConfig> &config);
 
 /// NEREID_LONG_TESTS=1: the full product of shapes and configs.
 bool long_tests();

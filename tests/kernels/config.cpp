@@ -1,199 +1,264 @@
+// Configs of the library: keys, defaults, what is refused and what is proposed in its place, paths.
 #include <gtest/gtest.h>
 
-#include "kernels/catalog.h"
-#include "kernels/choices.h"
+#include "kernels/gemm_plan.h"
+#include "kernels/mxfp4_grouped_gemm.h"
+#include "kernels/mxfp4_quant.h"
+#include "kernels/registry.h"
+#include "kernels/splitk_reduce.h"
 
 using namespace nereid;
 using namespace nereid::kernels;
 
 namespace {
-std::string parse_error(std::string_view text) {
-  const Result<ConfigValues> result = ConfigValues::parse(text);
+
+std::string gemm_error(const Partial<GemmConfig> &config) {
+  const Result<GemmConfig> result = gemm_fused_kernel.complete(config, ProblemSize{16, 64, 512});
   return result ? std::string("no error") : result.error().message;
 }
-std::string gemm_error(const ConfigValues &config) {
-  const Result<ConfigValues> result = complete_gemm(true, config, ProblemSize{16, 64, 512});
-  return result ? std::string("no error") : result.error().message;
+
+Result<GemmConfig> complete_gemm(bool fused, const Partial<GemmConfig> &config, const MaybeSize &size) {
+  return fused ? gemm_fused_kernel.complete(config, size) : gemm_kernel.complete(config, size);
 }
+
+/// What is said of a --config of a kernel.
+std::string refusal(std::string_view kernel, std::string_view config) {
+  const Result<ConfiguredKernel> configured = kernel_named(kernel).value()->configure(config, std::nullopt);
+  EXPECT_FALSE(configured.ok()) << config;
+  EXPECT_EQ(configured ? Owner::Nereid : configured.error().owner, Owner::User);
+  return configured ? "" : configured.error().message + "; " + configured.error().remedy;
+}
+
 } // namespace
 
-TEST(ConfigValues, ParsesAndPrintsInTheOrderOfTheKeys) {
-  const ConfigValues values = ConfigValues::parse("reduce=atomic,block_m=32,path=sw").value();
-  EXPECT_EQ(values.get("block_m"), 32);
-  EXPECT_EQ(values.get("reduce"), static_cast<int>(Reduce::Atomic));
-  EXPECT_EQ(values.get("block_n"), std::nullopt);
-  EXPECT_EQ(values.text(), "block_m=32,reduce=atomic,path=sw");
-  EXPECT_EQ(ConfigValues::parse(values.text()).value(), values);
-  EXPECT_TRUE(ConfigValues::parse("").value().empty());
-}
-
-TEST(ConfigValues, RefusesWhatItDoesNotKnow) {
-  EXPECT_EQ(parse_error("block_q=1"), "unknown config key 'block_q'");
-  EXPECT_EQ(parse_error("block_m"), "config entry 'block_m' is not key=value");
-  EXPECT_EQ(parse_error("block_m=1x"), "config value block_m=1x is not a number");
-  EXPECT_EQ(parse_error("block_m=0"), "config value block_m=0 is outside 1 to 1024");
-  EXPECT_EQ(parse_error("reduce=sum"),
-            "config value reduce=sum is none of none, atomic, workspace, last_arrival");
-  EXPECT_EQ(parse_error("block_m=16,block_m=32"), "config key 'block_m' is given twice");
-}
-
-TEST(ConfigValues, NameTheNearestOfAFewValues) {
-  const auto refusal = [](std::string_view text) {
-    const Result<ConfigValues> result = ConfigValues::parse(text);
-    EXPECT_FALSE(result.ok() || result.error().owner != Owner::User) << text;
-    return result ? std::string() : result.error().message + "; " + result.error().remedy;
+TEST(ConfigKeys, AreThoseOfTheContract) {
+  const auto keys = [](std::string_view kernel) {
+    std::string names;
+    for (const ConfigValue &key : kernel_named(kernel).value()->keys)
+      names += std::string(key.name) + " ";
+    return names;
   };
-  EXPECT_EQ(refusal("mfma=24"), "config value mfma=24 is none of 16, 32; use mfma=16 or mfma=32");
-  EXPECT_EQ(refusal("mfma=8"), "config value mfma=8 is none of 16, 32; use mfma=16");
-  EXPECT_EQ(refusal("mfma=64"), "config value mfma=64 is none of 16, 32; use mfma=32");
-  EXPECT_EQ(refusal("waves=3"), "config value waves=3 is none of 1, 2, 4, 8, 16; use waves=2 or waves=4");
-  EXPECT_EQ(refusal("waves=0"), "config value waves=0 is none of 1, 2, 4, 8, 16; use waves=1");
-  EXPECT_EQ(refusal("waves=99999999999"),
+  const std::string tile = "block_m block_n block_k waves stages mfma waves_per_eu const_k wave_split ";
+  EXPECT_EQ(keys("mxfp4_gemm_fused"), tile + "split_k reduce ");
+  EXPECT_EQ(keys("mxfp4_gemm"), tile + "split_k reduce ");
+  EXPECT_EQ(keys("mxfp4_batched_gemm"), tile);
+  EXPECT_EQ(keys("mxfp4_grouped_gemm"), tile + "experts ");
+  EXPECT_EQ(keys("splitk_reduce"), "block_m block_n split_k waves stages mfma waves_per_eu ");
+  EXPECT_EQ(keys("mxfp4_quant"), "block_m block_k waves stages mfma waves_per_eu shuffled path ");
+}
+
+TEST(ConfigKeys, AreReadAsTheyArePrinted) {
+  const std::string_view config = "reduce=last_arrival,block_m=32,const_k=1,wave_split=mn,split_k=2";
+  const Partial<GemmConfig> given = parse_keys<GemmConfig>("mxfp4_gemm", config).value();
+  EXPECT_EQ(given, (Partial<GemmConfig>{
+                       .tile = {.block_m = 32, .const_k = true, .wave_split = WaveSplit::Mn},
+                       .split_k = 2,
+                       .reduce = Reduce::LastArrival,
+                   }));
+  EXPECT_EQ(config_text(given), "block_m=32,const_k=1,wave_split=mn,split_k=2,reduce=last_arrival");
+  EXPECT_EQ(parse_keys<GemmConfig>("mxfp4_gemm", config_text(given)).value(), given);
+  EXPECT_EQ(config_json(given), R"({"block_m": 32, "const_k": 1, "wave_split": "mn", "split_k": 2, )"
+                                R"("reduce": "last_arrival"})");
+  EXPECT_EQ(config_json(parse_keys<QuantConfig>("mxfp4_quant", "path=sw,shuffled=1").value()),
+            R"({"shuffled": 1, "path": "sw"})");
+}
+
+TEST(ConfigKeys, RefuseWhatTheyDoNotKnow) {
+  EXPECT_EQ(refusal("splitk_reduce", "block_q=1"),
+            "unknown config key 'block_q'; known keys: block_m, block_n, split_k, waves, stages, mfma, "
+            "waves_per_eu");
+  EXPECT_EQ(refusal("splitk_reduce", "block_m=4,shuffled=1"),
+            "splitk_reduce has no config key 'shuffled'; its keys: block_m, block_n, split_k, waves, stages, "
+            "mfma, waves_per_eu");
+  EXPECT_EQ(refusal("mxfp4_batched_gemm", "split_k=2").substr(0, 50),
+            "mxfp4_batched_gemm has no config key 'split_k'; it");
+  EXPECT_EQ(refusal("mxfp4_batched_gemm", "experts=2").substr(0, 46),
+            "mxfp4_batched_gemm has no config key 'experts'");
+  EXPECT_EQ(refusal("mxfp4_gemm", "block_m=0"), "config value block_m=0 is outside 1 to 1024; ");
+  EXPECT_EQ(refusal("mxfp4_gemm", "block_k=16"), "config value block_k=16 is outside 32 to 4096; ");
+  EXPECT_EQ(refusal("mxfp4_gemm", "const_k=2"), "config value const_k=2 is none of 0, 1; ");
+  EXPECT_EQ(refusal("mxfp4_gemm", "reduce=sum"),
+            "config value reduce=sum is none of none, atomic, workspace, last_arrival; ");
+  for (std::string_view derived : {"even_m=1", "constant_k=512", "scaling=alpha"})
+    EXPECT_EQ(refusal("mxfp4_gemm", derived).substr(0, 18), "unknown config key") << "set by the library";
+}
+
+TEST(ConfigKeys, NameTheNearestOfAFewValues) {
+  EXPECT_EQ(refusal("mxfp4_gemm", "mfma=24"),
+            "config value mfma=24 is none of 16, 32; use mfma=16 or mfma=32");
+  EXPECT_EQ(refusal("mxfp4_gemm", "mfma=8"), "config value mfma=8 is none of 16, 32; use mfma=16");
+  EXPECT_EQ(refusal("mxfp4_gemm", "waves=3"),
+            "config value waves=3 is none of 1, 2, 4, 8, 16; use waves=2 or waves=4");
+  EXPECT_EQ(refusal("mxfp4_gemm", "waves=99999999999"),
             "config value waves=99999999999 is none of 1, 2, 4, 8, 16; use waves=16");
-  EXPECT_EQ(refusal("waves=-99999999999"),
-            "config value waves=-99999999999 is none of 1, 2, 4, 8, 16; use waves=1");
-  EXPECT_EQ(ConfigValues::parse("waves=8,mfma=32").value().get("waves"), 8);
+  EXPECT_EQ(refusal("mxfp4_grouped_gemm", "experts=6"),
+            "config value experts=6 is none of 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024; use experts=4 or "
+            "experts=8");
 }
 
-TEST(Choices, FillInEveryKeyByTileAndShape) {
-  const ConfigValues config = complete_gemm(true, {{"split_k", 4}}, ProblemSize{16, 2112, 7168}).value();
-  for (std::string_view key : gemm_keys())
-    EXPECT_TRUE(config.get(key).has_value()) << key;
-  EXPECT_EQ(config.get("block_m"), 16);
-  EXPECT_EQ(config.get("reduce"), static_cast<int>(Reduce::Workspace));
-  EXPECT_EQ(config.get("const_k"), 0);
-  EXPECT_EQ(complete_quant({}, ProblemSize{64, 0, 512}).value().get("path"),
-            static_cast<int>(QuantPath::Hardware));
+TEST(Defaults, FillInEveryKeyByTileAndShape) {
+  const GemmConfig config = gemm_fused_kernel.complete({.split_k = 4}, ProblemSize{16, 2112, 7168}).value();
+  EXPECT_EQ(config_text(config),
+            "block_m=16,block_n=64,block_k=256,waves=4,stages=2,mfma=16,waves_per_eu=0,const_k=0,"
+            "wave_split=auto,split_k=4,reduce=workspace");
+  EXPECT_EQ(config_text(gemm_kernel.complete({}, ProblemSize{4096, 4096, 4096}).value()),
+            "block_m=256,block_n=256,block_k=256,waves=8,stages=2,mfma=16,waves_per_eu=0,const_k=0,"
+            "wave_split=auto,split_k=1,reduce=none");
+  EXPECT_EQ(config_text(quant_kernel.complete({.shuffled = true}, ProblemSize{64, 0, 512}).value()),
+            "block_m=32,block_k=256,waves=1,stages=1,mfma=16,waves_per_eu=0,shuffled=1,path=hw");
 }
 
-TEST(Choices, NameWhatIsNotSupported) {
-  EXPECT_EQ(gemm_error({{"shuffled", 1}}), "mxfp4_gemm_fused has no config key 'shuffled'");
-  EXPECT_EQ(gemm_error({{"split_k", 2}, {"reduce", 0}}), "mxfp4_gemm_fused: split_k=2 needs a way to reduce");
-  EXPECT_EQ(gemm_error({{"mfma", 32}, {"block_m", 16}}), "mxfp4_gemm_fused: mfma=32 does not fit block_m=16");
-  EXPECT_EQ(complete_gemm(true, {{"mfma", 32}, {"block_n", 16}}, ProblemSize{16, 16, 32}).error().remedy,
-            "use block_n=32");
-  EXPECT_EQ(complete_gemm(true, {{"mfma", 32}}, ProblemSize{16, 16, 32}).value().get("block_m"), 32);
-  EXPECT_EQ(gemm_error({{"waves", 3}}), "mxfp4_gemm_fused: waves=3 is not a power of two");
-  EXPECT_EQ(complete_gemm(true, {{"waves", 3}}, std::nullopt).error().remedy, "use waves=4");
-  EXPECT_EQ(complete_gemm(false, {{"block_m", 24}}, std::nullopt).error().message,
-            "mxfp4_gemm: block_m=24 is neither a power of two nor a multiple of 16");
-  EXPECT_EQ(gemm_error({{"block_n", 24}}), "mxfp4_gemm_fused: block_n=24 is not a multiple of 16");
-  EXPECT_EQ(complete_gemm(true, {{"const_k", 1}}, std::nullopt).error().message,
-            "mxfp4_gemm_fused: const_k=1 needs a shape");
-}
-
-TEST(Choices, ProductsOfSeveralHaveTheKeysOfOneWithoutSplits) {
-  const ConfigValues batched = complete_batched({}, ProblemSize{64, 96, 512}).value();
-  EXPECT_EQ(batched.text(),
+TEST(Defaults, ProductsOfSeveralHaveTheTileOfOneWithoutSplits) {
+  EXPECT_EQ(config_text(batched_kernel.complete({}, ProblemSize{64, 96, 512}).value()),
             "block_m=32,block_n=64,block_k=256,waves=4,stages=2,mfma=16,waves_per_eu=0,const_k=0,"
             "wave_split=auto");
   // 64 rows of 16 experts: blocks for 4 rows.
-  const ConfigValues grouped = complete_grouped({{"experts", 16}}, ProblemSize{64, 96, 512}).value();
-  EXPECT_EQ(grouped.text(),
-            "block_m=16,block_n=32,block_k=256,waves=4,stages=2,mfma=16,waves_per_eu=0,experts=16,"
-            "const_k=0,wave_split=auto");
-  EXPECT_EQ(complete_grouped({}, std::nullopt).value().get("experts"), 8);
-  EXPECT_EQ(complete_batched({{"split_k", 2}}, std::nullopt).error().message,
-            "mxfp4_batched_gemm has no config key 'split_k'");
-  EXPECT_EQ(complete_batched({{"experts", 2}}, std::nullopt).error().message,
-            "mxfp4_batched_gemm has no config key 'experts'");
-  EXPECT_EQ(complete_grouped({{"const_k", 1}}, std::nullopt).error().message,
-            "mxfp4_grouped_gemm: const_k=1 needs a shape");
-  EXPECT_EQ(parse_error("experts=6"),
-            "config value experts=6 is none of 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024");
+  EXPECT_EQ(config_text(grouped_kernel.complete({.experts = 16}, ProblemSize{64, 96, 512}).value()),
+            "block_m=16,block_n=32,block_k=256,waves=4,stages=2,mfma=16,waves_per_eu=0,const_k=0,"
+            "wave_split=auto,experts=16");
+  EXPECT_EQ(grouped_kernel.complete({}, std::nullopt).value().experts, 8);
 }
 
-TEST(Choices, BlocksOfRowsFitAGrid) {
+TEST(ConfigChecks, NameWhatIsNotSupported) {
+  EXPECT_EQ(gemm_error({.split_k = 2, .reduce = Reduce::None}),
+            "mxfp4_gemm_fused: split_k=2 needs a way to reduce");
+  EXPECT_EQ(gemm_error({.tile = {.block_m = 16, .mfma = 32}}),
+            "mxfp4_gemm_fused: mfma=32 does not fit block_m=16");
+  const ProblemSize size{16, 16, 32};
+  EXPECT_EQ(gemm_fused_kernel.complete({.tile = {.block_n = 16, .mfma = 32}}, size).error().remedy,
+            "use block_n=32");
+  EXPECT_EQ(gemm_fused_kernel.complete({.tile = {.mfma = 32}}, size).value().tile.block_m, 32);
+  EXPECT_EQ(gemm_error({.tile = {.waves = 3}}), "mxfp4_gemm_fused: waves=3 is not a power of two");
+  EXPECT_EQ(gemm_fused_kernel.complete({.tile = {.waves = 3}}, std::nullopt).error().remedy, "use waves=4");
+  EXPECT_EQ(gemm_kernel.complete({.tile = {.block_m = 24}}, std::nullopt).error().message,
+            "mxfp4_gemm: block_m=24 is neither a power of two nor a multiple of 16");
+  EXPECT_EQ(gemm_error({.tile = {.block_n = 24}}), "mxfp4_gemm_fused: block_n=24 is not a multiple of 16");
+  EXPECT_EQ(gemm_fused_kernel.complete({.tile = {.const_k = true}}, std::nullopt).error().message,
+            "mxfp4_gemm_fused: const_k=1 needs a shape");
+  EXPECT_EQ(grouped_kernel.complete({.tile = {.const_k = true}}, std::nullopt).error().message,
+            "mxfp4_grouped_gemm: const_k=1 needs a shape");
+}
+
+TEST(ConfigChecks, ValuesOutsideTheLimitsAreRefusedWithoutText) {
+  EXPECT_EQ(gemm_error({.tile = {.block_m = 0}}), "config value block_m=0 is outside 1 to 1024");
+  EXPECT_EQ(gemm_error({.tile = {.block_k = -256}}), "config value block_k=-256 is outside 32 to 4096");
+  EXPECT_EQ(gemm_error({.split_k = 0}), "config value split_k=0 is outside 1 to 1024");
+  EXPECT_EQ(grouped_kernel.complete({.experts = 0}, ProblemSize{16, 64, 512}).error().message,
+            "config value experts=0 is outside 1 to 1024");
+  EXPECT_EQ(plan_gemm(GemmPath::Workspace, {.tile = {.block_k = 0}}, {16, 64, 512}).error().message,
+            "config value block_k=0 is outside 32 to 4096");
+}
+
+TEST(ConfigChecks, BlocksOfRowsFitAGrid) {
   const ProblemSize tall{1 << 20, 64, 512};
+  const ProblemSize tall_a{tall.m, 0, tall.k};
   for (const bool fused : {true, false})
     EXPECT_TRUE(complete_gemm(fused, {}, tall).ok()) << fused;
-  EXPECT_TRUE(complete_quant({}, ProblemSize{tall.m, 0, tall.k}).ok());
-  EXPECT_EQ(complete_reduce({}, tall).value().get("block_m"), 32);
-  const Error refused = complete_gemm(true, {{"block_m", 16}}, tall).error();
+  EXPECT_TRUE(quant_kernel.complete({}, tall_a).ok());
+  EXPECT_EQ(reduce_kernel.complete({}, tall).value().block_m, 32);
+  const Error refused = gemm_fused_kernel.complete({.tile = {.block_m = 16}}, tall).error();
   EXPECT_EQ(refused.owner, Owner::User);
   EXPECT_EQ(refused.message,
             "mxfp4_gemm_fused: M=1048576 in blocks of block_m=16 are 65536 programs, a grid has "
             "at most 65535 in y and z");
   EXPECT_EQ(refused.remedy, "use block_m=32");
-  EXPECT_FALSE(complete_quant({{"block_m", 8}}, ProblemSize{tall.m, 0, tall.k}).ok());
-  EXPECT_FALSE(complete_reduce({{"block_m", 4}}, tall).ok());
+  EXPECT_FALSE(quant_kernel.complete({.block_m = 8}, tall_a).ok());
+  EXPECT_FALSE(reduce_kernel.complete({.block_m = 4}, tall).ok());
 }
 
-TEST(Choices, TakeEverySideThatIsAMultipleOf16) {
+TEST(ConfigChecks, TakeEverySideThatIsAMultipleOf16) {
   for (const bool fused : {true, false})
     for (int rows : {4, 8, 16, 32, 48, 64, 80, 96, 128, 160, 192, 224, 256}) {
-      EXPECT_TRUE(complete_gemm(fused, {{"block_m", rows}, {"block_n", 64}, {"waves", 4}}, {}).ok()) << rows;
-      EXPECT_TRUE(complete_quant({{"block_m", rows}}, {}).ok()) << rows;
+      EXPECT_TRUE(complete_gemm(fused, {.tile = {.block_m = rows, .block_n = 64, .waves = 4}}, {}).ok())
+          << rows;
+      EXPECT_TRUE(quant_kernel.complete({.block_m = rows}, {}).ok()) << rows;
     }
   for (const bool fused : {true, false})
     for (int columns = 16; columns <= 272; columns += 16)
-      EXPECT_TRUE(complete_gemm(fused, {{"block_m", 48}, {"block_n", columns}, {"waves", 4}}, {}).ok())
+      EXPECT_TRUE(complete_gemm(fused, {.tile = {.block_m = 48, .block_n = columns, .waves = 4}}, {}).ok())
           << columns;
   for (int k : {32, 96, 128, 384, 512, 768})
-    EXPECT_TRUE(complete_gemm(true, {{"block_m", 48}, {"block_k", k}}, {}).ok()) << k;
+    EXPECT_TRUE(gemm_fused_kernel.complete({.tile = {.block_m = 48, .block_k = k}}, {}).ok()) << k;
 }
 
-TEST(Choices, ErrorsNameTheNearestConfigThatFits) {
+TEST(ConfigChecks, ErrorsNameTheNearestConfigThatFits) {
   for (const bool fused : {true, false})
     for (int rows : {4, 24, 48, 192, 256, 512})
       for (int columns : {16, 40, 144, 272, 1024})
         for (int waves : {1, 3, 4})
           for (int mfma : {16, 32}) {
-            ConfigValues config = {{"block_m", rows}, {"block_n", columns}, {"waves", waves}, {"mfma", mfma}};
-            const Result<ConfigValues> refused = complete_gemm(fused, config, std::nullopt);
+            const Partial<TileConfig> tile{.block_m = rows, .block_n = columns, .waves = waves, .mfma = mfma};
+            const Result<GemmConfig> refused = complete_gemm(fused, {.tile = tile}, std::nullopt);
             if (refused)
               continue;
             const std::string &remedy = refused.error().remedy;
-            ASSERT_EQ(remedy.substr(0, 4), "use ") << config.text();
-            const ConfigValues nearest = ConfigValues::parse(remedy.substr(4)).value();
-            for (std::string_view key : gemm_keys())
-              if (const std::optional<int> value = nearest.get(key))
-                config.set(key, *value);
-            EXPECT_TRUE(complete_gemm(fused, config, std::nullopt).ok()) << config.text() << ": " << remedy;
+            ASSERT_EQ(remedy.substr(0, 4), "use ") << config_text(tile);
+            // The nearest is the given one with what the remedy says.
+            const Partial<TileConfig> changes = parse_partial<TileConfig>(remedy.substr(4)).value();
+            Partial<TileConfig> nearest = tile;
+            nearest.block_m = changes.block_m ? changes.block_m : tile.block_m;
+            nearest.block_n = changes.block_n ? changes.block_n : tile.block_n;
+            nearest.block_k = changes.block_k ? changes.block_k : tile.block_k;
+            nearest.waves = changes.waves ? changes.waves : tile.waves;
+            nearest.mfma = changes.mfma ? changes.mfma : tile.mfma;
+            EXPECT_TRUE(complete_gemm(fused, {.tile = nearest}, std::nullopt).ok())
+                << config_text(tile) << ": " << remedy;
           }
-  EXPECT_EQ(complete_gemm(true, {{"block_m", 256}, {"block_n", 272}, {"waves", 4}}, {}).error().remedy,
-            "use block_n=256");
+  EXPECT_EQ(
+      gemm_fused_kernel.complete({.tile = {.block_m = 256, .block_n = 272, .waves = 4}}, {}).error().remedy,
+      "use block_n=256");
+  // A K beyond the blocks of rows and columns has its neighbours too.
+  EXPECT_EQ(gemm_fused_kernel.complete({.tile = {.block_k = 1100}}, {}).error().remedy, "use block_k=1088");
 }
 
-TEST(Choices, ContradictionsOfPathAndConfigAreUserErrors) {
+TEST(ConfigChecks, TheLibrarysTilesFitTheWidestIteration) {
+  for (const bool fused : {true, false})
+    for (const int64_t m : {1, 20, 300})
+      EXPECT_TRUE(complete_gemm(fused, {.tile = {.block_k = 4096}}, ProblemSize{m, 256, 4096}).ok())
+          << fused << m;
+  EXPECT_TRUE(quant_kernel.complete({.block_k = 4096}, ProblemSize{300, 0, 4096}).ok());
+}
+
+TEST(GemmPlan, ContradictionsOfPathAndConfigAreUserErrors) {
   const ProblemSize size{16, 64, 1024};
-  for (const auto &[path, config] : std::initializer_list<std::pair<GemmPath, ConfigValues>>{
-           {GemmPath::Fused, {{"split_k", 2}}},
-           {GemmPath::Fused, {{"reduce", static_cast<int>(Reduce::Atomic)}}},
-           {GemmPath::Atomic, {{"reduce", static_cast<int>(Reduce::Workspace)}}},
-           {GemmPath::Workspace, {{"reduce", static_cast<int>(Reduce::None)}}}}) {
+  for (const auto &[path, config] : std::initializer_list<std::pair<GemmPath, Partial<GemmConfig>>>{
+           {GemmPath::Fused, {.split_k = 2}},
+           {GemmPath::Fused, {.reduce = Reduce::Atomic}},
+           {GemmPath::Atomic, {.reduce = Reduce::Workspace}},
+           {GemmPath::Workspace, {.reduce = Reduce::None}}}) {
     const Result<GemmPlan> plan = plan_gemm(path, config, size);
     ASSERT_FALSE(plan.ok());
     EXPECT_EQ(plan.error().owner, Owner::User);
     EXPECT_EQ(plan.error().message,
-              "--config " + config.text() + " contradicts --path " + std::string(name_of(path)));
+              "--config " + config_text(config) + " contradicts --path " + std::string(name_of(path)));
   }
   // Nobody named a path: the config contradicts itself.
-  EXPECT_EQ(plan_gemm(GemmPath::Auto, {{"reduce", 0}, {"split_k", 4}}, size).error().message,
+  EXPECT_EQ(plan_gemm(GemmPath::Auto, {.split_k = 4, .reduce = Reduce::None}, size).error().message,
             "mxfp4_gemm_fused: split_k=4 needs a way to reduce");
+}
+
+TEST(GemmPlan, PathsHaveTheNamesOfTheCommandLine) {
+  for (GemmPath path :
+       {GemmPath::Auto, GemmPath::Fused, GemmPath::Atomic, GemmPath::Workspace, GemmPath::TwoPass})
+    EXPECT_EQ(path_named(name_of(path)).value(), path);
+  EXPECT_EQ(name_of(GemmPath::TwoPass), "staged");
+  EXPECT_EQ(path_named("two_pass").error().remedy, "paths: auto, fused, atomic, workspace, staged");
 }
 
 TEST(TuningLists, HoldTheListedNumbersOfConfigsAndAllAreValid) {
   EXPECT_EQ(tuning_list(GemmPath::Fused).size(), 10U);
   EXPECT_EQ(tuning_list(GemmPath::Atomic).size(), 6U);
   EXPECT_EQ(tuning_list(GemmPath::Workspace).size(), 28U);
-  for (GemmPath path : {GemmPath::Fused, GemmPath::Atomic, GemmPath::Workspace, GemmPath::Staged})
-    for (const ConfigValues &config : tuning_list(path))
-      EXPECT_TRUE(plan_gemm(path, config, {33, 144, 1312}).ok()) << config.text();
+  for (GemmPath path : {GemmPath::Fused, GemmPath::Atomic, GemmPath::Workspace, GemmPath::TwoPass})
+    for (const Partial<GemmConfig> &config : tuning_list(path))
+      EXPECT_TRUE(plan_gemm(path, config, {33, 144, 1312}).ok()) << config_text(config);
 }
 
-TEST(Catalog, KnowsItsKernelsByName) {
-  EXPECT_EQ(kernel_named("mxfp4_gemm").value()->name, "mxfp4_gemm");
-  for (const char *name : {"mxfp4_batched_gemm", "mxfp4_grouped_gemm"})
+TEST(Registry, KnowsItsKernelsByName) {
+  for (const char *name : {"mxfp4_quant", "mxfp4_gemm_fused", "mxfp4_gemm", "mxfp4_batched_gemm",
+                           "mxfp4_grouped_gemm", "splitk_reduce"})
     EXPECT_EQ(kernel_named(name).value()->name, name);
   EXPECT_EQ(kernel_named("gemm").error().message, "there is no kernel 'gemm'");
   EXPECT_EQ(check_size(*kernel_named("mxfp4_quant").value(), {16, 32, 64}).error().message,
             "mxfp4_quant has no N: its size is M,0,K");
-}
-
-TEST(Choices, TheLibrarysTilesFitTheWidestRound) {
-  for (const bool fused : {true, false})
-    for (const int64_t m : {1, 20, 300})
-      EXPECT_TRUE(complete_gemm(fused, {{"block_k", 4096}}, ProblemSize{m, 256, 4096}).ok()) << fused << m;
-  EXPECT_TRUE(complete_quant({{"block_k", 4096}}, ProblemSize{300, 0, 4096}).ok());
 }

@@ -1,3 +1,4 @@
+// Kernels of a user from the parts of the library: epilogues, and two products in one loop.
 #include <cmath>
 #include <functional>
 
@@ -22,38 +23,30 @@ constexpr auto nereid_config_names(Activation) {
 }
 
 struct LayerConfig {
-  int block_m = 32;
-  int block_n = 64;
-  int block_k = 256;
-  int waves = 2;
-  int stages = 2;
-  int mfma = 16;
+  TileConfig tile{.block_m = 32, .block_n = 64, .waves = 2};
   Activation activation = Activation::Identity;
-  NEREID_CONFIG(LayerConfig, block_m, block_n, block_k, waves, stages, mfma, activation)
-
-  GemmConfig gemm() const {
-    GemmConfig config;
-    config.block_m = block_m;
-    config.block_n = block_n;
-    config.block_k = block_k;
-    config.waves = waves;
-    config.stages = stages;
-    return config;
-  }
+  NEREID_CONFIG(LayerConfig, tile, activation)
 };
 
-OutputPlace output_of(const GemmConfig &config, const Int &m, const Int &n) {
-  return {program_id(1) * config.block_m, program_id(0) * config.block_n, 0, m, n};
+GemmTile tile_of(const TileConfig &config, const Int &m, const Int &n, const Int &k) {
+  return {.config = config,
+          .shape = {},
+          .split_k = 1,
+          .first_row = program_id(1) * config.block_m,
+          .first_column = program_id(0) * config.block_n,
+          .split = 0,
+          .m = m,
+          .n = n,
+          .k = k};
 }
 
 /// activation(alpha A B + bias) as bf16.
 void biased_layer(const LayerConfig &layer, Ptr<const bf16> a, Ptr<const u8> b, Ptr<const u8> b_scales,
                   Ptr<const bf16> bias, Ptr<bf16> out, Int m, Int n, Int k, Float alpha) {
-  const GemmConfig config = layer.gemm();
-  const OutputPlace output = output_of(config, m, n);
-  Tile<f32> sum = multiply(config, output, quantized_rows(config, a), b, b_scales, k);
-  const Tile<f32> x = alpha * sum + load_bias(config, output, bias);
-  store_bf16(config, output, out,
+  const GemmTile tile = tile_of(layer.tile, m, n, k);
+  const Tile<f32> sum = multiply(tile, quantized_rows(tile, a), b, b_scales);
+  const Tile<f32> x = alpha * sum + load_bias(tile, bias);
+  store_bf16(tile, out,
              layer.activation == Activation::Silu   ? silu(x)
              : layer.activation == Activation::Gelu ? gelu(x)
                                                     : x);
@@ -63,18 +56,16 @@ void biased_layer(const LayerConfig &layer, Ptr<const bf16> a, Ptr<const u8> b, 
 void gated_layer(const LayerConfig &layer, Ptr<const bf16> a, Ptr<const u8> gate, Ptr<const u8> gate_scales,
                  Ptr<const u8> up, Ptr<const u8> up_scales, Ptr<u8> codes, Ptr<u8> scales, Int m, Int n,
                  Int k) {
-  const GemmConfig config = layer.gemm();
-  const OutputPlace output = output_of(config, m, n);
-  const auto load_a = quantized_rows(config, a);
-  Var gates = zeros<f32>({config.block_m, config.block_n});
-  Var ups = zeros<f32>({config.block_m, config.block_n});
-  for_each_round(config, output, k, [&](const Int &first_k, int64_t round_k) {
-    const Quantized tile = load_a(place_of_a(config, output, first_k, k), round_k);
-    const TilePlace place = place_of_b(config, output, first_k, k);
-    gates += times_shuffled_b(config, tile, gate, gate_scales, place, round_k);
-    ups += times_shuffled_b(config, tile, up, up_scales, place, round_k);
+  const GemmTile tile = tile_of(layer.tile, m, n, k);
+  const auto load_a = quantized_rows(tile, a);
+  Var gates = zeros<f32>({layer.tile.block_m, layer.tile.block_n});
+  Var ups = zeros<f32>({layer.tile.block_m, layer.tile.block_n});
+  for_each_iteration(tile, [&](const Int &first_k, int64_t iteration_k) {
+    const Quantized rows = load_a(first_k, iteration_k);
+    gates += times_shuffled_b(tile, rows, gate, gate_scales, first_k, iteration_k);
+    ups += times_shuffled_b(tile, rows, up, up_scales, first_k, iteration_k);
   });
-  store_mxfp4(config, output, codes, scales, silu(gates) * ups);
+  store_mxfp4(tile, codes, scales, silu(gates) * ups);
 }
 
 double silu_of(double x) { return x / (1 + std::exp(-x)); }
@@ -88,7 +79,7 @@ protected:
   const Device &device = test_device();
   LaunchOptions options = options_of(GetParam());
   Grid grid(const LayerConfig &config) const {
-    return {programs(n, config.block_n), programs(m, config.block_m), 1};
+    return {programs(n, config.tile.block_n), programs(m, config.tile.block_m), 1};
   }
 };
 
@@ -112,7 +103,8 @@ TEST_P(Epilogues, BiasAlphaAndActivation) {
             alpha * problem.exact[i] + static_cast<double>(host::bf16_to_float(bias[i % n])));
       Buffer<uint16_t> c = device.allocate<uint16_t>(m * n).value();
       ASSERT_TRUE(c.fill(0xffff).ok());
-      const LayerConfig config{.mfma = mfma, .activation = activation};
+      LayerConfig config{.activation = activation};
+      config.tile.mfma = mfma;
       const Stream stream = device.stream();
       const Result<LaunchInfo> launched =
           kernel.launch(options, stream, grid(config), config, a, b, b_scales, bias_buffer, c,
@@ -156,14 +148,14 @@ TEST_P(Epilogues, GatedProductAsTheNextOperand) {
 
   // A group's largest value is within an eighth of its scale's reach; each value within half a step of its
   // code.
-  host::MxMatrix made(m, n);
-  made.codes = codes.to_host().value();
-  made.scales = host::unshuffle_scales(scales.to_host().value(), m, n).value();
+  host::MxMatrix quantised_c(m, n);
+  quantised_c.codes = codes.to_host().value();
+  quantised_c.scales = host::unshuffle_scales(scales.to_host().value(), m, n).value();
   int64_t wrong = 0;
   for (int64_t row = 0; row < m; ++row)
     for (int64_t column = 0; column < n; ++column) {
-      const double unit = std::ldexp(1.0, made.scales[row * (n / 32) + column / 32] - 127);
-      const double value = host::e2m1_to_float(made.code(row, column)) * unit;
+      const double unit = std::ldexp(1.0, quantised_c.scales[row * (n / 32) + column / 32] - 127);
+      const double value = host::e2m1_to_float(quantised_c.code(row, column)) * unit;
       const double wanted = exact[row * n + column];
       wrong += std::fabs(value - wanted) > unit + 0.02 * std::fabs(wanted) || std::fabs(wanted) > 7.2 * unit;
     }

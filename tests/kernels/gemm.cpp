@@ -1,3 +1,4 @@
+// mxfp4_linear on every path: shapes, listed configs, splits, tiles.
 #include <map>
 
 #include <gtest/gtest.h>
@@ -11,7 +12,7 @@ using namespace nereid::kernels::test;
 
 namespace {
 
-/// Problems are made once: their exact products take longer than small kernels.
+/// Problems are shared: their exact products take longer than small kernels.
 const host::Problem &problem_of(const ProblemSize &size) {
   static std::map<ProblemSize, host::Problem> problems;
   auto found = problems.find(size);
@@ -21,8 +22,9 @@ const host::Problem &problem_of(const ProblemSize &size) {
   return found->second;
 }
 
-void expect_product(Backend backend, const ProblemSize &size, GemmPath path, const ConfigValues &config) {
-  const std::string what = size.text() + " " + std::string(name_of(path)) + " " + config.text();
+void expect_product(Backend backend, const ProblemSize &size, GemmPath path,
+                    const Partial<GemmConfig> &config) {
+  const std::string what = size.text() + " " + std::string(name_of(path)) + " " + config_text(config);
   const host::Problem &problem = problem_of(size);
   const Result<std::vector<uint16_t>> c = run_linear(backend, problem, path, config);
   ASSERT_TRUE(c.ok()) << what << ": " << c.error().text();
@@ -32,7 +34,7 @@ void expect_product(Backend backend, const ProblemSize &size, GemmPath path, con
                                  << comparison.max_error;
 }
 
-constexpr GemmPath paths[] = {GemmPath::Fused, GemmPath::Atomic, GemmPath::Workspace, GemmPath::Staged};
+constexpr GemmPath paths[] = {GemmPath::Fused, GemmPath::Atomic, GemmPath::Workspace, GemmPath::TwoPass};
 
 struct Variant {
   Backend backend;
@@ -54,79 +56,82 @@ TEST_P(Gemm, IsRightForPairsOfShapes) {
 }
 
 TEST_P(Gemm, IsRightForEveryListedConfig) {
-  // Tails in every direction, a round that is cut short, two tiles of N at least.
+  // Tails in every direction, an iteration that is cut short, two tiles of N at least.
   std::vector<ProblemSize> sizes = {{33, 144, 1312}};
   if (long_tests())
     sizes.insert(sizes.end(), {{1, 16, 32}, {16, 272, 1536}, {130, 80, 320}});
   for (const ProblemSize &size : sizes)
-    for (const ConfigValues &config : tuning_list(GetParam().path))
+    for (const Partial<GemmConfig> &config : tuning_list(GetParam().path))
       expect_product(GetParam().backend, size, GetParam().path, config);
 }
 
 TEST_P(Gemm, IsRightForEveryNumberOfSplits) {
   if (GetParam().path == GemmPath::Fused) {
-    expect_product(GetParam().backend, {5, 48, 1056}, GemmPath::Fused, {{"split_k", 1}});
+    expect_product(GetParam().backend, {5, 48, 1056}, GemmPath::Fused, {.split_k = 1});
     return;
   }
-  // Five rounds: from six splits on, and for some smaller numbers too, programs are left without work.
+  // Five iterations: from six splits on, and for some smaller numbers too, programs are left without work.
   for (int split_k = 1; split_k <= 16; ++split_k)
     expect_product(GetParam().backend, {5, 48, 1056}, GetParam().path,
-                   {{"split_k", split_k}, {"block_n", 32}});
+                   {.tile = {.block_n = 32}, .split_k = split_k});
 }
 
 TEST_P(Gemm, IsRightWithAConstantK) {
   for (int64_t k : {int64_t{96}, int64_t{512}, int64_t{1024}, int64_t{1536}})
-    expect_product(GetParam().backend, {16, 64, k}, GetParam().path, {{"const_k", 1}});
+    expect_product(GetParam().backend, {16, 64, k}, GetParam().path, {.tile = {.const_k = true}});
   for (int block_m : {4, 8})
     for (int waves : {1, 4})
       expect_product(GetParam().backend, {block_m, 48, 512}, GetParam().path,
-                     {{"const_k", 1}, {"block_m", block_m}, {"block_n", 16}, {"waves", waves}});
+                     {.tile = {.block_m = block_m, .block_n = 16, .waves = waves, .const_k = true}});
 }
 
 TEST_P(Gemm, IsRightInInstructionsOf32) {
-  for (const ConfigValues &config :
-       {ConfigValues{{"mfma", 32}}, ConfigValues{{"mfma", 32}, {"block_n", 128}, {"block_k", 128}},
-        ConfigValues{{"mfma", 32}, {"block_m", 64}, {"block_n", 32}, {"waves", 2}}})
-    expect_product(GetParam().backend, {33, 144, 672}, GetParam().path, config);
+  for (const Partial<TileConfig> &tile :
+       std::initializer_list<Partial<TileConfig>>{{.mfma = 32},
+                                                  {.block_n = 128, .block_k = 128, .mfma = 32},
+                                                  {.block_m = 64, .block_n = 32, .waves = 2, .mfma = 32}})
+    expect_product(GetParam().backend, {33, 144, 672}, GetParam().path, {.tile = tile});
 }
 
 TEST_P(Gemm, IsRightWhereTheLastArrivalReduces) {
-  if (GetParam().path != GemmPath::Workspace && GetParam().path != GemmPath::Staged)
+  if (GetParam().path != GemmPath::Workspace && GetParam().path != GemmPath::TwoPass)
     return;
-  const int last = static_cast<int>(Reduce::LastArrival);
-  // Five rounds, several tiles each way, tails; some splits without work.
+  // Five iterations, several tiles each way, tails; some splits without work.
   for (int split_k : {1, 2, 5, 7, 20})
-    expect_product(GetParam().backend, {37, 144, 1056}, GetParam().path,
-                   {{"split_k", split_k}, {"reduce", last}, {"block_n", 64}, {"block_m", 16}});
-  for (const ConfigValues &config : {ConfigValues{{"split_k", 3}, {"reduce", last}, {"mfma", 32}},
-                                     ConfigValues{{"split_k", 2}, {"reduce", last}, {"waves", 1}}})
+    expect_product(
+        GetParam().backend, {37, 144, 1056}, GetParam().path,
+        {.tile = {.block_m = 16, .block_n = 64}, .split_k = split_k, .reduce = Reduce::LastArrival});
+  for (const Partial<GemmConfig> &config : std::initializer_list<Partial<GemmConfig>>{
+           {.tile = {.mfma = 32}, .split_k = 3, .reduce = Reduce::LastArrival},
+           {.tile = {.waves = 1}, .split_k = 2, .reduce = Reduce::LastArrival}})
     expect_product(GetParam().backend, {16, 64, 1024}, GetParam().path, config);
 }
 
 TEST_P(Gemm, IsRightForOtherTiles) {
   // 16 columns select one half of a scale tile, 128 of K one half of the other direction; rows below 16 and a
   // K of 64 take their scales one by one.
-  for (const ConfigValues &config :
-       {ConfigValues{{"block_n", 16}}, ConfigValues{{"block_k", 128}},
-        ConfigValues{{"block_n", 16}, {"block_k", 128}}, ConfigValues{{"block_m", 32}, {"block_n", 256}},
-        ConfigValues{{"block_k", 512}, {"block_n", 16}},
-        ConfigValues{{"block_k", 512}, {"block_n", 64}, {"wave_split", 1}}})
-    expect_product(GetParam().backend, {17, 112, 672}, GetParam().path, config);
+  for (const Partial<TileConfig> &tile : std::initializer_list<Partial<TileConfig>>{
+           {.block_n = 16},
+           {.block_k = 128},
+           {.block_n = 16, .block_k = 128},
+           {.block_m = 32, .block_n = 256},
+           {.block_n = 16, .block_k = 512},
+           {.block_n = 64, .block_k = 512, .wave_split = WaveSplit::N}})
+    expect_product(GetParam().backend, {17, 112, 672}, GetParam().path, {.tile = tile});
 }
 
 TEST_P(Gemm, IsRightForSidesThatAreOddMultiplesOf16) {
   const std::vector<int> ms = {4, 16, 48, 80, 96, 160, 224}, ns = {48, 80, 112, 144, 240, 272},
                          ks = {128, 256, 96, 384}, waves = {4, 1, 2, 8};
-  const std::vector<int> splits = {static_cast<int>(WaveSplit::Auto), static_cast<int>(WaveSplit::N),
-                                   static_cast<int>(WaveSplit::K), static_cast<int>(WaveSplit::Mn)};
+  const std::vector<WaveSplit> splits = {WaveSplit::Auto, WaveSplit::N, WaveSplit::K, WaveSplit::Mn};
   const std::vector<size_t> sizes = {ms.size(), ns.size(), ks.size(), waves.size(), splits.size()};
   size_t number = 0;
   for (const std::vector<size_t> &row : long_tests() ? full_product(sizes) : pairwise(sizes)) {
-    const ConfigValues config = {{"block_m", ms[row[0]]},
-                                 {"block_n", ns[row[1]]},
-                                 {"block_k", ks[row[2]]},
-                                 {"waves", waves[row[3]]},
-                                 {"wave_split", splits[row[4]]}};
+    const Partial<GemmConfig> config{.tile = {.block_m = ms[row[0]],
+                                              .block_n = ns[row[1]],
+                                              .block_k = ks[row[2]],
+                                              .waves = waves[row[3]],
+                                              .wave_split = splits[row[4]]}};
     // Each path takes its share of the list.
     const ProblemSize size{77, 144, 416};
     if (!plan_gemm(GetParam().path, config, size))

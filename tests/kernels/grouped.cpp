@@ -1,6 +1,6 @@
+// Batched and grouped products against the reference.
 #include <gtest/gtest.h>
 
-#include "jit/kernel.h"
 #include "kernels/mxfp4_grouped_gemm.h"
 #include "tests/kernels/backend.h"
 
@@ -38,10 +38,8 @@ struct Products {
   }
 };
 
-uint32_t programs(int64_t size, int64_t block) { return static_cast<uint32_t>(blocks(size, block)); }
-
 void expect_grouped(Backend backend, const std::vector<int64_t> &rows, int64_t n, int64_t k,
-                    const GroupedConfig &config) {
+                    const Partial<GroupedConfig> &given) {
   const Products products(rows, n, k);
   const Device &device = test_device();
   const auto a = device.upload(products.a).value();
@@ -50,14 +48,11 @@ void expect_grouped(Backend backend, const std::vector<int64_t> &rows, int64_t n
   const auto b_scales = device.upload(products.b_scales).value();
   Buffer<uint16_t> c = device.allocate<uint16_t>(static_cast<int64_t>(products.exact.size())).value();
   ASSERT_TRUE(c.fill(0xffff).ok());
-  static const Kernel kernel("mxfp4_grouped_gemm", mxfp4_grouped_gemm);
-  const auto experts = static_cast<int64_t>(rows.size());
-  const auto row_blocks =
-      static_cast<uint32_t>(grouped_row_blocks(products.ends.back(), experts, config.block_m));
+  const ProblemSize size{products.ends.back(), n, k};
+  const GroupedConfig config = grouped_kernel.complete(given, size).value();
   const Stream stream = device.stream();
-  const Result<LaunchInfo> launched = kernel.launch(
-      options_of(backend), stream, {programs(n, config.block_n), row_blocks, 1}, config, a, ends, b, b_scales,
-      c, static_cast<int32_t>(experts), static_cast<int32_t>(n), static_cast<int32_t>(k));
+  const Result<LaunchRecord> launched = grouped_kernel.launch(
+      {stream, options_of(backend)}, config, size, {a, ends, b, b_scales, c, static_cast<int>(rows.size())});
   ASSERT_TRUE(launched.ok()) << launched.error().text();
   ASSERT_TRUE(stream.synchronize().ok());
   const host::Comparison comparison = host::compare(c.to_host().value(), products.exact);
@@ -68,9 +63,11 @@ void expect_grouped(Backend backend, const std::vector<int64_t> &rows, int64_t n
 
 TEST(GroupedGemm, IsRightForRaggedExperts) {
   for (Backend backend : backends) {
-    expect_grouped(backend, {5, 0, 33, 1, 16}, 96, 288, {.block_n = 64});
-    expect_grouped(backend, {0, 0, 40, 0}, 64, 256, {.block_m = 32, .block_n = 32, .waves = 2, .experts = 4});
-    expect_grouped(backend, {17}, 48, 608, {.block_n = 32, .waves = 1, .experts = 1});
+    expect_grouped(backend, {5, 0, 33, 1, 16}, 96, 288, {.tile = {.block_m = 16, .block_n = 64}});
+    expect_grouped(backend, {0, 0, 40, 0}, 64, 256,
+                   {.tile = {.block_m = 32, .block_n = 32, .waves = 2}, .experts = 4});
+    expect_grouped(backend, {17}, 48, 608,
+                   {.tile = {.block_m = 16, .block_n = 32, .waves = 1}, .experts = 1});
   }
 }
 
@@ -90,20 +87,30 @@ TEST(BatchedGemm, IsRightForEveryMember) {
   const auto a = device.upload(products.a).value();
   const auto b = device.upload(products.b).value();
   const auto b_scales = device.upload(products.b_scales).value();
-  static const Kernel kernel("mxfp4_batched_gemm", mxfp4_batched_gemm);
+  const ProblemSize size{m, n, k};
   for (Backend backend : backends)
-    for (const GroupedConfig &config :
-         {GroupedConfig{},
-          GroupedConfig{.block_m = 32, .block_n = 32, .block_k = 128, .waves = 2, .mfma = 32}}) {
+    for (const Partial<TileConfig> &given :
+         {Partial<TileConfig>{}, {.block_m = 32, .block_n = 32, .block_k = 128, .waves = 2, .mfma = 32}}) {
       Buffer<uint16_t> c = device.allocate<uint16_t>(batch * m * n).value();
       ASSERT_TRUE(c.fill(0xffff).ok());
+      const TileConfig config = batched_kernel.complete(given, size).value();
       const Stream stream = device.stream();
-      const Result<LaunchInfo> launched = kernel.launch(
-          options_of(backend), stream,
-          {programs(n, config.block_n), programs(m, config.block_m), static_cast<uint32_t>(batch)}, config, a,
-          b, b_scales, c, static_cast<int32_t>(m), static_cast<int32_t>(n), static_cast<int32_t>(k));
+      const Result<LaunchRecord> launched = batched_kernel.launch(
+          {stream, options_of(backend)}, config, size, {a, b, b_scales, c, static_cast<int>(batch)});
       ASSERT_TRUE(launched.ok()) << launched.error().text();
       ASSERT_TRUE(stream.synchronize().ok());
       EXPECT_EQ(host::compare(c.to_host().value(), products.exact).wrong, 0) << name_of(backend);
     }
+}
+
+TEST(BatchedGemm, NamesAShortOperand) {
+  const Device &device = test_device();
+  const Buffer<uint16_t> a = device.allocate<uint16_t>(2 * 4 * 64).value();
+  const Buffer<uint8_t> b = device.allocate<uint8_t>(16 * 32).value();
+  const ProblemSize size{4, 16, 64};
+  const TileConfig config = batched_kernel.complete({}, size).value();
+  const Result<LaunchRecord> launched =
+      batched_kernel.launch({device.stream()}, config, size, {a, b, {}, {}, 2});
+  ASSERT_FALSE(launched.ok());
+  EXPECT_EQ(launched.error().message, "mxfp4_batched_gemm: operand b has 512 bytes where 1024 are needed");
 }

@@ -1,7 +1,8 @@
+// What the code of the library's kernels may cost.
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
-#include "kernels/catalog.h"
+#include "kernels/registry.h"
 #include "tests/kernels/backend.h"
 #include "tests/support/isa_budget.h"
 #include "tests/support/isa_listing.h"
@@ -11,7 +12,6 @@ using namespace nereid::kernels;
 using namespace nereid::kernels::test;
 using nereid::test::broken_promises;
 
-/// What the code of the library's kernels may cost.
 namespace {
 
 struct Budget {
@@ -71,7 +71,7 @@ std::vector<Budget> budgets() {
        {512, 2880, 4096},
        {"scratch = 0", "loop vmcnt(0) = 0", "loop mfma = 16", "loop valu <= 232",
         "loop /cvt_scalef32_pk_fp4_bf16/ = 64", "loop moves = 0"}},
-      // Rows that are an odd multiple of 16: each wave quantises all rows of the rounds that are its own.
+      // Rows that are an odd multiple of 16: each wave quantises all rows of the iterations that are its own.
       {"Fused48x64x256",
        "mxfp4_gemm_fused",
        "block_m=48,block_n=64,block_k=256,split_k=4,waves=4",
@@ -85,7 +85,7 @@ std::vector<Budget> budgets() {
        {"scratch = 0", "loop vmcnt(0) = 0", "loop moves = 0", "loop mfma = 24", "loop valu <= 348",
         "loop /cvt_scalef32_pk_fp4_bf16/ = 96"}},
       // Scales of an odd number of 16 rows come as dwords.
-      {"Staged48x80x256",
+      {"TwoPass48x80x256",
        "mxfp4_gemm",
        "block_m=48,block_n=80,block_k=256,waves=1",
        {480, 2880, 4096},
@@ -113,12 +113,10 @@ class IsaBudget : public ::testing::TestWithParam<Budget> {};
 
 TEST_P(IsaBudget, Holds) {
   const Budget &budget = GetParam();
-  const LibraryKernel &kernel = **kernel_named(budget.kernel);
-  const Result<ConfigValues> given = ConfigValues::parse(budget.config);
-  ASSERT_TRUE(given.ok()) << given.error().text();
-  const Result<ConfigValues> config = kernel.complete(*given, budget.size);
-  ASSERT_TRUE(config.ok()) << config.error().text();
-  const auto compiled = kernel.compile(*config, budget.size, test_device());
+  const NamedKernel &kernel = **kernel_named(budget.kernel);
+  const Result<ConfiguredKernel> configured = kernel.configure(budget.config, budget.size);
+  ASSERT_TRUE(configured.ok()) << configured.error().text();
+  const CompiledResult compiled = configured->compile(test_device());
   ASSERT_TRUE(compiled.ok()) << compiled.error().text();
   const std::vector<std::string> broken = broken_promises(**compiled, budget.contracts);
   EXPECT_TRUE(broken.empty()) << fmt::format("{}", fmt::join(broken, "\n"));

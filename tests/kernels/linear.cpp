@@ -1,3 +1,4 @@
+// mxfp4_linear: its choice of paths, its launches and memory, and what it refuses.
 #include <thread>
 
 #include <gtest/gtest.h>
@@ -30,7 +31,7 @@ struct Operands {
 };
 
 Error linear_error(const LinearOperands &operands, const ProblemSize &size, GemmPath path = GemmPath::Auto,
-                   const ConfigValues &config = {}) {
+                   const Partial<GemmConfig> &config = {}) {
   Mxfp4Linear linear(test_device(), options_of(Backend::Interpreted));
   Result<LinearReport> report = linear(test_device().stream(), operands, size, path, config);
   EXPECT_FALSE(report.ok());
@@ -46,16 +47,16 @@ TEST(Mxfp4Linear, ChoosesThePathByShape) {
   EXPECT_EQ(path({8, 2112, 2048}), GemmPath::Workspace);
   EXPECT_EQ(path({16, 3072, 1536}), GemmPath::Atomic);
   EXPECT_EQ(path({32, 3072, 4096}), GemmPath::Atomic);
-  EXPECT_EQ(path({64, 7168, 2048}), GemmPath::Staged);
+  EXPECT_EQ(path({64, 7168, 2048}), GemmPath::TwoPass);
 }
 
 TEST(Mxfp4Linear, AConfigMovesTheAutomaticPath) {
-  const auto path = [](const ConfigValues &config) {
+  const auto path = [](const Partial<GemmConfig> &config) {
     return plan_gemm(GemmPath::Auto, config, {4, 2880, 512}).value().path;
   };
   EXPECT_EQ(path({}), GemmPath::Fused);
-  EXPECT_EQ(path({{"split_k", 2}}), GemmPath::Workspace);
-  EXPECT_EQ(path({{"reduce", static_cast<int>(Reduce::Atomic)}}), GemmPath::Atomic);
+  EXPECT_EQ(path({.split_k = 2}), GemmPath::Workspace);
+  EXPECT_EQ(path({.reduce = Reduce::Atomic}), GemmPath::Atomic);
 }
 
 TEST(Mxfp4Linear, ReportsItsLaunchesInOrder) {
@@ -74,20 +75,20 @@ TEST(Mxfp4Linear, ReportsItsLaunchesInOrder) {
   EXPECT_EQ(kernels_of(GemmPath::Atomic),
             (std::vector<std::string>{"memset_f32", "mxfp4_gemm_fused", "splitk_reduce"}));
   EXPECT_EQ(kernels_of(GemmPath::Workspace), (std::vector<std::string>{"mxfp4_gemm_fused", "splitk_reduce"}));
-  EXPECT_EQ(kernels_of(GemmPath::Staged), (std::vector<std::string>{"mxfp4_quant", "mxfp4_gemm"}));
+  EXPECT_EQ(kernels_of(GemmPath::TwoPass), (std::vector<std::string>{"mxfp4_quant", "mxfp4_gemm"}));
 }
 
 TEST(Mxfp4Linear, SplitsOfOneTileAreCapped) {
-  EXPECT_EQ(plan_gemm(GemmPath::Workspace, {}, {16, 64, 512}).value().split_k(), 2);
-  EXPECT_EQ(plan_gemm(GemmPath::Workspace, {}, {16, 64, 7168}).value().split_k(), 8);
-  EXPECT_EQ(plan_gemm(GemmPath::Atomic, {}, {16, 64, 32}).value().split_k(), 1);
-  EXPECT_EQ(plan_gemm(GemmPath::Atomic, {{"block_k", 512}}, {16, 64, 2048}).value().split_k(), 4);
+  EXPECT_EQ(plan_gemm(GemmPath::Workspace, {}, {16, 64, 512}).value().gemm.split_k, 2);
+  EXPECT_EQ(plan_gemm(GemmPath::Workspace, {}, {16, 64, 7168}).value().gemm.split_k, 8);
+  EXPECT_EQ(plan_gemm(GemmPath::Atomic, {}, {16, 64, 32}).value().gemm.split_k, 1);
+  EXPECT_EQ(plan_gemm(GemmPath::Atomic, {.tile = {.block_k = 512}}, {16, 64, 2048}).value().gemm.split_k, 4);
 }
 
 TEST(Mxfp4Linear, RepeatedCallsGiveTheSameResult) {
   const host::Problem problem = host::random_problem(20, 48, 608, 3);
   const Operands operands(problem);
-  for (GemmPath path : {GemmPath::Atomic, GemmPath::Workspace, GemmPath::Staged}) {
+  for (GemmPath path : {GemmPath::Atomic, GemmPath::Workspace, GemmPath::TwoPass}) {
     Mxfp4Linear linear(test_device(), options_of(Backend::Interpreted));
     for (int call = 0; call < 3; ++call) {
       ASSERT_TRUE(linear(test_device().stream(), operands.operands(), {20, 48, 608}, path).ok());
@@ -107,7 +108,7 @@ TEST(Mxfp4Linear, LastArrivalIsOneLaunchThatLeavesItsCountersZero) {
       ASSERT_TRUE(operands.c.fill(0xffff).ok());
       const Result<LinearReport> report =
           linear(test_device().stream(), operands.operands(), {20, 48, 1056}, GemmPath::Workspace,
-                 {{"split_k", 4}, {"reduce", static_cast<int>(Reduce::LastArrival)}});
+                 {.split_k = 4, .reduce = Reduce::LastArrival});
       ASSERT_TRUE(report.ok()) << report.error().text();
       EXPECT_EQ(report->launches.size(), 1U);
       const std::vector<uint16_t> c = operands.c.to_host().value();
@@ -121,11 +122,11 @@ TEST(Mxfp4Linear, LastArrivalIsOneLaunchThatLeavesItsCountersZero) {
 TEST(Mxfp4Gemm, LastArrivalNeedsItsWorkspace) {
   const Operands operands(host::random_problem(4, 16, 64, 1));
   const ProblemSize size{4, 16, 64};
-  const ConfigValues config =
-      complete_gemm(true, {{"split_k", 2}, {"reduce", static_cast<int>(Reduce::LastArrival)}}, size).value();
+  const GemmConfig config =
+      gemm_fused_kernel.complete({.split_k = 2, .reduce = Reduce::LastArrival}, size).value();
   const Result<LaunchRecord> launched =
-      launch_gemm_fused({test_device().stream(), options_of(Backend::Interpreted)}, config, size, operands.a,
-                        operands.b, operands.b_scales, operands.c);
+      gemm_fused_kernel.launch({test_device().stream(), options_of(Backend::Interpreted)}, config, size,
+                               {operands.a, operands.b, operands.b_scales, operands.c});
   ASSERT_FALSE(launched.ok());
   EXPECT_EQ(launched.error().message, "mxfp4_gemm_fused: operand slices is null");
 }
@@ -141,7 +142,7 @@ TEST(Mxfp4Linear, AllocatesNothingAfterTheFirstCall) {
   const auto call = [&](GemmPath path) {
     return linear(device.stream(), {a, b, b_scales, c}, {problem.m, problem.n, problem.k}, path).ok();
   };
-  constexpr GemmPath paths[] = {GemmPath::Fused, GemmPath::Atomic, GemmPath::Workspace, GemmPath::Staged};
+  constexpr GemmPath paths[] = {GemmPath::Fused, GemmPath::Atomic, GemmPath::Workspace, GemmPath::TwoPass};
   for (GemmPath path : paths)
     ASSERT_TRUE(call(path));
   // Whatever is left of the device's memory is taken: an allocation could only fail.
@@ -176,7 +177,7 @@ TEST(Mxfp4Linear, StreamsDoNotShareTheirWorkspaces) {
     const Stream stream = test_device().new_stream().value();
     right = true;
     for (int call = 0; call < 4; ++call)
-      for (GemmPath path : {GemmPath::Atomic, GemmPath::Workspace, GemmPath::Staged}) {
+      for (GemmPath path : {GemmPath::Atomic, GemmPath::Workspace, GemmPath::TwoPass}) {
         right = right && linear(stream, operands.operands(), size, path).ok() && stream.synchronize().ok();
         right = right && host::compare(operands.c.to_host().value(), problem.exact).passed();
       }
@@ -209,7 +210,7 @@ TEST(Mxfp4Linear, RefusesNullAndShortOperands) {
   EXPECT_EQ(linear_error(null_c, {4, 16, 64}).message, "mxfp4_linear: operand c is null");
   EXPECT_EQ(linear_error(operands.operands(), {5, 16, 64}).message,
             "mxfp4_linear: operand a has 512 bytes where 640 are needed");
-  EXPECT_EQ(linear_error(operands.operands(), {4, 16, 64}, GemmPath::Fused, {{"split_k", 2}}).message,
+  EXPECT_EQ(linear_error(operands.operands(), {4, 16, 64}, GemmPath::Fused, {.split_k = 2}).message,
             "--config split_k=2 contradicts --path fused");
 }
 
@@ -243,14 +244,14 @@ TEST(Mxfp4Gemm, AddsAlphaTimesProductAndBetaTimesC) {
     for (int split_k : {1, 2}) {
       Buffer<uint16_t> d = device.allocate<uint16_t>(size.m * size.n).value();
       ASSERT_TRUE(d.fill(0xffff).ok());
-      const ConfigValues config = complete_gemm(false, {{"split_k", split_k}}, size).value();
+      const GemmConfig config = gemm_kernel.complete({.split_k = split_k}, size).value();
       if (split_k == 1) {
-        ASSERT_TRUE(launch_gemm(target, config, size, codes, scales, b, b_scales, d, epilogue).ok());
+        ASSERT_TRUE(gemm_kernel.launch(target, config, size, {codes, scales, b, b_scales, d, epilogue}).ok());
       } else {
         const Buffer<float> slices = device.allocate<float>(size.m * size.n * split_k).value();
-        ASSERT_TRUE(launch_gemm(target, config, size, codes, scales, b, b_scales, slices).ok());
-        const ConfigValues reduce = complete_reduce({{"split_k", split_k}}, size).value();
-        ASSERT_TRUE(launch_reduce(target, reduce, size, slices, d, epilogue).ok());
+        ASSERT_TRUE(gemm_kernel.launch(target, config, size, {codes, scales, b, b_scales, slices}).ok());
+        const ReduceConfig reduce = reduce_kernel.complete({.split_k = split_k}, size).value();
+        ASSERT_TRUE(reduce_kernel.launch(target, reduce, size, {slices, d, epilogue}).ok());
       }
       EXPECT_TRUE(host::compare(d.to_host().value(), expected).passed()) << name_of(backend) << split_k;
     }

@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "jit/compile/code_object_info.h"
+#include "jit/compile/inspection.h"
 
 namespace nereid::kernels::test {
 

@@ -1,3 +1,4 @@
+// The orders of programs: one to one, and neighbours where they should be.
 #include <algorithm>
 
 #include <gtest/gtest.h>
@@ -13,15 +14,15 @@ using namespace nereid::kernels::test;
 namespace {
 
 struct OrderConfig {
-  int height = 4;
+  int group_m = 4;
   int waves = 1;
-  NEREID_CONFIG(OrderConfig, height, waves)
+  NEREID_CONFIG(OrderConfig, group_m, waves)
 };
 
-/// Program i writes its number on its die's run, and the tile of that number.
+/// Program i writes its number on its XCD's run, and the tile of that number.
 void order_kernel(const OrderConfig &config, Ptr<i32> numbers, Ptr<i32> tiles, Int rows, Int columns) {
-  const Int number = die_order(program_id(0), num_programs(0));
-  const TilePosition tile = grouped_order(number, rows, columns, config.height);
+  const Int number = xcd_remap(program_id(0), num_programs(0));
+  const TilePosition tile = group_m_order(number, rows, columns, config.group_m);
   store(numbers + program_id(0), number);
   store(tiles + number, tile.row * columns + tile.column);
 }
@@ -30,14 +31,14 @@ struct Numbers {
   std::vector<int32_t> numbers, tiles;
 };
 
-Numbers order_of(Backend backend, int rows, int columns, int height) {
+Numbers order_of(Backend backend, int rows, int columns, int group_m) {
   const Device &device = test_device();
   const auto count = static_cast<int64_t>(rows) * columns;
   Buffer<int32_t> numbers = device.allocate<int32_t>(count).value();
   Buffer<int32_t> tiles = device.allocate<int32_t>(count).value();
   static const Kernel kernel("order", order_kernel);
   const Stream stream = device.stream();
-  const OrderConfig config{.height = height};
+  const OrderConfig config{.group_m = group_m};
   const Result<LaunchInfo> launched =
       kernel.launch(options_of(backend), stream, {static_cast<uint32_t>(count), 1, 1}, config, numbers, tiles,
                     rows, columns);
@@ -59,21 +60,21 @@ bool is_permutation(std::vector<int32_t> values) {
 TEST(ProgramOrder, IsOneToOneForEveryCount) {
   for (Backend backend : backends)
     for (auto [rows, columns] : {std::pair{1, 1}, {3, 5}, {4, 4}, {7, 9}, {16, 3}})
-      for (int height : {1, 2, 4, 32}) {
-        const Numbers order = order_of(backend, rows, columns, height);
+      for (int group_m : {1, 2, 4, 32}) {
+        const Numbers order = order_of(backend, rows, columns, group_m);
         EXPECT_TRUE(is_permutation(order.numbers)) << rows << "x" << columns;
-        EXPECT_TRUE(is_permutation(order.tiles)) << rows << "x" << columns << " in strips of " << height;
+        EXPECT_TRUE(is_permutation(order.tiles)) << rows << "x" << columns << " in groups of " << group_m;
       }
 }
 
-TEST(ProgramOrder, ADieHasNeighbours) {
+TEST(ProgramOrder, AnXcdHasNeighbours) {
   const Numbers order = order_of(Backend::Interpreted, 4, 10, 2);
-  for (int die = 0; die < dies; ++die)
+  for (int xcd = 0; xcd < xcds; ++xcd)
     for (int i = 0; i < 5; ++i)
-      EXPECT_EQ(order.numbers[die + i * dies], die * 5 + i);
+      EXPECT_EQ(order.numbers[xcd + i * xcds], xcd * 5 + i);
 }
 
-TEST(ProgramOrder, AStripGoesDownItsRowsFirst) {
+TEST(ProgramOrder, AGroupGoesDownItsRowsFirst) {
   const Numbers order = order_of(Backend::Interpreted, 5, 3, 2);
   EXPECT_EQ(order.tiles, (std::vector<int32_t>{0, 3, 1, 4, 2, 5, 6, 9, 7, 10, 8, 11, 12, 13, 14}));
 }

@@ -1,4 +1,4 @@
-// What memory instructions show to a watch, which alignments they ask for, and what their faults say.
+// What memory instructions show to a checker, which alignments they ask for, and what their faults say.
 
 #include <gtest/gtest.h>
 
@@ -12,12 +12,12 @@ using Space = MemoryAccess::Space;
 using Kind = MemoryAccess::Kind;
 
 /// Keeps the accesses of a run.
-struct Recorder : Watch {
+struct Recorder : Checker {
   std::vector<MemoryAccess> accesses;
   void access(Wave &, const Instruction &, const MemoryAccess &access) override {
     accesses.push_back(access);
   }
-  std::unique_ptr<Watch> fork(LaunchState &) const override { return std::make_unique<Recorder>(*this); }
+  std::unique_ptr<Checker> fork(LaunchState &) const override { return std::make_unique<Recorder>(*this); }
 };
 
 class Shown : public testing::Test {

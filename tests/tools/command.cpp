@@ -1,3 +1,4 @@
+// The command: help, usage errors, exit codes, and its subcommands that need no product.
 #include <gtest/gtest.h>
 #include <llvm/Support/Program.h>
 
@@ -107,6 +108,23 @@ TEST(Command, AFullDiskBehindStderrLeavesTheExitCode) {
       llvm::sys::ExecuteAndWait(NEREID_COMMAND, {NEREID_COMMAND, "frobnicate"}, std::nullopt, redirects, 60),
       2);
 }
+
+#ifndef __SANITIZE_ADDRESS__ // whose shadow takes more of the address space than any limit leaves
+TEST(Command, TooLittleMemoryIsExitCode3) {
+  const std::optional<llvm::StringRef> redirects[] = {
+      llvm::StringRef("/dev/null"), llvm::StringRef("/dev/null"), llvm::StringRef("/dev/null")};
+  constexpr unsigned megabytes = 2048;
+  const auto sample = [&](llvm::StringRef m) {
+    const WorkDirectory directory;
+    const std::string out = directory.path("out");
+    return llvm::sys::ExecuteAndWait(
+        NEREID_COMMAND, {NEREID_COMMAND, "sample", "--m", m, "--n", "16", "--k", "4096", "--out-dir", out},
+        std::nullopt, redirects, /*SecondsToWait=*/60, megabytes);
+  };
+  EXPECT_EQ(sample("16"), 0);
+  EXPECT_EQ(sample("1048576"), 3) << "A takes 8 GiB";
+}
+#endif
 
 TEST(Command, AMissingGpuIsExitCode3) {
   const CommandResult doctor = run_command({"doctor", "--json"});

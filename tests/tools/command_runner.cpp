@@ -1,3 +1,4 @@
+// Runs the command as a process.
 #include "tests/tools/command_runner.h"
 
 #include <cstdlib>

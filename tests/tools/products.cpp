@@ -1,3 +1,4 @@
+// nereid gemm, quant and sample: files in, files out, and what they refuse.
 #include <cstring>
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// nereid sim: what it prints and with which exit code.
 #include <algorithm>
 #include <string_view>
 

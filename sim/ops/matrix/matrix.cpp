@@ -72,6 +72,16 @@ std::optional<MatrixShape> parse_matrix_name(std::string_view name) {
   return shape;
 }
 
+Operation matrix_operation(std::string name, Handler handler, OperandType third, const MatrixShape &shape,
+                           uint32_t traits) {
+  constexpr OperandType word = OperandType::Bits32;
+  Operation row = custom_operation(
+      std::move(name), Category::Mfma, handler, word, word, word, third,
+      {.traits = Operation::IgnoresMode | traits, .taint = taint::of_kind(Taint::Kind::Matrix)});
+  row.matrix = shape;
+  return row;
+}
+
 namespace {
 
 /// The registers of B with the lanes that a BLGP pattern picks.
@@ -125,7 +135,7 @@ void each_row(const Wave &wave, const Source &c, const MatrixShape &shape, unsig
   static constexpr uint32_t zeros[2 * lane_count] = {};
   const uint32_t *constant = c.lanes ? c.lanes : zeros;
   for (unsigned i = 0; i < shape.m; ++i) {
-    const ResultPlace place = result_place(shape, block, i, 0);
+    const ResultLocation place = result_location(shape, block, i, 0);
     const unsigned index = place.index * (shape.result == Element::F64 ? 2 : 1);
     const uint32_t *from = c.kind == Source::Kind::Vector ? wave.vgpr[c.index + index].word : constant;
     function(i, from + place.lane, results[index].word + place.lane);
@@ -191,14 +201,8 @@ void multiply_narrow(const Wave &wave, const Instruction &instruction, const Mat
   }
 }
 
-/// All shapes that rows refer to by index.
-std::vector<MatrixShape> &shapes() {
-  static std::vector<MatrixShape> list;
-  return list;
-}
-
 void run_matrix(Wave &wave, const Instruction &instruction) {
-  const MatrixShape &shape = shapes()[instruction.operation->detail];
+  const MatrixShape &shape = *instruction.operation->matrix;
   Results results;
   if (shape.a == Element::F64)
     multiply_wide<double>(wave, instruction, shape, results);
@@ -229,22 +233,17 @@ constexpr const char *matrix_names[] = {
 
 std::vector<Operation> matrix_operations() {
   std::vector<Operation> rows;
-  auto add = [&](std::string name, Handler handler, OperandType accumulator, size_t detail) {
-    Operation row =
-        custom_operation(std::move(name), Category::Mfma, handler, OperandType::Bits32, OperandType::Bits32,
-                         OperandType::Bits32, accumulator, Operation::IgnoresMode);
-    row.detail = static_cast<uint32_t>(detail);
-    rows.push_back(row);
+  const auto add = [&](std::string name, Handler handler) {
+    const MatrixShape shape = *parse_matrix_name(name);
+    const OperandType accumulator =
+        shape.result == Element::F64 ? OperandType::Float64 : OperandType::Float32;
+    rows.push_back(matrix_operation(std::move(name), handler, accumulator, shape));
   };
-  for (const char *name : matrix_names) {
-    MatrixShape shape = *parse_matrix_name(name);
-    add(name, run_matrix, shape.result == Element::F64 ? OperandType::Float64 : OperandType::Float32,
-        shapes().size());
-    shapes().push_back(shape);
-  }
+  for (const char *name : matrix_names)
+    add(name, run_matrix);
   for (const char *prefix : {"v_mfma_", "v_mfma_scale_"}) {
-    add(std::string(prefix) + "f32_16x16x128_f8f6f4", run_scaled_matrix<16>, OperandType::Float32, 0);
-    add(std::string(prefix) + "f32_32x32x64_f8f6f4", run_scaled_matrix<32>, OperandType::Float32, 0);
+    add(std::string(prefix) + "f32_16x16x128_f8f6f4", run_scaled_matrix<16>);
+    add(std::string(prefix) + "f32_32x32x64_f8f6f4", run_scaled_matrix<32>);
   }
   return rows;
 }

@@ -1,38 +1,28 @@
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <string_view>
 
+#include "sim/state/matrix_shape.h"
 #include "sim/state/wave.h"
 
 namespace nereid::sim {
 
-/// How one side's elements or the result of an MFMA are encoded.
-enum class Element : uint8_t { F32, F64, F16, Bf16, I8, Fp8, Bf8, Fp6, Bf6, Fp4, F8F6F4, I32 };
-
-/// The facts of an MFMA that its mnemonic states: D[m][n] += A[m][k] * B[k][n], `blocks` times.
-struct MatrixShape {
-  unsigned m, n, k, blocks;
-  Element a, b, result;
-
-  unsigned result_registers() const { return m * n * blocks / lane_count * (result == Element::F64 ? 2 : 1); }
-  /// K elements that one lane holds, and the number of lane groups along K.
-  unsigned groups() const { return lane_count / (m * blocks); }
-  unsigned elements() const { return k / groups(); }
-};
-
 /// "v_mfma_f32_16x16x32_bf16", "v_smfmac_f32_16x16x64_f16" and so on; nothing for other names.
 std::optional<MatrixShape> parse_matrix_name(std::string_view name);
 
+/// A row of the tables of matrix operations; `third` is the type of C, or of the index of SMFMAC.
+Operation matrix_operation(std::string name, Handler handler, OperandType third, const MatrixShape &shape,
+                           uint32_t traits = Operation::None);
+
 /// Lane and register (of the result's element width) of element (i, j) of a block.
-struct ResultPlace {
+struct ResultLocation {
   unsigned lane, index;
 };
-inline ResultPlace result_place(const MatrixShape &shape, unsigned block, unsigned i, unsigned j) {
+inline ResultLocation result_location(const MatrixShape &shape, unsigned block, unsigned i, unsigned j) {
   if (shape.result == Element::F64)
-    return shape.m == 4 ? ResultPlace{j + 4 * block + 16 * i, 0} : ResultPlace{j + 16 * (i % 4), i / 4};
+    return shape.m == 4 ? ResultLocation{j + 4 * block + 16 * i, 0} : ResultLocation{j + 16 * (i % 4), i / 4};
   if (shape.m == 4)
     return {j + 4 * block, i};
   if (shape.m == 16)

@@ -50,8 +50,8 @@ struct ScaleValues {
 
   ScaleValues(const Wave &wave, const Instruction &instruction, unsigned field, unsigned side) {
     const unsigned shift = scale_shift(instruction, side);
-    const bool scaled = instruction.scaled && field >= 256;
-    const uint32_t *words = wave.vgpr[scaled ? field - 256 : 0].word;
+    const bool scaled = instruction.scaled && field >= first_vector_field;
+    const uint32_t *words = wave.vgpr[scaled ? field - first_vector_field : 0].word;
     uint32_t exponents[lane_count], extreme = 0;
     for (unsigned lane = 0; lane < lane_count; ++lane)
       exponents[lane] = scaled ? words[lane] >> shift & 0xFF : 127;
@@ -79,7 +79,7 @@ template <unsigned Size>
 void read_accumulator(const Wave &wave, const Instruction &instruction, Accumulator<Size> &out) {
   constexpr MatrixShape shape = shape_of<Size>();
   for (unsigned i = 0; i < Size; ++i) {
-    ResultPlace first = result_place(shape, 0, i, 0);
+    ResultLocation first = result_location(shape, 0, i, 0);
     for (unsigned j = 0; j < Size; ++j)
       out.value[i][j] =
           std::bit_cast<float>(accumulator_word(wave, instruction.source[2], first.index, first.lane + j));
@@ -89,7 +89,7 @@ template <unsigned Size>
 void write_accumulator(Wave &wave, const Instruction &instruction, const Accumulator<Size> &in) {
   constexpr MatrixShape shape = shape_of<Size>();
   for (unsigned i = 0; i < Size; ++i) {
-    ResultPlace first = result_place(shape, 0, i, 0);
+    ResultLocation first = result_location(shape, 0, i, 0);
     std::memcpy(wave.vgpr[instruction.destination + first.index].word + first.lane, in.value[i], 4 * Size);
   }
 }

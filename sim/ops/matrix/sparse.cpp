@@ -16,11 +16,6 @@ namespace nereid::sim {
 
 namespace {
 
-std::vector<MatrixShape> &shapes() {
-  static std::vector<MatrixShape> list;
-  return list;
-}
-
 unsigned pairs_of_lane(const MatrixShape &shape) { return shape.k / 4 / shape.groups(); }
 
 /// Which four positions of k a pair of a lane group stands for.
@@ -40,7 +35,7 @@ unsigned k_of_element(const MatrixShape &shape, unsigned group, unsigned element
 }
 
 void run_sparse(Wave &wave, const Instruction &instruction) {
-  const MatrixShape &shape = shapes()[instruction.operation->detail];
+  const MatrixShape &shape = *instruction.operation->matrix;
   const unsigned pairs = pairs_of_lane(shape);
   OperandValues<double> a, b;
   read_values(&wave.vgpr[instruction.source[0].index], shape.a, 2 * pairs, a);
@@ -66,7 +61,7 @@ void run_sparse(Wave &wave, const Instruction &instruction) {
   }
   for (unsigned i = 0; i < shape.m; ++i)
     for (unsigned j = 0; j < shape.n; ++j) {
-      ResultPlace place = result_place(shape, 0, i, j);
+      ResultLocation place = result_location(shape, 0, i, j);
       uint32_t &word = wave.vgpr[instruction.destination + place.index].word[place.lane];
       const double sum = sums.value[i][j];
       if (shape.result == Element::I32)
@@ -93,14 +88,9 @@ constexpr const char *sparse_names[] = {
 
 std::vector<Operation> sparse_matrix_operations() {
   std::vector<Operation> rows;
-  for (const char *name : sparse_names) {
-    Operation row = custom_operation(name, Category::Mfma, run_sparse, OperandType::Bits32,
-                                     OperandType::Bits32, OperandType::Bits32, OperandType::Bits32,
-                                     Operation::IgnoresMode | Operation::SparseIndex);
-    row.detail = static_cast<uint32_t>(shapes().size());
-    rows.push_back(row);
-    shapes().push_back(*parse_matrix_name(name));
-  }
+  for (const char *name : sparse_names)
+    rows.push_back(matrix_operation(name, run_sparse, OperandType::Bits32, *parse_matrix_name(name),
+                                    Operation::SparseIndex));
   return rows;
 }
 

@@ -14,9 +14,9 @@ namespace {
 using Kind = MemoryAccess::Kind;
 
 /// Accesses of a word or more ignore the low address bits on the hardware: such an address is never meant.
-unsigned alignment_of(const Access &form) { return form.bytes < 4 ? 1 : 4; }
+unsigned alignment_of(const ElementForm &form) { return form.bytes < 4 ? 1 : 4; }
 
-bool by_dword(const Access &form) { return form.bytes > 4; }
+bool by_dword(const ElementForm &form) { return form.bytes > 4; }
 
 /// What the lanes load: zeros where the range check drops something.
 class Loaded {
@@ -42,7 +42,7 @@ private:
 };
 
 void load(Wave &wave, const Instruction &instruction) {
-  const Access &form = loads[instruction.operation->detail];
+  const ElementForm &form = instruction.operation->memory.element;
   const uint64_t active = wave.exec();
   MemoryAccess access;
   LanePointers from;
@@ -56,7 +56,7 @@ void load(Wave &wave, const Instruction &instruction) {
 
 /// Lanes out of range write zeros to LDS.
 void load_to_lds(Wave &wave, const Instruction &instruction) {
-  const Access &form = loads[instruction.operation->detail];
+  const ElementForm &form = instruction.operation->memory.element;
   const uint64_t active = wave.exec();
   MemoryAccess access, destination;
   LanePointers from, to;
@@ -77,7 +77,7 @@ void load_either(Wave &wave, const Instruction &instruction) {
 }
 
 void store(Wave &wave, const Instruction &instruction) {
-  const Access &form = stores[instruction.operation->detail];
+  const ElementForm &form = instruction.operation->memory.element;
   MemoryAccess access;
   LanePointers to;
   access.kind = Kind::Store;
@@ -96,7 +96,7 @@ void store(Wave &wave, const Instruction &instruction) {
 
 /// Lanes out of range change nothing and return zero.
 void atomic(Wave &wave, const Instruction &instruction) {
-  const AtomicAccess &form = global_atomics()[instruction.operation->detail];
+  const AtomicAccess &form = atomic_of(*instruction.operation);
   const uint64_t active = wave.exec();
   MemoryAccess access;
   LanePointers places;
@@ -114,22 +114,23 @@ void atomic(Wave &wave, const Instruction &instruction) {
 } // namespace
 
 std::vector<Operation> buffer_memory_operations() {
+  using Form = MemoryForm::Kind;
   std::vector<Operation> rows;
-  auto add = [&](std::string name, Category category, Handler handler, size_t detail, unsigned traits = 0) {
-    Operation row = custom_operation("buffer_" + name, category, handler, OperandType::None);
-    row.detail = static_cast<uint32_t>(detail);
-    row.traits = static_cast<uint16_t>(traits);
-    rows.push_back(row);
+  const auto add = [&](const std::string &name, Category category, Handler handler, Form kind,
+                       const ElementForm &element) -> Operation & {
+    const MemoryForm form{.kind = kind, .addressing = Addressing::Buffer, .element = element};
+    return rows.emplace_back(memory_operation("buffer_" + name, category, handler, form));
   };
-  for (size_t k = 0; k < std::size(loads); ++k)
-    add("load_" + std::string(loads[k].suffix), Category::VmemLoad, load_either, k);
-  for (size_t k = 0; k < std::size(stores); ++k)
-    add("store_" + std::string(stores[k].suffix), Category::VmemStore, store, k);
-  for (size_t k = 0; k < global_atomics().size(); ++k)
-    add("atomic_" + std::string(global_atomics()[k].name), Category::VmemAtomic, atomic, k,
-        global_atomics()[k].is_float ? Operation::FloatAtomic : Operation::None);
-  for (const char *name : {"inv", "wbl2"})
-    add(name, Category::Other, [](Wave &, const Instruction &) {}, 0);
+  for (const auto &[suffix, element] : loads)
+    add("load_" + std::string(suffix), Category::VmemLoad, load_either, Form::Load, element);
+  for (const auto &[suffix, element] : stores)
+    add("store_" + std::string(suffix), Category::VmemStore, store, Form::Store, element);
+  for (const AtomicAccess &access : global_atomics())
+    describe_atomic(add("atomic_" + std::string(access.name), Category::VmemAtomic, atomic, Form::Atomic, {}),
+                    access);
+  const Handler nothing = [](Wave &, const Instruction &) {};
+  add("wbl2", Category::Other, nothing, Form::WriteBack, {});
+  add("inv", Category::Other, nothing, Form::Invalidate, {}).counter = WaitCounter::None;
   return rows;
 }
 

@@ -80,7 +80,7 @@ private:
   unsigned count_ = 0;
 };
 
-/// Finds the bytes of the active lanes and shows them to the watch. False after a fault.
+/// Finds the bytes of the active lanes and shows them to the checker. False after a fault.
 template <Segment S>
 bool admit(Wave &wave, const Instruction &instruction, MemoryAccess &access, unsigned alignment,
            const char *what, LanePointers &out) {
@@ -98,7 +98,7 @@ bool admit(Wave &wave, const Instruction &instruction, MemoryAccess &access, uns
 }
 
 template <Segment S> void load(Wave &wave, const Instruction &instruction) {
-  const Access &form = loads[instruction.operation->detail];
+  const ElementForm &form = instruction.operation->memory.element;
   MemoryAccess access;
   LanePointers from;
   access.bytes = form.bytes;
@@ -107,7 +107,7 @@ template <Segment S> void load(Wave &wave, const Instruction &instruction) {
 }
 
 template <Segment S> void store(Wave &wave, const Instruction &instruction) {
-  const Access &form = stores[instruction.operation->detail];
+  const ElementForm &form = instruction.operation->memory.element;
   MemoryAccess access;
   LanePointers to;
   access.kind = Kind::Store;
@@ -118,7 +118,7 @@ template <Segment S> void store(Wave &wave, const Instruction &instruction) {
 
 /// The immediate offset counts for both addresses.
 template <Segment S> void load_to_lds(Wave &wave, const Instruction &instruction) {
-  const Access &form = loads[instruction.operation->detail];
+  const ElementForm &form = instruction.operation->memory.element;
   MemoryAccess access, destination;
   LanePointers from, to;
   access.bytes = form.bytes;
@@ -130,7 +130,7 @@ template <Segment S> void load_to_lds(Wave &wave, const Instruction &instruction
 }
 
 template <Segment S> void atomic(Wave &wave, const Instruction &instruction) {
-  const AtomicAccess &form = global_atomics()[instruction.operation->detail];
+  const AtomicAccess &form = atomic_of(*instruction.operation);
   MemoryAccess access;
   LanePointers places;
   access.kind = Kind::Atomic;
@@ -142,28 +142,37 @@ template <Segment S> void atomic(Wave &wave, const Instruction &instruction) {
       [&](unsigned lane, std::byte *at) { return perform_atomic(wave, form, instruction, lane, at); });
 }
 
+/// FLAT proper has no loads to LDS, and those of scratch move at most a word.
+bool loads_to_lds(Segment segment, const ElementForm &element) {
+  const bool widths = segment == Segment::Global || (segment == Segment::Scratch && element.bytes <= 4);
+  return widths && !element.half && element.bytes != 8;
+}
+
+constexpr Addressing addressing_of(Segment segment) {
+  return segment == Segment::Flat     ? Addressing::Flat
+         : segment == Segment::Global ? Addressing::Global
+                                      : Addressing::Scratch;
+}
+
 template <Segment S> void rows(std::vector<Operation> &out, const std::string &prefix) {
-  auto add = [&](std::string name, Category category, Handler handler, size_t detail, unsigned traits = 0) {
-    Operation row = custom_operation(std::move(name), category, handler, OperandType::None);
-    row.detail = static_cast<uint32_t>(detail);
-    row.traits = static_cast<uint16_t>(traits);
-    out.push_back(row);
+  using Form = MemoryForm::Kind;
+  const auto add = [&](const char *action, std::string_view suffix, Category category, Handler handler,
+                       Form kind, const ElementForm &element) -> Operation & {
+    const MemoryForm form{.kind = kind, .addressing = addressing_of(S), .element = element};
+    return out.emplace_back(memory_operation(prefix + action + std::string(suffix), category, handler, form));
   };
-  for (size_t k = 0; k < std::size(loads); ++k) {
-    add(prefix + "_load_" + std::string(loads[k].suffix), Category::VmemLoad, load<S>, k);
-    // FLAT proper has no loads to LDS, and those of scratch move at most a word.
-    const bool to_lds = S == Segment::Global || (S == Segment::Scratch && loads[k].bytes <= 4);
-    if (to_lds && !loads[k].half && loads[k].bytes != 8)
-      add(prefix + "_load_lds_" + std::string(loads[k].suffix), Category::VmemLoad, load_to_lds<S>, k);
+  for (const auto &[suffix, element] : loads) {
+    add("_load_", suffix, Category::VmemLoad, load<S>, Form::Load, element);
+    if (loads_to_lds(S, element))
+      add("_load_lds_", suffix, Category::VmemLoad, load_to_lds<S>, Form::Load, element).hazard =
+          HazardClass::ReadsM0;
   }
-  for (size_t k = 0; k < std::size(stores); ++k)
-    add(prefix + "_store_" + std::string(stores[k].suffix), Category::VmemStore, store<S>, k);
+  for (const auto &[suffix, element] : stores)
+    add("_store_", suffix, Category::VmemStore, store<S>, Form::Store, element);
   if constexpr (S != Segment::Scratch)
-    for (size_t k = 0; k < global_atomics().size(); ++k) {
-      const AtomicAccess &access = global_atomics()[k];
-      add(prefix + "_atomic_" + std::string(access.name), Category::VmemAtomic, atomic<S>, k,
-          access.is_float ? Operation::FloatAtomic : Operation::None);
-    }
+    for (const AtomicAccess &access : global_atomics())
+      describe_atomic(add("_atomic_", access.name, Category::VmemAtomic, atomic<S>, Form::Atomic, {}),
+                      access);
 }
 
 } // namespace

@@ -250,14 +250,15 @@ NEREID_SIM_AVX2 void store_fours_avx2(const Lanes *registers, const LanePointers
 }
 
 template <unsigned Words>
-void load_words(Wave &wave, unsigned first, const Access &access, uint64_t lanes, const LanePointers &from) {
+void load_words(Wave &wave, unsigned first, const ElementForm &element, uint64_t lanes,
+                const LanePointers &from) {
   constexpr std::integral_constant<unsigned, Words> words;
   if (Words == 4 && lanes == all_lanes && uses_avx2())
     return load_fours_avx2(&wave.vgpr[first], from);
   for (unsigned lane = 0; lane < lane_count; lane += 4) {
     const uint64_t four = lanes >> lane & 15;
     if (four != 15) {
-      each_lane(four << lane, [&](unsigned l) { put_loaded(wave, first, l, access, from.at[l]); });
+      each_lane(four << lane, [&](unsigned l) { put_loaded(wave, first, l, element, from.at[l]); });
       continue;
     }
     if constexpr (Words == 1) {
@@ -275,7 +276,7 @@ void load_words(Wave &wave, unsigned first, const Access &access, uint64_t lanes
 }
 
 template <unsigned Words>
-void store_words(const Wave &wave, unsigned first, const Access &access, uint64_t lanes,
+void store_words(const Wave &wave, unsigned first, const ElementForm &element, uint64_t lanes,
                  const LanePointers &to) {
   constexpr std::integral_constant<unsigned, Words> words;
   if (Words == 4 && lanes == all_lanes && uses_avx2())
@@ -283,7 +284,7 @@ void store_words(const Wave &wave, unsigned first, const Access &access, uint64_
   for (unsigned lane = 0; lane < lane_count; lane += 4) {
     const uint64_t four = lanes >> lane & 15;
     if (four != 15) {
-      each_lane(four << lane, [&](unsigned l) { take_stored(wave, first, l, access, to.at[l]); });
+      each_lane(four << lane, [&](unsigned l) { take_stored(wave, first, l, element, to.at[l]); });
       continue;
     }
     if constexpr (Words == 1) {
@@ -302,9 +303,10 @@ void store_words(const Wave &wave, unsigned first, const Access &access, uint64_
 
 /// Loads and stores of less than a word that use whole registers.
 template <class T>
-void load_short(Wave &wave, unsigned first, const Access &access, uint64_t lanes, const LanePointers &from) {
+void load_short(Wave &wave, unsigned first, const ElementForm &element, uint64_t lanes,
+                const LanePointers &from) {
   uint32_t *to = wave.vgpr[first].word;
-  const uint32_t flip = access.sign_extend ? 1u << (8 * sizeof(T) - 1) : 0;
+  const uint32_t flip = element.sign_extend ? 1u << (8 * sizeof(T) - 1) : 0;
   each_lane(lanes, [&](unsigned lane) {
     T value;
     std::memcpy(&value, from.at[lane], sizeof value);
@@ -312,10 +314,10 @@ void load_short(Wave &wave, unsigned first, const Access &access, uint64_t lanes
   });
 }
 template <class T>
-void store_short(const Wave &wave, unsigned first, const Access &access, uint64_t lanes,
+void store_short(const Wave &wave, unsigned first, const ElementForm &element, uint64_t lanes,
                  const LanePointers &to) {
   const uint32_t *from = wave.vgpr[first].word;
-  const unsigned shift = access.high ? 16 : 0;
+  const unsigned shift = element.high ? 16 : 0;
   each_lane(lanes, [&](unsigned lane) {
     const T value = static_cast<T>(from[lane] >> shift);
     std::memcpy(to.at[lane], &value, sizeof value);
@@ -333,65 +335,67 @@ bool locate(Wave &wave, const MemoryAccess &access, unsigned alignment, const ch
                                                      : locate_local(wave, access, what, out);
 }
 
-void load_lanes(Wave &wave, unsigned first, const Access &access, uint64_t lanes, const LanePointers &from) {
-  if (access.half)
-    return each_lane(lanes, [&](unsigned lane) { put_loaded(wave, first, lane, access, from.at[lane]); });
-  switch (access.bytes) {
+void load_lanes(Wave &wave, unsigned first, const ElementForm &element, uint64_t lanes,
+                const LanePointers &from) {
+  if (element.half)
+    return each_lane(lanes, [&](unsigned lane) { put_loaded(wave, first, lane, element, from.at[lane]); });
+  switch (element.bytes) {
   case 1:
-    return load_short<uint8_t>(wave, first, access, lanes, from);
+    return load_short<uint8_t>(wave, first, element, lanes, from);
   case 2:
-    return load_short<uint16_t>(wave, first, access, lanes, from);
+    return load_short<uint16_t>(wave, first, element, lanes, from);
   case 4:
-    return load_words<1>(wave, first, access, lanes, from);
+    return load_words<1>(wave, first, element, lanes, from);
   case 8:
-    return load_words<2>(wave, first, access, lanes, from);
+    return load_words<2>(wave, first, element, lanes, from);
   case 12:
-    return load_words<3>(wave, first, access, lanes, from);
+    return load_words<3>(wave, first, element, lanes, from);
   case 16:
-    return load_words<4>(wave, first, access, lanes, from);
+    return load_words<4>(wave, first, element, lanes, from);
   }
 }
 
-void store_lanes(const Wave &wave, unsigned first, const Access &access, uint64_t lanes,
+void store_lanes(const Wave &wave, unsigned first, const ElementForm &element, uint64_t lanes,
                  const LanePointers &to) {
-  switch (access.bytes) {
+  switch (element.bytes) {
   case 1:
-    return store_short<uint8_t>(wave, first, access, lanes, to);
+    return store_short<uint8_t>(wave, first, element, lanes, to);
   case 2:
-    return store_short<uint16_t>(wave, first, access, lanes, to);
+    return store_short<uint16_t>(wave, first, element, lanes, to);
   case 4:
-    return store_words<1>(wave, first, access, lanes, to);
+    return store_words<1>(wave, first, element, lanes, to);
   case 8:
-    return store_words<2>(wave, first, access, lanes, to);
+    return store_words<2>(wave, first, element, lanes, to);
   case 12:
-    return store_words<3>(wave, first, access, lanes, to);
+    return store_words<3>(wave, first, element, lanes, to);
   case 16:
-    return store_words<4>(wave, first, access, lanes, to);
+    return store_words<4>(wave, first, element, lanes, to);
   }
 }
 
-void lds_destination(const Wave &wave, const Instruction &instruction, const Access &access, uint64_t lanes,
-                     MemoryAccess &out) {
+void lds_destination(const Wave &wave, const Instruction &instruction, const ElementForm &element,
+                     uint64_t lanes, MemoryAccess &out) {
   out.space = MemoryAccess::Space::Lds;
   out.kind = MemoryAccess::Kind::Store;
-  out.bytes = access.bytes < 4 ? 4 : access.bytes;
+  out.bytes = element.bytes < 4 ? 4 : element.bytes;
   out.to_lds = true;
   out.lanes = lanes;
-  const unsigned step = access.bytes > 4 ? 16 : 4;
+  const unsigned step = element.bytes > 4 ? 16 : 4;
   const uint64_t base =
       (wave.sgpr[scalar::m0] & 0x3FFFF) + static_cast<uint64_t>(int64_t{instruction.immediate});
   for (unsigned lane = 0; lane < lane_count; ++lane)
     out.address[lane] = base + uint64_t{lane} * step;
 }
 
-void copy_to_lds(const Access &access, uint64_t lanes, const LanePointers &from, const LanePointers &to) {
+void copy_to_lds(const ElementForm &element, uint64_t lanes, const LanePointers &from,
+                 const LanePointers &to) {
   each_lane(lanes, [&](unsigned lane) {
-    if (access.bytes == 16)
+    if (element.bytes == 16)
       std::memcpy(to.at[lane], from.at[lane], 16);
-    else if (access.bytes >= 4)
-      std::memcpy(to.at[lane], from.at[lane], access.bytes);
+    else if (element.bytes >= 4)
+      std::memcpy(to.at[lane], from.at[lane], element.bytes);
     else {
-      uint32_t value = extended(access, from.at[lane]);
+      uint32_t value = extended(element, from.at[lane]);
       std::memcpy(to.at[lane], &value, 4);
     }
   });

@@ -3,6 +3,7 @@
 #include <cstddef>
 
 #include "sim/ops/memory/vector_memory.h"
+#include "sim/state/lane_mask.h"
 #include "sim/state/memory_access.h"
 
 namespace nereid::sim {
@@ -17,23 +18,18 @@ struct LanePointers {
 /// `what` names the access in the text of the fault, which the lowest bad lane gets. False after a fault.
 bool locate(Wave &wave, const MemoryAccess &access, unsigned alignment, const char *what, LanePointers &out);
 
-/// Shows a located access to the run's watch. False after a fault.
+/// Shows a located access to the run's checker. False after a fault.
 inline bool shown(Wave &wave, const Instruction &instruction, const MemoryAccess &access) {
-  return !wave.watch || wave.show(instruction, access);
+  return !wave.checker || wave.show(instruction, access);
 }
 
 /// Moves what the lanes load into the registers from `first` on. Their bytes must not be registers.
-void load_lanes(Wave &wave, unsigned first, const Access &access, uint64_t lanes, const LanePointers &from);
+void load_lanes(Wave &wave, unsigned first, const ElementForm &element, uint64_t lanes,
+                const LanePointers &from);
 
 /// Moves what the lanes store out of the registers from `first` on; where lanes overlap the highest one wins.
-void store_lanes(const Wave &wave, unsigned first, const Access &access, uint64_t lanes,
+void store_lanes(const Wave &wave, unsigned first, const ElementForm &element, uint64_t lanes,
                  const LanePointers &to);
-
-/// Calls `function(lane)` for each lane of a mask, in increasing order.
-template <class F> void each_lane(uint64_t lanes, F function) {
-  for (; lanes; lanes &= lanes - 1)
-    function(static_cast<unsigned>(__builtin_ctzll(lanes)));
-}
 
 /// Read-modify-write of `bytes` (4 or 8) bytes lane by lane: `exchange(lane, bytes on the host)` changes
 /// them and returns the old value, which goes to the registers from the instruction's destination on when
@@ -53,9 +49,10 @@ void exchange_lanes(Wave &wave, unsigned destination, bool returned, unsigned by
 
 /// The LDS half of a load to LDS: lane l writes at M0 + the immediate offset + l * 4, or * 16 for more than a
 /// word.
-void lds_destination(const Wave &wave, const Instruction &instruction, const Access &access, uint64_t lanes,
-                     MemoryAccess &out);
+void lds_destination(const Wave &wave, const Instruction &instruction, const ElementForm &element,
+                     uint64_t lanes, MemoryAccess &out);
 /// Moves the data of a load to LDS; less than a word is extended to one.
-void copy_to_lds(const Access &access, uint64_t lanes, const LanePointers &from, const LanePointers &to);
+void copy_to_lds(const ElementForm &element, uint64_t lanes, const LanePointers &from,
+                 const LanePointers &to);
 
 } // namespace nereid::sim

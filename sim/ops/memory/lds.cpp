@@ -13,20 +13,31 @@ namespace nereid::sim {
 
 namespace {
 
-constexpr Access reads[] = {
-    {"u8", 1, 1, false, false, false},     {"i8", 1, 1, true, false, false},
-    {"u16", 2, 1, false, false, false},    {"i16", 2, 1, true, false, false},
-    {"b32", 4, 1, false, false, false},    {"b64", 8, 2, false, false, false},
-    {"b96", 12, 3, false, false, false},   {"b128", 16, 4, false, false, false},
-    {"u8_d16", 1, 1, false, true, false},  {"u8_d16_hi", 1, 1, false, true, true},
-    {"i8_d16", 1, 1, true, true, false},   {"i8_d16_hi", 1, 1, true, true, true},
-    {"u16_d16", 2, 1, false, true, false}, {"u16_d16_hi", 2, 1, false, true, true},
+constexpr NamedElement reads[] = {
+    {"u8", {.bytes = 1}},
+    {"i8", {.bytes = 1, .sign_extend = true}},
+    {"u16", {.bytes = 2}},
+    {"i16", {.bytes = 2, .sign_extend = true}},
+    {"b32", {.bytes = 4}},
+    {"b64", {.bytes = 8, .words = 2}},
+    {"b96", {.bytes = 12, .words = 3}},
+    {"b128", {.bytes = 16, .words = 4}},
+    {"u8_d16", {.bytes = 1, .half = true}},
+    {"u8_d16_hi", {.bytes = 1, .half = true, .high = true}},
+    {"i8_d16", {.bytes = 1, .sign_extend = true, .half = true}},
+    {"i8_d16_hi", {.bytes = 1, .sign_extend = true, .half = true, .high = true}},
+    {"u16_d16", {.bytes = 2, .half = true}},
+    {"u16_d16_hi", {.bytes = 2, .half = true, .high = true}},
 };
-constexpr Access writes[] = {
-    {"b8", 1, 1, false, false, false},      {"b16", 2, 1, false, false, false},
-    {"b32", 4, 1, false, false, false},     {"b64", 8, 2, false, false, false},
-    {"b96", 12, 3, false, false, false},    {"b128", 16, 4, false, false, false},
-    {"b8_d16_hi", 1, 1, false, true, true}, {"b16_d16_hi", 2, 1, false, true, true},
+constexpr NamedElement writes[] = {
+    {"b8", {.bytes = 1}},
+    {"b16", {.bytes = 2}},
+    {"b32", {.bytes = 4}},
+    {"b64", {.bytes = 8, .words = 2}},
+    {"b96", {.bytes = 12, .words = 3}},
+    {"b128", {.bytes = 16, .words = 4}},
+    {"b8_d16_hi", {.bytes = 1, .half = true, .high = true}},
+    {"b16_d16_hi", {.bytes = 2, .half = true, .high = true}},
 };
 
 using Kind = MemoryAccess::Kind;
@@ -52,14 +63,14 @@ const char *name_of(Kind kind) {
   return kind == Kind::Load ? "LDS read" : kind == Kind::Store ? "LDS write" : "LDS atomic";
 }
 
-/// Finds the lanes' bytes and shows them to the watch. False after a fault.
+/// Finds the lanes' bytes and shows them to the checker. False after a fault.
 bool admit(Wave &wave, const Instruction &instruction, const MemoryAccess &access, unsigned alignment,
            LanePointers &out) {
   return locate(wave, access, alignment, name_of(access.kind), out) && shown(wave, instruction, access);
 }
 
 void read(Wave &wave, const Instruction &instruction) {
-  const Access &form = reads[instruction.operation->detail];
+  const ElementForm &form = instruction.operation->memory.element;
   const LdsAccess access(wave, instruction, Kind::Load, form.bytes);
   LanePointers from;
   if (admit(wave, instruction, access, 1, from))
@@ -67,7 +78,7 @@ void read(Wave &wave, const Instruction &instruction) {
 }
 
 void write(Wave &wave, const Instruction &instruction) {
-  const Access &form = writes[instruction.operation->detail];
+  const ElementForm &form = instruction.operation->memory.element;
   const LdsAccess access(wave, instruction, Kind::Store, form.bytes);
   LanePointers to;
   if (admit(wave, instruction, access, 1, to))
@@ -76,7 +87,7 @@ void write(Wave &wave, const Instruction &instruction) {
 
 /// Two elements of `Words` words at offsets counted in elements, or in 64 elements; the elements are aligned.
 template <unsigned Words, unsigned Step> struct TwoElements {
-  static constexpr Access form{"", 4 * Words, Words, false, false, false};
+  static constexpr ElementForm form{.bytes = 4 * Words, .words = Words};
   LdsAccess first, second;
   LanePointers at[2];
 
@@ -113,6 +124,7 @@ struct LdsAtomic {
   uint8_t bytes;
   uint64_t (*apply)(uint64_t old, uint64_t data, uint64_t data2);
   bool always_returns = false; ///< there is only the _rtn form
+  bool exchanges = false;      ///< nothing is computed
 };
 
 using u32 = uint32_t;
@@ -167,7 +179,7 @@ constexpr LdsAtomic atomics[] = {
     {"and{}_b32", 4, integer<u32, [](u32 a, u32 b) { return a & b; }>},
     {"or{}_b32", 4, integer<u32, [](u32 a, u32 b) { return a | b; }>},
     {"xor{}_b32", 4, integer<u32, [](u32 a, u32 b) { return a ^ b; }>},
-    {"wrxchg{}_b32", 4, integer<u32, [](u32, u32 b) { return b; }>, true},
+    {"wrxchg{}_b32", 4, integer<u32, [](u32, u32 b) { return b; }>, true, true},
     {"mskor{}_b32", 4, masked_or},
     {"cmpst{}_b32", 4, compare_store<u32>},
     {"cmpst{}_f32", 4, compare_store<float>},
@@ -189,7 +201,7 @@ constexpr LdsAtomic atomics[] = {
     {"and{}_b64", 8, integer<u64, [](u64 a, u64 b) { return a & b; }>},
     {"or{}_b64", 8, integer<u64, [](u64 a, u64 b) { return a | b; }>},
     {"xor{}_b64", 8, integer<u64, [](u64 a, u64 b) { return a ^ b; }>},
-    {"wrxchg{}_b64", 8, integer<u64, [](u64, u64 b) { return b; }>, true},
+    {"wrxchg{}_b64", 8, integer<u64, [](u64, u64 b) { return b; }>, true, true},
     {"mskor{}_b64", 8, masked_or},
     {"cmpst{}_b64", 8, compare_store<u64>},
     {"cmpst{}_f64", 8, compare_store<double>},
@@ -367,8 +379,6 @@ template <bool Append> void count_lanes(Wave &wave, const Instruction &instructi
   store_lanes(wave, instruction, result);
 }
 
-constexpr Access word_access{"", 4, 1, false, false, false};
-
 /// A word a lane at M0 + offset + 4 * lane.
 MemoryAccess by_lane(const Wave &wave, const Instruction &instruction, Kind kind) {
   MemoryAccess access;
@@ -385,58 +395,108 @@ void read_by_lane(Wave &wave, const Instruction &instruction) {
   const MemoryAccess access = by_lane(wave, instruction, Kind::Load);
   LanePointers from;
   if (admit(wave, instruction, access, 1, from))
-    load_lanes(wave, instruction.destination, word_access, access.lanes, from);
+    load_lanes(wave, instruction.destination, word_element, access.lanes, from);
 }
 void write_by_lane(Wave &wave, const Instruction &instruction) {
   const MemoryAccess access = by_lane(wave, instruction, Kind::Store);
   LanePointers to;
   if (admit(wave, instruction, access, 1, to))
-    store_lanes(wave, instruction.data, word_access, access.lanes, to);
+    store_lanes(wave, instruction.data, word_element, access.lanes, to);
+}
+
+Operation row(const std::string &name, Handler handler, MemoryForm form) {
+  if (form.addressing == Addressing::None)
+    form.addressing = Addressing::Lds;
+  return memory_operation("ds_" + name, Category::Lds, handler, form);
+}
+
+using Form = MemoryForm::Kind;
+
+void rows_elements(std::vector<Operation> &rows) {
+  for (const auto &[suffix, element] : reads)
+    rows.push_back(row("read_" + std::string(suffix), read, {.kind = Form::Load, .element = element}));
+  for (const auto &[suffix, element] : writes)
+    rows.push_back(row("write_" + std::string(suffix), write, {.kind = Form::Store, .element = element}));
+  constexpr ElementForm eight{.bytes = 8, .words = 2}, twelve{.bytes = 12, .words = 3};
+  rows.push_back(row("read_b64_tr_b16", read_transposed<16>, {.kind = Form::Load, .element = eight}));
+  rows.push_back(row("read_b64_tr_b8", read_transposed<8>, {.kind = Form::Load, .element = eight}));
+  rows.push_back(row("read_b64_tr_b4", read_transposed<4>, {.kind = Form::Load, .element = eight}));
+  rows.push_back(row("read_b96_tr_b6", read_transposed<6>, {.kind = Form::Load, .element = twelve}));
+}
+
+/// The forms of two elements of `Words` words, with offsets that count `Step` elements.
+template <unsigned Words, unsigned Step> void rows_pairs(std::vector<Operation> &rows) {
+  const auto add = [&](const char *name, const char *suffix, Handler handler, Form kind) {
+    const MemoryForm form{
+        .kind = kind, .element = TwoElements<Words, Step>::form, .two_elements = true, .offset_scale = Step};
+    rows.push_back(
+        row(fmt::format("{}{}{}_b{}", name, Step == 1 ? "" : "st64", suffix, 32 * Words), handler, form));
+  };
+  add("read2", "", read_two<Words, Step>, Form::Load);
+  add("write2", "", write_two<Words, Step>, Form::Store);
+  add("wrxchg2", "_rtn", exchange_two<Words, Step>, Form::Atomic);
+}
+
+void rows_atomics(std::vector<Operation> &rows) {
+  for (const LdsAtomic &access : atomics) {
+    const auto add = [&](const char *suffix, Handler handler) {
+      rows.push_back(row(fmt::format(fmt::runtime(access.name), suffix), handler,
+                         {.kind = Form::Atomic,
+                          .element = {.bytes = access.bytes, .words = static_cast<uint8_t>(access.bytes / 4)},
+                          .exchanges = access.exchanges}));
+      rows.back().detail = static_cast<uint32_t>(&access - atomics);
+    };
+    if (!access.always_returns)
+      add("", atomic<false>);
+    add("_rtn", atomic<true>);
+  }
+  rows.push_back(row("condxchg32_rtn_b64", exchange_conditionally,
+                     {.kind = Form::Atomic, .element = {.bytes = 8, .words = 2}}));
+}
+
+/// What gets its address from M0.
+void rows_by_m0(std::vector<Operation> &rows) {
+  const auto form = [](Form kind, bool uniform) {
+    return MemoryForm{.kind = kind,
+                      .addressing = Addressing::LdsByM0,
+                      .element = word_element,
+                      .result_is_uniform = uniform};
+  };
+  rows.push_back(row("append", count_lanes<true>, form(Form::Atomic, true)));
+  rows.push_back(row("consume", count_lanes<false>, form(Form::Atomic, true)));
+  rows.push_back(row("read_addtid_b32", read_by_lane, form(Form::Load, false)));
+  rows.back().hazard = HazardClass::ReadsM0;
+  rows.push_back(row("write_addtid_b32", write_by_lane, form(Form::Store, false)));
+  rows.back().hazard = HazardClass::ReadsM0;
+}
+
+/// Lane exchanges, which use the unit of LDS and none of its memory.
+void rows_exchanges(std::vector<Operation> &rows) {
+  const auto add = [&](const char *name, Handler handler, uint8_t control) {
+    rows.push_back(row(name, handler, {}));
+    rows.back().taint = taint::cross_lane();
+    rows.back().taint.control = control;
+  };
+  add("bpermute_b32", permute_backward, Taint::address_controls);
+  add("permute_b32", permute_forward, Taint::address_controls);
+  add("swizzle_b32", swizzle, 0);
 }
 
 } // namespace
 
 std::vector<Operation> lds_operations() {
   std::vector<Operation> rows;
-  auto add = [&](std::string name, Handler handler, size_t detail = 0) {
-    Operation row = custom_operation("ds_" + name, Category::Lds, handler, OperandType::None);
-    row.detail = static_cast<uint32_t>(detail);
-    rows.push_back(row);
-  };
-  for (size_t k = 0; k < std::size(reads); ++k)
-    add("read_" + std::string(reads[k].suffix), read, k);
-  for (size_t k = 0; k < std::size(writes); ++k)
-    add("write_" + std::string(writes[k].suffix), write, k);
-  for (size_t k = 0; k < std::size(atomics); ++k) {
-    if (!atomics[k].always_returns)
-      add(fmt::format(fmt::runtime(atomics[k].name), ""), atomic<false>, k);
-    add(fmt::format(fmt::runtime(atomics[k].name), "_rtn"), atomic<true>, k);
-  }
-  add("read2_b32", read_two<1, 1>);
-  add("read2_b64", read_two<2, 1>);
-  add("read2st64_b32", read_two<1, 64>);
-  add("read2st64_b64", read_two<2, 64>);
-  add("write2_b32", write_two<1, 1>);
-  add("write2_b64", write_two<2, 1>);
-  add("write2st64_b32", write_two<1, 64>);
-  add("write2st64_b64", write_two<2, 64>);
-  add("wrxchg2_rtn_b32", exchange_two<1, 1>);
-  add("wrxchg2_rtn_b64", exchange_two<2, 1>);
-  add("wrxchg2st64_rtn_b32", exchange_two<1, 64>);
-  add("wrxchg2st64_rtn_b64", exchange_two<2, 64>);
-  add("condxchg32_rtn_b64", exchange_conditionally);
-  add("append", count_lanes<true>);
-  add("consume", count_lanes<false>);
-  add("bpermute_b32", permute_backward);
-  add("permute_b32", permute_forward);
-  add("swizzle_b32", swizzle);
-  add("read_b64_tr_b16", read_transposed<16>);
-  add("read_b64_tr_b8", read_transposed<8>);
-  add("read_b64_tr_b4", read_transposed<4>);
-  add("read_b96_tr_b6", read_transposed<6>);
-  add("read_addtid_b32", read_by_lane);
-  add("write_addtid_b32", write_by_lane);
-  add("nop", [](Wave &, const Instruction &) {});
+  rows_elements(rows);
+  rows_pairs<1, 1>(rows);
+  rows_pairs<2, 1>(rows);
+  rows_pairs<1, 64>(rows);
+  rows_pairs<2, 64>(rows);
+  rows_atomics(rows);
+  rows_by_m0(rows);
+  rows_exchanges(rows);
+  rows.push_back(row("nop", [](Wave &, const Instruction &) {}, {}));
+  rows.back().taint = taint::of_kind(Taint::Kind::None);
+  rows.back().counter = WaitCounter::None;
   return rows;
 }
 

@@ -48,9 +48,9 @@ bool aligned(Wave &wave, uint64_t address, unsigned alignment, const char *what)
   return false;
 }
 
-/// Shows the access to the watch as one of lane 0. False after a fault.
+/// Shows the access to the checker as one of lane 0. False after a fault.
 bool shown(Wave &wave, const Instruction &instruction, MemoryAccess::Kind kind, const ScalarPlace &place) {
-  if (!wave.watch)
+  if (!wave.checker)
     return true;
   MemoryAccess access;
   access.kind = kind;
@@ -102,7 +102,7 @@ template <unsigned Words, bool Buffer> void store(Wave &wave, const Instruction 
 
 /// Out of a descriptor's range it changes nothing and returns 0.
 template <bool Buffer> void atomic(Wave &wave, const Instruction &instruction) {
-  const AtomicAccess &access = global_atomics()[instruction.operation->detail];
+  const AtomicAccess &access = atomic_of(*instruction.operation);
   const ScalarPlace at = place<Buffer>(wave, instruction, access.bytes);
   const bool wide = access.bytes == 8, dropped = at.bytes < access.bytes;
   uint64_t old = 0;
@@ -141,53 +141,68 @@ void memory_time(Wave &wave, const Instruction &instruction) {
   wave.set_scalar_pair(instruction.destination, 4 * wave.executed);
 }
 
+Operation memory_row(std::string name, Handler handler, MemoryForm::Kind kind) {
+  return memory_operation(std::move(name), Category::Smem, handler,
+                          {.kind = kind, .addressing = Addressing::Scalar});
+}
+Operation load_row(std::string name, Handler handler) {
+  return memory_row(std::move(name), handler, MemoryForm::Kind::Load);
+}
+Operation store_row(std::string name, Handler handler) {
+  return memory_row(std::move(name), handler, MemoryForm::Kind::Store);
+}
+
+Operation other_row(std::string name, Handler handler, WaitCounter counter = WaitCounter::None) {
+  Operation row = custom_operation(std::move(name), Category::Smem, handler, OperandType::None);
+  row.counter = counter;
+  return row;
+}
+
 } // namespace
 
 std::vector<Operation> scalar_memory_operations() {
-  auto row = [](std::string name, Handler handler) {
-    return custom_operation(std::move(name), Category::Smem, handler, OperandType::None);
-  };
+  const Handler nothing = [](Wave &, const Instruction &) {};
   std::vector<Operation> rows = {
-      row("s_load_dword", load<1, false>),
-      row("s_load_dwordx2", load<2, false>),
-      row("s_load_dwordx4", load<4, false>),
-      row("s_load_dwordx8", load<8, false>),
-      row("s_load_dwordx16", load<16, false>),
-      row("s_buffer_load_dword", load<1, true>),
-      row("s_buffer_load_dwordx2", load<2, true>),
-      row("s_buffer_load_dwordx4", load<4, true>),
-      row("s_buffer_load_dwordx8", load<8, true>),
-      row("s_buffer_load_dwordx16", load<16, true>),
-      row("s_memtime", memory_time),
-      row("s_memrealtime", memory_time),
-      row("s_dcache_inv", [](Wave &, const Instruction &) {}),
-      row("s_dcache_wb", [](Wave &, const Instruction &) {}),
-      row("s_dcache_inv_vol", [](Wave &, const Instruction &) {}),
-      row("s_dcache_wb_vol", [](Wave &, const Instruction &) {}),
+      load_row("s_load_dword", load<1, false>),
+      load_row("s_load_dwordx2", load<2, false>),
+      load_row("s_load_dwordx4", load<4, false>),
+      load_row("s_load_dwordx8", load<8, false>),
+      load_row("s_load_dwordx16", load<16, false>),
+      load_row("s_buffer_load_dword", load<1, true>),
+      load_row("s_buffer_load_dwordx2", load<2, true>),
+      load_row("s_buffer_load_dwordx4", load<4, true>),
+      load_row("s_buffer_load_dwordx8", load<8, true>),
+      load_row("s_buffer_load_dwordx16", load<16, true>),
+      load_row("s_scratch_load_dword", scratch<load<1, false>>),
+      load_row("s_scratch_load_dwordx2", scratch<load<2, false>>),
+      load_row("s_scratch_load_dwordx4", scratch<load<4, false>>),
+      store_row("s_store_dword", store<1, false>),
+      store_row("s_store_dwordx2", store<2, false>),
+      store_row("s_store_dwordx4", store<4, false>),
+      store_row("s_buffer_store_dword", store<1, true>),
+      store_row("s_buffer_store_dwordx2", store<2, true>),
+      store_row("s_buffer_store_dwordx4", store<4, true>),
+      store_row("s_scratch_store_dword", scratch<store<1, false>>),
+      store_row("s_scratch_store_dwordx2", scratch<store<2, false>>),
+      store_row("s_scratch_store_dwordx4", scratch<store<4, false>>),
+      other_row("s_memtime", memory_time, WaitCounter::Scalar),
+      other_row("s_memrealtime", memory_time, WaitCounter::Scalar),
+      other_row("s_dcache_inv", nothing),
+      other_row("s_dcache_wb", nothing),
+      other_row("s_dcache_inv_vol", nothing),
+      other_row("s_dcache_wb_vol", nothing),
       // A hint to the address translation.
-      row("s_atc_probe", [](Wave &, const Instruction &) {}),
-      row("s_atc_probe_buffer", [](Wave &, const Instruction &) {}),
-      row("s_store_dword", store<1, false>),
-      row("s_store_dwordx2", store<2, false>),
-      row("s_store_dwordx4", store<4, false>),
-      row("s_buffer_store_dword", store<1, true>),
-      row("s_buffer_store_dwordx2", store<2, true>),
-      row("s_buffer_store_dwordx4", store<4, true>),
-      row("s_scratch_load_dword", scratch<load<1, false>>),
-      row("s_scratch_load_dwordx2", scratch<load<2, false>>),
-      row("s_scratch_load_dwordx4", scratch<load<4, false>>),
-      row("s_scratch_store_dword", scratch<store<1, false>>),
-      row("s_scratch_store_dwordx2", scratch<store<2, false>>),
-      row("s_scratch_store_dwordx4", scratch<store<4, false>>),
+      other_row("s_atc_probe", nothing),
+      other_row("s_atc_probe_buffer", nothing),
   };
-  for (size_t k = 0; k < global_atomics().size(); ++k) {
-    const AtomicAccess &access = global_atomics()[k];
+  for (const AtomicAccess &access : global_atomics()) {
     if (access.is_float)
       continue;
-    rows.push_back(row("s_atomic_" + std::string(access.name), atomic<false>));
-    rows.back().detail = static_cast<uint32_t>(k);
-    rows.push_back(row("s_buffer_atomic_" + std::string(access.name), atomic<true>));
-    rows.back().detail = static_cast<uint32_t>(k);
+    const std::string name(access.name);
+    rows.push_back(memory_row("s_atomic_" + name, atomic<false>, MemoryForm::Kind::Atomic));
+    describe_atomic(rows.back(), access);
+    rows.push_back(memory_row("s_buffer_atomic_" + name, atomic<true>, MemoryForm::Kind::Atomic));
+    describe_atomic(rows.back(), access);
   }
   return rows;
 }

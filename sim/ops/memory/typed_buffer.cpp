@@ -226,7 +226,7 @@ void load(Wave &wave, const Instruction &instruction) {
   if (!find_elements(wave, instruction, format.layout.bytes(), "typed buffer load", access, from))
     return;
   if (instruction.to_lds) {
-    lds_destination(wave, instruction, loads[4], active, destination);
+    lds_destination(wave, instruction, word_element, active, destination);
     if (!locate(wave, destination, 4, "typed buffer load to LDS", to) ||
         !shown(wave, instruction, destination))
       return;
@@ -276,14 +276,18 @@ std::vector<Operation> typed_buffer_operations() {
     for (size_t k = 0; k < std::size(forms); ++k) {
       if (typed && forms[k].high)
         continue;
-      const auto add = [&](const char *direction, Category category, Handler handler) {
-        rows.push_back(custom_operation(
+      const auto add = [&](const char *direction, Category category, Handler handler, MemoryForm::Kind kind) {
+        rows.push_back(memory_operation(
             fmt::format("{}buffer_{}_format_{}", typed ? "t" : "", direction, forms[k].suffix), category,
-            handler, OperandType::None));
+            handler,
+            {.kind = kind,
+             .addressing = Addressing::Buffer,
+             .element = {.half = forms[k].half, .high = forms[k].high},
+             .converts = true}));
         rows.back().detail = static_cast<uint32_t>(k) | (typed ? 256 : 0);
       };
-      add("load", Category::VmemLoad, load);
-      add("store", Category::VmemStore, store);
+      add("load", Category::VmemLoad, load, MemoryForm::Kind::Load);
+      add("store", Category::VmemStore, store, MemoryForm::Kind::Store);
     }
   return rows;
 }

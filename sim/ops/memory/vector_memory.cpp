@@ -7,39 +7,41 @@
 
 namespace nereid::sim {
 
-uint32_t extended(const Access &access, const std::byte *bytes) {
+uint32_t extended(const ElementForm &element, const std::byte *bytes) {
   uint32_t value = 0;
-  std::memcpy(&value, bytes, access.bytes);
-  if (!access.sign_extend)
+  std::memcpy(&value, bytes, element.bytes);
+  if (!element.sign_extend)
     return value;
-  return access.bytes == 1 ? static_cast<uint32_t>(static_cast<int8_t>(value))
-                           : static_cast<uint32_t>(static_cast<int16_t>(value));
+  return element.bytes == 1 ? static_cast<uint32_t>(static_cast<int8_t>(value))
+                            : static_cast<uint32_t>(static_cast<int16_t>(value));
 }
 
-void put_loaded(Wave &wave, unsigned first, unsigned lane, const Access &access, const std::byte *bytes) {
-  if (access.bytes >= 4) {
-    for (unsigned k = 0; k < access.words; ++k)
+void put_loaded(Wave &wave, unsigned first, unsigned lane, const ElementForm &element,
+                const std::byte *bytes) {
+  if (element.bytes >= 4) {
+    for (unsigned k = 0; k < element.words; ++k)
       std::memcpy(&wave.vgpr[first + k].word[lane], bytes + 4 * k, 4);
     return;
   }
-  uint32_t value = extended(access, bytes);
+  uint32_t value = extended(element, bytes);
   uint32_t &to = wave.vgpr[first].word[lane];
-  if (!access.half)
+  if (!element.half)
     to = value;
-  else if (access.high)
+  else if (element.high)
     to = (to & 0xFFFF) | value << 16;
   else
     to = (to & 0xFFFF0000) | (value & 0xFFFF);
 }
 
-void take_stored(const Wave &wave, unsigned first, unsigned lane, const Access &access, std::byte *bytes) {
-  if (access.bytes >= 4) {
-    for (unsigned k = 0; k < access.words; ++k)
+void take_stored(const Wave &wave, unsigned first, unsigned lane, const ElementForm &element,
+                 std::byte *bytes) {
+  if (element.bytes >= 4) {
+    for (unsigned k = 0; k < element.words; ++k)
       std::memcpy(bytes + 4 * k, &wave.vgpr[first + k].word[lane], 4);
     return;
   }
-  uint32_t value = wave.vgpr[first].word[lane] >> (access.high ? 16 : 0);
-  std::memcpy(bytes, &value, access.bytes);
+  uint32_t value = wave.vgpr[first].word[lane] >> (element.high ? 16 : 0);
+  std::memcpy(bytes, &value, element.bytes);
 }
 
 namespace {
@@ -85,39 +87,67 @@ using i64 = int64_t;
 using u64 = uint64_t;
 
 constexpr AtomicAccess atomics[] = {
-    {"swap", 4, false, false, integer<u32, [](u32, u32 b) { return b; }>},
-    {"cmpswap", 4, false, true, integer<u32, [](u32, u32 b) { return b; }>},
-    {"add", 4, false, false, integer<u32, [](u32 a, u32 b) { return a + b; }>},
-    {"sub", 4, false, false, integer<u32, [](u32 a, u32 b) { return a - b; }>},
-    {"smin", 4, false, false, integer<i32, [](i32 a, i32 b) { return std::min(a, b); }>},
-    {"umin", 4, false, false, integer<u32, [](u32 a, u32 b) { return std::min(a, b); }>},
-    {"smax", 4, false, false, integer<i32, [](i32 a, i32 b) { return std::max(a, b); }>},
-    {"umax", 4, false, false, integer<u32, [](u32 a, u32 b) { return std::max(a, b); }>},
-    {"and", 4, false, false, integer<u32, [](u32 a, u32 b) { return a & b; }>},
-    {"or", 4, false, false, integer<u32, [](u32 a, u32 b) { return a | b; }>},
-    {"xor", 4, false, false, integer<u32, [](u32 a, u32 b) { return a ^ b; }>},
-    {"inc", 4, false, false, integer<u32, increment<u32>>},
-    {"dec", 4, false, false, integer<u32, decrement<u32>>},
-    {"swap_x2", 8, false, false, integer<u64, [](u64, u64 b) { return b; }>},
-    {"cmpswap_x2", 8, false, true, integer<u64, [](u64, u64 b) { return b; }>},
-    {"add_x2", 8, false, false, integer<u64, [](u64 a, u64 b) { return a + b; }>},
-    {"sub_x2", 8, false, false, integer<u64, [](u64 a, u64 b) { return a - b; }>},
-    {"smin_x2", 8, false, false, integer<i64, [](i64 a, i64 b) { return std::min(a, b); }>},
-    {"umin_x2", 8, false, false, integer<u64, [](u64 a, u64 b) { return std::min(a, b); }>},
-    {"smax_x2", 8, false, false, integer<i64, [](i64 a, i64 b) { return std::max(a, b); }>},
-    {"umax_x2", 8, false, false, integer<u64, [](u64 a, u64 b) { return std::max(a, b); }>},
-    {"and_x2", 8, false, false, integer<u64, [](u64 a, u64 b) { return a & b; }>},
-    {"or_x2", 8, false, false, integer<u64, [](u64 a, u64 b) { return a | b; }>},
-    {"xor_x2", 8, false, false, integer<u64, [](u64 a, u64 b) { return a ^ b; }>},
-    {"inc_x2", 8, false, false, integer<u64, increment<u64>>},
-    {"dec_x2", 8, false, false, integer<u64, decrement<u64>>},
-    {"add_f32", 4, true, false, add_float},
-    {"add_f64", 8, true, false, real<[](double a, double b) { return a + b; }>},
-    {"min_f64", 8, true, false, real<[](double a, double b) { return std::fmin(a, b); }>},
-    {"max_f64", 8, true, false, real<[](double a, double b) { return std::fmax(a, b); }>},
-    {"pk_add_f16", 4, true, false, add_halves},
-    {"pk_add_bf16", 4, true, false, add_bfloats},
+    {.name = "swap", .bytes = 4, .apply = integer<u32, [](u32, u32 b) { return b; }>, .exchanges = true},
+    {.name = "cmpswap", .bytes = 4, .apply = integer<u32, [](u32, u32 b) { return b; }>, .compares = true},
+    {.name = "add", .bytes = 4, .apply = integer<u32, [](u32 a, u32 b) { return a + b; }>},
+    {.name = "sub", .bytes = 4, .apply = integer<u32, [](u32 a, u32 b) { return a - b; }>},
+    {.name = "smin", .bytes = 4, .apply = integer<i32, [](i32 a, i32 b) { return std::min(a, b); }>},
+    {.name = "umin", .bytes = 4, .apply = integer<u32, [](u32 a, u32 b) { return std::min(a, b); }>},
+    {.name = "smax", .bytes = 4, .apply = integer<i32, [](i32 a, i32 b) { return std::max(a, b); }>},
+    {.name = "umax", .bytes = 4, .apply = integer<u32, [](u32 a, u32 b) { return std::max(a, b); }>},
+    {.name = "and", .bytes = 4, .apply = integer<u32, [](u32 a, u32 b) { return a & b; }>},
+    {.name = "or", .bytes = 4, .apply = integer<u32, [](u32 a, u32 b) { return a | b; }>},
+    {.name = "xor", .bytes = 4, .apply = integer<u32, [](u32 a, u32 b) { return a ^ b; }>},
+    {.name = "inc", .bytes = 4, .apply = integer<u32, increment<u32>>},
+    {.name = "dec", .bytes = 4, .apply = integer<u32, decrement<u32>>},
+    {.name = "swap_x2", .bytes = 8, .apply = integer<u64, [](u64, u64 b) { return b; }>, .exchanges = true},
+    {.name = "cmpswap_x2", .bytes = 8, .apply = integer<u64, [](u64, u64 b) { return b; }>, .compares = true},
+    {.name = "add_x2", .bytes = 8, .apply = integer<u64, [](u64 a, u64 b) { return a + b; }>},
+    {.name = "sub_x2", .bytes = 8, .apply = integer<u64, [](u64 a, u64 b) { return a - b; }>},
+    {.name = "smin_x2", .bytes = 8, .apply = integer<i64, [](i64 a, i64 b) { return std::min(a, b); }>},
+    {.name = "umin_x2", .bytes = 8, .apply = integer<u64, [](u64 a, u64 b) { return std::min(a, b); }>},
+    {.name = "smax_x2", .bytes = 8, .apply = integer<i64, [](i64 a, i64 b) { return std::max(a, b); }>},
+    {.name = "umax_x2", .bytes = 8, .apply = integer<u64, [](u64 a, u64 b) { return std::max(a, b); }>},
+    {.name = "and_x2", .bytes = 8, .apply = integer<u64, [](u64 a, u64 b) { return a & b; }>},
+    {.name = "or_x2", .bytes = 8, .apply = integer<u64, [](u64 a, u64 b) { return a | b; }>},
+    {.name = "xor_x2", .bytes = 8, .apply = integer<u64, [](u64 a, u64 b) { return a ^ b; }>},
+    {.name = "inc_x2", .bytes = 8, .apply = integer<u64, increment<u64>>},
+    {.name = "dec_x2", .bytes = 8, .apply = integer<u64, decrement<u64>>},
+    {.name = "add_f32", .bytes = 4, .apply = add_float, .is_float = true},
+    {.name = "add_f64",
+     .bytes = 8,
+     .apply = real<[](double a, double b) { return a + b; }>,
+     .is_float = true},
+    {.name = "min_f64",
+     .bytes = 8,
+     .apply = real<[](double a, double b) { return std::fmin(a, b); }>,
+     .is_float = true},
+    {.name = "max_f64",
+     .bytes = 8,
+     .apply = real<[](double a, double b) { return std::fmax(a, b); }>,
+     .is_float = true},
+    {.name = "pk_add_f16", .bytes = 4, .apply = add_halves, .is_float = true},
+    {.name = "pk_add_bf16", .bytes = 4, .apply = add_bfloats, .is_float = true},
 };
+
+WaitCounter counter_of(Addressing addressing) {
+  switch (addressing) {
+  case Addressing::None:
+    return WaitCounter::None;
+  case Addressing::Scalar:
+    return WaitCounter::Scalar;
+  case Addressing::Flat:
+    return WaitCounter::Flat;
+  case Addressing::Lds:
+  case Addressing::LdsByM0:
+    return WaitCounter::Lds;
+  case Addressing::Global:
+  case Addressing::Scratch:
+  case Addressing::Buffer:
+    return WaitCounter::Vector;
+  }
+  return WaitCounter::None;
+}
 
 template <class T>
 uint64_t exchange(const AtomicAccess &access, std::byte *at, uint64_t operand, uint64_t expected) {
@@ -134,7 +164,23 @@ uint64_t exchange(const AtomicAccess &access, std::byte *at, uint64_t operand, u
 
 } // namespace
 
+Operation memory_operation(std::string name, Category category, Handler handler, const MemoryForm &form) {
+  Operation row = custom_operation(std::move(name), category, handler, OperandType::None);
+  row.taint = taint::of_kind(Taint::Kind::Memory);
+  row.counter = counter_of(form.addressing);
+  row.memory = form;
+  return row;
+}
+
 std::span<const AtomicAccess> global_atomics() { return atomics; }
+
+void describe_atomic(Operation &row, const AtomicAccess &access) {
+  row.detail = static_cast<uint32_t>(&access - atomics);
+  row.memory.element.bytes = access.bytes;
+  row.memory.exchanges = access.exchanges;
+  row.traits |= access.is_float ? Operation::FloatAtomic : Operation::None;
+}
+const AtomicAccess &atomic_of(const Operation &row) { return atomics[row.detail]; }
 
 uint64_t perform_atomic(const AtomicAccess &access, std::byte *at, uint64_t operand, uint64_t expected) {
   return access.bytes == 4 ? exchange<uint32_t>(access, at, operand, expected)

@@ -6,7 +6,8 @@
 #include <type_traits>
 
 #include "sim/decode/operations.h"
-#include "sim/ops/vector/lanes.h"
+#include "sim/ops/vector/truth_table.h"
+#include "sim/state/wave.h"
 
 namespace nereid::sim {
 
@@ -15,6 +16,7 @@ namespace {
 template <auto F, class Signature> struct ScalarHandler;
 
 template <auto F, class R, class... A> struct ScalarHandler<F, R (*)(bool &, A...)> {
+  static constexpr bool has_signed_pair = (std::is_same_v<A, int64_t> || ...);
   static constexpr OperandType sources[4] = {(sizeof(A) == 8 ? OperandType::Bits64 : OperandType::Bits32)...};
 
   template <size_t... I>
@@ -37,25 +39,29 @@ template <auto F, class R, class... A> struct ScalarHandler<F, R (*)(bool &, A..
 };
 
 /// A row from a function of SCC and the operands.
-template <auto F> Operation scalar(std::string name) {
-  using Maker = ScalarHandler<F, decltype(+F)>;
-  Operation operation;
-  operation.name = std::move(name);
-  operation.category = Category::Salu;
-  operation.handler = Maker::run;
-  for (unsigned i = 0; i < 3; ++i)
-    operation.source[i] = Maker::sources[i];
-  return operation;
+template <auto F> Operation scalar(std::string name, const RowFacts &facts = {}) {
+  using Row = ScalarHandler<F, decltype(+F)>;
+  Operation row = custom_operation(std::move(name), Category::Salu, Row::run, OperandType::None,
+                                   Row::sources[0], Row::sources[1], Row::sources[2], facts);
+  row.traits |= Row::has_signed_pair ? Operation::SignedLiteral : Operation::None;
+  return row;
 }
 
-Operation custom(std::string name, Handler handler, OperandType a = OperandType::Bits32,
-                 OperandType b = OperandType::None) {
-  return custom_operation(std::move(name), Category::Salu, handler, OperandType::None, a, b);
+Operation custom(std::string name, Handler handler, OperandType source = OperandType::Bits32,
+                 const RowFacts &facts = {}) {
+  return custom_operation(std::move(name), Category::Salu, handler, OperandType::None, source,
+                          OperandType::None, OperandType::None, facts);
 }
 
 template <class T> T nonzero(bool &scc, T value) {
   scc = value != 0;
   return value;
+}
+
+/// A row from a function that works bit by bit.
+template <auto F, class T> T nonzero_of(bool &scc, T a, T b) { return nonzero<T>(scc, F(a, b)); }
+template <auto F, class T> Operation logic(std::string name) {
+  return scalar<nonzero_of<F, T>>(std::move(name), {.taint = taint::logic(truth_table<F>)});
 }
 
 uint32_t add(bool &scc, uint32_t a, uint32_t b, uint32_t carry) {
@@ -73,10 +79,14 @@ template <unsigned Shift> uint32_t shift_add(bool &scc, uint32_t a, uint32_t b) 
   return static_cast<uint32_t>(sum);
 }
 
+/// The number of the highest bit, and so the bits of an amount or position that count.
+template <class T> constexpr uint32_t last_bit = sizeof(T) * 8 - 1;
+
 /// Bit field extraction: offset in bits 5:0 (4:0), width in bits 22:16.
+constexpr uint32_t field_width = 0x7F0000;
 template <class T> T extract_field(bool &scc, T value, uint32_t control) {
   constexpr unsigned bits = sizeof(T) * 8;
-  unsigned offset = control & (bits - 1), width = std::min(control >> 16 & 0x7F, bits);
+  unsigned offset = control & last_bit<T>, width = std::min((control & field_width) >> 16, bits);
   T shifted = static_cast<T>(value >> offset);
   if (width == 0)
     shifted = 0;
@@ -87,6 +97,10 @@ template <class T> T extract_field(bool &scc, T value, uint32_t control) {
   }
   scc = shifted != 0;
   return shifted;
+}
+
+template <class T> Operation field(std::string name) {
+  return scalar<extract_field<T>>(std::move(name), {.taint = taint::move_by({1}, field_width | last_bit<T>)});
 }
 
 template <class T> int32_t find_first(T value) { return value ? std::countr_zero(value) : -1; }
@@ -143,18 +157,31 @@ void conditional_move_64(Wave &wave, const Instruction &instruction) {
     wave.set_scalar_pair(instruction.destination, wave.scalar_value(instruction.source[0], true));
 }
 
-void bit_set(Wave &wave, const Instruction &instruction, bool value, bool wide) {
-  uint64_t bit = wave.scalar_value(instruction.source[0], false);
-  if (wide) {
-    uint64_t mask = uint64_t{1} << (bit & 63), old = wave.scalar_pair(instruction.destination);
-    wave.set_scalar_pair(instruction.destination, value ? old | mask : old & ~mask);
-  } else {
-    uint32_t mask = uint32_t{1} << (bit & 31), old = wave.sgpr[instruction.destination];
-    wave.set_scalar(instruction.destination, value ? old | mask : old & ~mask);
-  }
+/// The constant, or on the shadow planes none of its bits.
+template <bool Value> void conditional_constant(Wave &wave, const Instruction &instruction) {
+  if (wave.scc)
+    wave.set_scalar(instruction.destination, Value ? static_cast<uint32_t>(instruction.immediate) : 0);
 }
 
-unsigned relative(const Wave &wave, unsigned index) { return (index + wave.sgpr[scalar::m0]) & 127; }
+template <bool Value, class T> void bit_set(Wave &wave, const Instruction &instruction) {
+  const T bit = T{1} << (wave.scalar_value(instruction.source[0], false) & last_bit<T>);
+  const uint64_t old = wave.scalar_pair(instruction.destination);
+  const uint64_t changed = Value ? old | bit : old & ~uint64_t{bit};
+  if constexpr (sizeof(T) == 8)
+    wave.set_scalar_pair(instruction.destination, changed);
+  else
+    wave.set_scalar(instruction.destination, static_cast<uint32_t>(changed));
+}
+
+/// s_bitset: a bit that is set to a constant is not tainted, whatever the constant is.
+template <bool Value, class T> Operation bit_setting(std::string name) {
+  return custom(std::move(name), bit_set<Value, T>, OperandType::Bits32,
+                {.taint = taint::move_by({0}, last_bit<T>), .shadow_handler = bit_set<false, T>});
+}
+
+unsigned relative(const Wave &wave, unsigned index) {
+  return (index + wave.sgpr[scalar::m0]) & (scalar_registers - 1);
+}
 
 void rows_arithmetic(std::vector<Operation> &rows) {
   rows.insert(
@@ -195,13 +222,16 @@ void rows_arithmetic(std::vector<Operation> &rows) {
           }>("s_absdiff_i32"),
           scalar<[](bool &scc, uint32_t a) { return nonzero(scc, static_cast<int32_t>(a) < 0 ? 0 - a : a); }>(
               "s_abs_i32"),
-          scalar<[](bool &scc, uint32_t a, uint32_t b) { return scc ? a : b; }>("s_cselect_b32"),
-          scalar<[](bool &scc, uint64_t a, uint64_t b) { return scc ? a : b; }>("s_cselect_b64"),
-          scalar<[](bool &, uint32_t a, uint32_t b) { return (a & 0xFFFF) | b << 16; }>("s_pack_ll_b32_b16"),
+          scalar<[](bool &scc, uint32_t a, uint32_t b) { return scc ? a : b; }>("s_cselect_b32",
+                                                                                {.taint = taint::move}),
+          scalar<[](bool &scc, uint64_t a, uint64_t b) { return scc ? a : b; }>("s_cselect_b64",
+                                                                                {.taint = taint::move}),
+          scalar<[](bool &, uint32_t a, uint32_t b) { return (a & 0xFFFF) | b << 16; }>(
+              "s_pack_ll_b32_b16", {.taint = taint::move}),
           scalar<[](bool &, uint32_t a, uint32_t b) { return (a & 0xFFFF) | (b & 0xFFFF0000); }>(
-              "s_pack_lh_b32_b16"),
+              "s_pack_lh_b32_b16", {.taint = taint::move}),
           scalar<[](bool &, uint32_t a, uint32_t b) { return (a >> 16) | (b & 0xFFFF0000); }>(
-              "s_pack_hh_b32_b16"),
+              "s_pack_hh_b32_b16", {.taint = taint::move}),
       });
 }
 
@@ -209,18 +239,19 @@ template <class T> void rows_logic(std::vector<Operation> &rows, const std::stri
   rows.insert(
       rows.end(),
       {
-          scalar<[](bool &scc, T a, T b) { return nonzero<T>(scc, a & b); }>("s_and" + suffix),
-          scalar<[](bool &scc, T a, T b) { return nonzero<T>(scc, a | b); }>("s_or" + suffix),
-          scalar<[](bool &scc, T a, T b) { return nonzero<T>(scc, a ^ b); }>("s_xor" + suffix),
-          scalar<[](bool &scc, T a, T b) { return nonzero<T>(scc, a & ~b); }>("s_andn2" + suffix),
-          scalar<[](bool &scc, T a, T b) { return nonzero<T>(scc, a | ~b); }>("s_orn2" + suffix),
-          scalar<[](bool &scc, T a, T b) { return nonzero<T>(scc, ~(a & b)); }>("s_nand" + suffix),
-          scalar<[](bool &scc, T a, T b) { return nonzero<T>(scc, ~(a | b)); }>("s_nor" + suffix),
-          scalar<[](bool &scc, T a, T b) { return nonzero<T>(scc, ~(a ^ b)); }>("s_xnor" + suffix),
-          scalar<[](bool &scc, T a) { return nonzero<T>(scc, ~a); }>("s_not" + suffix),
-          scalar<[](bool &, T a) { return a; }>("s_mov" + suffix),
+          logic<[](T a, T b) { return a & b; }, T>("s_and" + suffix),
+          logic<[](T a, T b) { return a | b; }, T>("s_or" + suffix),
+          logic<[](T a, T b) { return a ^ b; }, T>("s_xor" + suffix),
+          logic<[](T a, T b) { return a & ~b; }, T>("s_andn2" + suffix),
+          logic<[](T a, T b) { return a | ~b; }, T>("s_orn2" + suffix),
+          logic<[](T a, T b) { return ~(a & b); }, T>("s_nand" + suffix),
+          logic<[](T a, T b) { return ~(a | b); }, T>("s_nor" + suffix),
+          logic<[](T a, T b) { return ~(a ^ b); }, T>("s_xnor" + suffix),
+          scalar<[](bool &scc, T a) { return nonzero<T>(scc, ~a); }>(
+              "s_not" + suffix, {.taint = taint::logic(truth_table<[](T a) { return ~a; }>)}),
+          scalar<[](bool &, T a) { return a; }>("s_mov" + suffix, {.taint = taint::move}),
           scalar<[](bool &scc, T a) { return nonzero<T>(scc, whole_quads<T>(a)); }>("s_wqm" + suffix),
-          scalar<[](bool &, T a) { return reverse_bits<T>(a); }>("s_brev" + suffix),
+          scalar<[](bool &, T a) { return reverse_bits<T>(a); }>("s_brev" + suffix, {.taint = taint::move}),
           scalar<[](bool &scc, T a) {
             return nonzero<uint32_t>(scc, static_cast<uint32_t>(std::popcount(a)));
           }>("s_bcnt1_i32" + suffix),
@@ -230,18 +261,17 @@ template <class T> void rows_logic(std::vector<Operation> &rows, const std::stri
           scalar<[](bool &, T a) { return find_first<T>(a); }>("s_ff1_i32" + suffix),
           scalar<[](bool &, T a) { return find_first<T>(~a); }>("s_ff0_i32" + suffix),
           scalar<[](bool &, T a) { return leading_zeros<T>(a); }>("s_flbit_i32" + suffix),
-          scalar<[](bool &scc, T a, uint32_t b) { return nonzero<T>(scc, a << (b & (sizeof(T) * 8 - 1))); }>(
-              "s_lshl" + suffix),
-          scalar<[](bool &scc, T a, uint32_t b) { return nonzero<T>(scc, a >> (b & (sizeof(T) * 8 - 1))); }>(
-              "s_lshr" + suffix),
+          scalar<[](bool &scc, T a, uint32_t b) { return nonzero<T>(scc, a << (b & last_bit<T>)); }>(
+              "s_lshl" + suffix, {.taint = taint::move_by({1}, last_bit<T>)}),
+          scalar<[](bool &scc, T a, uint32_t b) { return nonzero<T>(scc, a >> (b & last_bit<T>)); }>(
+              "s_lshr" + suffix, {.taint = taint::move_by({1}, last_bit<T>)}),
           scalar<[](bool &, uint32_t a, uint32_t b) {
-            constexpr unsigned last = sizeof(T) * 8 - 1;
-            return static_cast<T>(((T{1} << (a & last)) - 1) << (b & last));
+            return static_cast<T>(((T{1} << (a & last_bit<T>)) - 1) << (b & last_bit<T>));
           }>("s_bfm" + suffix),
-          scalar<[](bool &scc, T a, uint32_t b) { scc = (a >> (b & (sizeof(T) * 8 - 1)) & 1) == 0; }>(
-              "s_bitcmp0" + suffix),
-          scalar<[](bool &scc, T a, uint32_t b) { scc = (a >> (b & (sizeof(T) * 8 - 1)) & 1) == 1; }>(
-              "s_bitcmp1" + suffix),
+          scalar<[](bool &scc, T a, uint32_t b) { scc = ((a >> (b & last_bit<T>)) & 1) == 0; }>(
+              "s_bitcmp0" + suffix, {.taint = taint::controlled(Taint::Kind::BitTest, {1}, last_bit<T>)}),
+          scalar<[](bool &scc, T a, uint32_t b) { scc = ((a >> (b & last_bit<T>)) & 1) == 1; }>(
+              "s_bitcmp1" + suffix, {.taint = taint::controlled(Taint::Kind::BitTest, {1}, last_bit<T>)}),
       });
 }
 
@@ -250,25 +280,25 @@ void rows_bits(std::vector<Operation> &rows) {
       rows.end(),
       {
           scalar<[](bool &scc, int32_t a, uint32_t b) { return nonzero<int32_t>(scc, a >> (b & 31)); }>(
-              "s_ashr_i32"),
+              "s_ashr_i32", {.taint = taint::move_by({1}, 31)}),
           scalar<[](bool &scc, int64_t a, uint32_t b) { return nonzero<int64_t>(scc, a >> (b & 63)); }>(
-              "s_ashr_i64"),
-          scalar<extract_field<uint32_t>>("s_bfe_u32"),
-          scalar<extract_field<int32_t>>("s_bfe_i32"),
-          scalar<extract_field<uint64_t>>("s_bfe_u64"),
-          scalar<extract_field<int64_t>>("s_bfe_i64"),
+              "s_ashr_i64", {.taint = taint::move_by({1}, 63)}),
+          field<uint32_t>("s_bfe_u32"),
+          field<int32_t>("s_bfe_i32"),
+          field<uint64_t>("s_bfe_u64"),
+          field<int64_t>("s_bfe_i64"),
           scalar<[](bool &, int32_t a) { return leading_signs<int32_t>(a); }>("s_flbit_i32"),
           scalar<[](bool &, int64_t a) { return leading_signs<int64_t>(a); }>("s_flbit_i32_i64"),
           scalar<[](bool &, uint32_t a) { return static_cast<int32_t>(static_cast<int8_t>(a)); }>(
-              "s_sext_i32_i8"),
+              "s_sext_i32_i8", {.taint = taint::move}),
           scalar<[](bool &, uint32_t a) { return static_cast<int32_t>(static_cast<int16_t>(a)); }>(
-              "s_sext_i32_i16"),
+              "s_sext_i32_i16", {.taint = taint::move}),
           scalar<[](bool &, uint32_t a) {
             uint64_t result = 0;
             for (unsigned bit = 0; bit < 32; ++bit)
               result |= static_cast<uint64_t>(a >> bit & 1) * 3 << 2 * bit;
             return result;
-          }>("s_bitreplicate_b64_b32"),
+          }>("s_bitreplicate_b64_b32", {.taint = taint::move}),
           scalar<[](bool &scc, uint32_t a) {
             uint64_t any = 0;
             for (unsigned quad = 0; quad < 8; ++quad)
@@ -281,52 +311,71 @@ void rows_bits(std::vector<Operation> &rows) {
               any |= static_cast<uint64_t>((a >> 4 * quad & 15) != 0) << quad;
             return nonzero(scc, any);
           }>("s_quadmask_b64"),
-          custom("s_bitset0_b32", [](Wave &w, const Instruction &i) { bit_set(w, i, false, false); }),
-          custom("s_bitset1_b32", [](Wave &w, const Instruction &i) { bit_set(w, i, true, false); }),
-          custom("s_bitset0_b64", [](Wave &w, const Instruction &i) { bit_set(w, i, false, true); }),
-          custom("s_bitset1_b64", [](Wave &w, const Instruction &i) { bit_set(w, i, true, true); }),
-          custom("s_cmov_b32", conditional_move),
-          custom("s_cmov_b64", conditional_move_64, OperandType::Bits64),
-          custom("s_movrels_b32",
-                 [](Wave &w, const Instruction &i) {
-                   w.set_scalar(i.destination, w.sgpr[relative(w, i.source[0].index)]);
-                 }),
-          custom(
-              "s_movrels_b64",
-              [](Wave &w, const Instruction &i) {
-                w.set_scalar_pair(i.destination, w.scalar_pair(relative(w, i.source[0].index)));
-              },
-              OperandType::Bits64),
-          custom(
-              "s_movreld_b64",
-              [](Wave &w, const Instruction &i) {
-                w.set_scalar_pair(relative(w, i.destination), w.scalar_value(i.source[0], true));
-              },
-              OperandType::Bits64),
-          custom("s_movreld_b32",
-                 [](Wave &w, const Instruction &i) {
-                   w.set_scalar(relative(w, i.destination),
-                                static_cast<uint32_t>(w.scalar_value(i.source[0], false)));
-                 }),
+          bit_setting<false, uint32_t>("s_bitset0_b32"),
+          bit_setting<false, uint64_t>("s_bitset0_b64"),
+          bit_setting<true, uint32_t>("s_bitset1_b32"),
+          bit_setting<true, uint64_t>("s_bitset1_b64"),
+          custom("s_cmov_b32", conditional_move, OperandType::Bits32, {.taint = taint::move}),
+          custom("s_cmov_b64", conditional_move_64, OperandType::Bits64, {.taint = taint::move}),
       });
 }
 
+void rows_relative(std::vector<Operation> &rows) {
+  const RowFacts by_m0{.hazard = HazardClass::ReadsM0};
+  rows.insert(rows.end(),
+              {
+                  custom(
+                      "s_movrels_b32",
+                      [](Wave &w, const Instruction &i) {
+                        w.set_scalar(i.destination, w.sgpr[relative(w, i.source[0].index)]);
+                      },
+                      OperandType::Bits32, by_m0),
+                  custom(
+                      "s_movrels_b64",
+                      [](Wave &w, const Instruction &i) {
+                        w.set_scalar_pair(i.destination, w.scalar_pair(relative(w, i.source[0].index)));
+                      },
+                      OperandType::Bits64, by_m0),
+                  custom(
+                      "s_movreld_b32",
+                      [](Wave &w, const Instruction &i) {
+                        w.set_scalar(relative(w, i.destination),
+                                     static_cast<uint32_t>(w.scalar_value(i.source[0], false)));
+                      },
+                      OperandType::Bits32, by_m0),
+                  custom(
+                      "s_movreld_b64",
+                      [](Wave &w, const Instruction &i) {
+                        w.set_scalar_pair(relative(w, i.destination), w.scalar_value(i.source[0], true));
+                      },
+                      OperandType::Bits64, by_m0),
+              });
+}
+
+/// Rows from a function of a mask and EXEC that works bit by bit.
+template <auto F> Operation saving(std::string name) {
+  return custom(std::move(name), save_exec<F>, OperandType::Bits64, {.taint = taint::logic(truth_table<F>)});
+}
+template <auto F> Operation writing(std::string name) {
+  return custom(std::move(name), write_exec<F>, OperandType::Bits64, {.taint = taint::logic(truth_table<F>)});
+}
+
 void rows_exec(std::vector<Operation> &rows) {
-  auto add_row = [&](const char *name, Handler handler) {
-    rows.push_back(custom(name, handler, OperandType::Bits64));
-  };
-  add_row("s_and_saveexec_b64", save_exec<[](uint64_t s, uint64_t e) { return s & e; }>);
-  add_row("s_or_saveexec_b64", save_exec<[](uint64_t s, uint64_t e) { return s | e; }>);
-  add_row("s_xor_saveexec_b64", save_exec<[](uint64_t s, uint64_t e) { return s ^ e; }>);
-  add_row("s_andn2_saveexec_b64", save_exec<[](uint64_t s, uint64_t e) { return s & ~e; }>);
-  add_row("s_orn2_saveexec_b64", save_exec<[](uint64_t s, uint64_t e) { return s | ~e; }>);
-  add_row("s_nand_saveexec_b64", save_exec<[](uint64_t s, uint64_t e) { return ~(s & e); }>);
-  add_row("s_nor_saveexec_b64", save_exec<[](uint64_t s, uint64_t e) { return ~(s | e); }>);
-  add_row("s_xnor_saveexec_b64", save_exec<[](uint64_t s, uint64_t e) { return ~(s ^ e); }>);
-  add_row("s_andn1_saveexec_b64", save_exec<[](uint64_t s, uint64_t e) { return ~s & e; }>);
-  add_row("s_orn1_saveexec_b64", save_exec<[](uint64_t s, uint64_t e) { return ~s | e; }>);
-  add_row("s_andn1_wrexec_b64", write_exec<[](uint64_t s, uint64_t e) { return ~s & e; }>);
-  add_row("s_andn2_wrexec_b64", write_exec<[](uint64_t s, uint64_t e) { return s & ~e; }>);
+  using u64 = uint64_t;
+  rows.insert(rows.end(), {
+                              saving<[](u64 s, u64 e) { return s & e; }>("s_and_saveexec_b64"),
+                              saving<[](u64 s, u64 e) { return s | e; }>("s_or_saveexec_b64"),
+                              saving<[](u64 s, u64 e) { return s ^ e; }>("s_xor_saveexec_b64"),
+                              saving<[](u64 s, u64 e) { return s & ~e; }>("s_andn2_saveexec_b64"),
+                              saving<[](u64 s, u64 e) { return s | ~e; }>("s_orn2_saveexec_b64"),
+                              saving<[](u64 s, u64 e) { return ~(s & e); }>("s_nand_saveexec_b64"),
+                              saving<[](u64 s, u64 e) { return ~(s | e); }>("s_nor_saveexec_b64"),
+                              saving<[](u64 s, u64 e) { return ~(s ^ e); }>("s_xnor_saveexec_b64"),
+                              saving<[](u64 s, u64 e) { return ~s & e; }>("s_andn1_saveexec_b64"),
+                              saving<[](u64 s, u64 e) { return ~s | e; }>("s_orn1_saveexec_b64"),
+                              writing<[](u64 s, u64 e) { return ~s & e; }>("s_andn1_wrexec_b64"),
+                              writing<[](u64 s, u64 e) { return s & ~e; }>("s_andn2_wrexec_b64"),
+                          });
 }
 
 template <class T, class K> void rows_compare(std::vector<Operation> &rows, const std::string &type) {
@@ -353,10 +402,8 @@ void rows_constant(std::vector<Operation> &rows) {
   rows.push_back(custom("s_movk_i32", [](Wave &w, const Instruction &i) {
     w.set_scalar(i.destination, static_cast<uint32_t>(i.immediate));
   }));
-  rows.push_back(custom("s_cmovk_i32", [](Wave &w, const Instruction &i) {
-    if (w.scc)
-      w.set_scalar(i.destination, static_cast<uint32_t>(i.immediate));
-  }));
+  rows.push_back(custom("s_cmovk_i32", conditional_constant<true>, OperandType::Bits32,
+                        {.taint = taint::move, .shadow_handler = conditional_constant<false>}));
   rows.push_back(custom("s_addk_i32", [](Wave &w, const Instruction &i) {
     int32_t sum;
     w.scc = __builtin_add_overflow(static_cast<int32_t>(w.sgpr[i.destination]), i.immediate, &sum);
@@ -375,6 +422,7 @@ std::vector<Operation> scalar_alu_operations() {
   rows_logic<uint32_t>(rows, "_b32");
   rows_logic<uint64_t>(rows, "_b64");
   rows_bits(rows);
+  rows_relative(rows);
   rows_exec(rows);
   rows_compare<uint32_t, uint16_t>(rows, "u32");
   rows_compare<int32_t, int16_t>(rows, "i32");

@@ -6,15 +6,16 @@
 
 #include "sim/decode/operations.h"
 #include "sim/decode/program.h"
-#include "sim/ops/vector/lanes.h"
+#include "sim/state/wave.h"
 
 namespace nereid::sim {
 
 namespace {
 
 Operation control(std::string name, Category category, Handler handler,
-                  OperandType source = OperandType::None) {
-  return custom_operation(std::move(name), category, handler, OperandType::None, source);
+                  OperandType source = OperandType::None, const RowFacts &facts = {}) {
+  return custom_operation(std::move(name), category, handler, OperandType::None, source, OperandType::None,
+                          OperandType::None, facts);
 }
 
 void nothing(Wave &, const Instruction &) {}
@@ -80,11 +81,11 @@ uint32_t hardware_register(const Wave &wave, unsigned id) {
   case status_register:
     return wave.scc | (wave.exec() == 0) << 9 | (wave.scalar_pair(scalar::vcc) == 0) << 10;
   case 4: // HW_ID: wave slot and SIMD
-    return (wave.index / 4 & 15) | (wave.index & 3) << 4;
+    return (wave.index / simd_count & 15) | wave.index % simd_count << 4;
   case lds_allocation:
-    return static_cast<uint32_t>((wave.group->lds.size() + 1279) / 1280) << 12;
-  case 20: // XCC_ID: workgroups are dealt over the eight dies in turn
-    return wave.group->linear_id % 8;
+    return static_cast<uint32_t>((wave.group->lds.size() + lds_granule - 1) / lds_granule) << 12;
+  case 20: // XCC_ID: workgroups are distributed over the XCDs in turn
+    return wave.group->linear_id % xcd_count;
   default:
     return 0;
   }
@@ -118,20 +119,29 @@ void set_mode_bit(Wave &wave, uint32_t bit, bool value) {
   wave.set_mode(value ? wave.mode | bit : wave.mode & ~bit);
 }
 
+constexpr uint32_t index_bits = 0xFF, enabled_bits = 0xF000;
+
 /// The index goes to M0[7:0] and what it applies to, the second operand's field itself, to M0[15:12].
 void index_on(Wave &wave, const Instruction &instruction) {
-  uint32_t index = wave.scalar_value(instruction.source[0], false) & 0xFF;
+  uint32_t index = wave.scalar_value(instruction.source[0], false) & index_bits;
   uint32_t enabled = instruction.source[1].index & 15u;
-  wave.set_scalar(scalar::m0, (wave.sgpr[scalar::m0] & ~0xF0FFu) | index | enabled << 12);
+  wave.set_scalar(scalar::m0, (wave.sgpr[scalar::m0] & ~(index_bits | enabled_bits)) | index | enabled << 12);
   set_mode_bit(wave, indexing_bit, true);
+}
+void index_on_shadow(Wave &plane, const Instruction &instruction) {
+  uint32_t index = plane.scalar_value(instruction.source[0], false) & index_bits;
+  plane.set_scalar(scalar::m0, (plane.sgpr[scalar::m0] & ~(index_bits | enabled_bits)) | index);
 }
 void index_off(Wave &wave, const Instruction &) { set_mode_bit(wave, indexing_bit, false); }
 void index_mode(Wave &wave, const Instruction &instruction) {
-  wave.set_scalar(scalar::m0, (wave.sgpr[scalar::m0] & ~0xF000u) | (instruction.immediate & 15u) << 12);
+  wave.set_scalar(scalar::m0, (wave.sgpr[scalar::m0] & ~enabled_bits) | (instruction.immediate & 15u) << 12);
+}
+void index_mode_shadow(Wave &plane, const Instruction &) {
+  plane.set_scalar(scalar::m0, plane.sgpr[scalar::m0] & ~enabled_bits);
 }
 void index_value(Wave &wave, const Instruction &instruction) {
-  uint32_t index = wave.scalar_value(instruction.source[0], false) & 0xFF;
-  wave.set_scalar(scalar::m0, (wave.sgpr[scalar::m0] & ~0xFFu) | index);
+  uint32_t index = wave.scalar_value(instruction.source[0], false) & index_bits;
+  wave.set_scalar(scalar::m0, (wave.sgpr[scalar::m0] & ~index_bits) | index);
 }
 
 void set_skip(Wave &wave, const Instruction &instruction) {
@@ -179,46 +189,87 @@ void join(Wave &wave, const Instruction &instruction) {
   jump_to_address(wave, target);
 }
 
+/// A branch by an immediate distance, on a condition that `kind` names.
+Operation branch(std::string name, Handler handler, Taint::Kind kind = Taint::Kind::Branch) {
+  return control(std::move(name), Category::Branch, handler, OperandType::None,
+                 {.traits = Operation::RelativeTarget, .taint = taint::of_kind(kind)});
+}
+/// A branch to an address that registers hold.
+Operation indirect(std::string name, Handler handler, OperandType a = OperandType::None,
+                   OperandType b = OperandType::None) {
+  return custom_operation(std::move(name), Category::Branch, handler, OperandType::None, a, b,
+                          OperandType::None, {.taint = taint::branch});
+}
+
+void rows_branches(std::vector<Operation> &rows) {
+  constexpr OperandType word = OperandType::Bits32, pair = OperandType::Bits64;
+  constexpr Taint::Kind on_scc = Taint::Kind::BranchOnScc, on_vcc = Taint::Kind::BranchOnVcc;
+  rows.insert(
+      rows.end(),
+      {
+          branch("s_branch", jump),
+          branch("s_cbranch_scc0", branch_if<[](const Wave &w) { return !w.scc; }>, on_scc),
+          branch("s_cbranch_scc1", branch_if<[](const Wave &w) { return w.scc; }>, on_scc),
+          branch("s_cbranch_vccz", branch_if<[](const Wave &w) { return w.scalar_pair(scalar::vcc) == 0; }>,
+                 on_vcc),
+          branch("s_cbranch_vccnz", branch_if<[](const Wave &w) { return w.scalar_pair(scalar::vcc) != 0; }>,
+                 on_vcc),
+          branch("s_cbranch_execz", branch_if<[](const Wave &w) { return w.exec() == 0; }>),
+          branch("s_cbranch_execnz", branch_if<[](const Wave &w) { return w.exec() != 0; }>),
+          control("s_call_b64", Category::Branch, call, OperandType::None,
+                  {.traits = Operation::RelativeTarget | Operation::ReadsPc}),
+          control("s_getpc_b64", Category::Salu, get_pc, OperandType::None, {.traits = Operation::ReadsPc}),
+          indirect("s_setpc_b64", set_pc, pair),
+          indirect("s_swappc_b64", swap_pc, pair),
+          indirect("s_cbranch_g_fork", fork_to_register, pair, pair),
+          indirect("s_cbranch_i_fork", fork_to_label),
+          indirect("s_cbranch_join", join, word),
+      });
+}
+
+void rows_modes(std::vector<Operation> &rows) {
+  constexpr OperandType none = OperandType::None, word = OperandType::Bits32;
+  constexpr RowFacts sets{.hazard = HazardClass::SetsHardwareRegister};
+  const auto indexing = [&](const char *name, Handler handler, OperandType a, OperandType b,
+                            Handler shadow_handler) {
+    return custom_operation(
+        name, Category::Salu, handler, none, a, b, none,
+        {.traits = Operation::IndexesRegisters, .taint = taint::move, .shadow_handler = shadow_handler});
+  };
+  rows.insert(rows.end(), {
+                              control("s_getreg_b32", Category::Salu, get_register, none,
+                                      {.hazard = HazardClass::GetsHardwareRegister}),
+                              control("s_setreg_b32", Category::Salu, set_register, none, sets),
+                              control("s_setreg_imm32_b32", Category::Salu, set_register_literal, none, sets),
+                              indexing("s_set_gpr_idx_on", index_on, word, word, index_on_shadow),
+                              indexing("s_set_gpr_idx_mode", index_mode, none, none, index_mode_shadow),
+                              indexing("s_set_gpr_idx_idx", index_value, word, none, nullptr),
+                              control("s_set_gpr_idx_off", Category::Salu, index_off),
+                              custom_operation("s_setvskip", Category::Salu, set_skip, none, word, word),
+                          });
+}
+
 } // namespace
 
 std::vector<Operation> scalar_control_operations() {
-  constexpr OperandType none = OperandType::None, word = OperandType::Bits32, pair = OperandType::Bits64;
+  constexpr OperandType none = OperandType::None;
+  constexpr RowFacts by_m0{.hazard = HazardClass::ReadsM0};
   std::vector<Operation> rows = {
       control("s_endpgm", Category::Other, end_program),
       control("s_endpgm_saved", Category::Other, end_program),
       control("s_barrier", Category::Barrier, barrier),
       control("s_waitcnt", Category::Waitcnt, nothing),
       control("s_trap", Category::Other, trap),
-      control("s_branch", Category::Branch, jump),
-      control("s_cbranch_scc0", Category::Branch, branch_if<[](const Wave &w) { return !w.scc; }>),
-      control("s_cbranch_scc1", Category::Branch, branch_if<[](const Wave &w) { return w.scc; }>),
-      control("s_cbranch_vccz", Category::Branch,
-              branch_if<[](const Wave &w) { return w.scalar_pair(scalar::vcc) == 0; }>),
-      control("s_cbranch_vccnz", Category::Branch,
-              branch_if<[](const Wave &w) { return w.scalar_pair(scalar::vcc) != 0; }>),
-      control("s_cbranch_execz", Category::Branch, branch_if<[](const Wave &w) { return w.exec() == 0; }>),
-      control("s_cbranch_execnz", Category::Branch, branch_if<[](const Wave &w) { return w.exec() != 0; }>),
-      control("s_getpc_b64", Category::Salu, get_pc),
-      control("s_setpc_b64", Category::Branch, set_pc, OperandType::Bits64),
-      control("s_swappc_b64", Category::Branch, swap_pc, OperandType::Bits64),
-      control("s_call_b64", Category::Branch, call),
-      control("s_getreg_b32", Category::Salu, get_register),
-      control("s_setreg_b32", Category::Salu, set_register),
-      control("s_setreg_imm32_b32", Category::Salu, set_register_literal),
-      custom_operation("s_set_gpr_idx_on", Category::Salu, index_on, none, word, word),
-      control("s_set_gpr_idx_off", Category::Salu, index_off),
-      control("s_set_gpr_idx_mode", Category::Salu, index_mode),
-      control("s_set_gpr_idx_idx", Category::Salu, index_value, word),
-      custom_operation("s_setvskip", Category::Salu, set_skip, none, word, word),
-      custom_operation("s_cbranch_g_fork", Category::Branch, fork_to_register, none, pair, pair),
-      control("s_cbranch_i_fork", Category::Branch, fork_to_label),
-      control("s_cbranch_join", Category::Branch, join, word),
+      control("s_nop", Category::Other, nothing, none, {.hazard = HazardClass::WaitStates}),
+      control("s_ttracedata", Category::Other, nothing, none, by_m0),
+      control("s_sendmsg", Category::Other, nothing, none, by_m0),
   };
+  rows_branches(rows);
+  rows_modes(rows);
   // Nobody debugs a simulated wave: the branches on a debugger's state are never taken.
-  for (const char *name :
-       {"s_nop", "s_sleep", "s_setprio", "s_sethalt", "s_icache_inv", "s_incperflevel", "s_decperflevel",
-        "s_ttracedata", "s_sendmsg", "s_setkill", "s_wakeup", "s_cbranch_cdbgsys", "s_cbranch_cdbguser",
-        "s_cbranch_cdbgsys_or_user", "s_cbranch_cdbgsys_and_user"})
+  for (const char *name : {"s_sleep", "s_setprio", "s_sethalt", "s_icache_inv", "s_incperflevel",
+                           "s_decperflevel", "s_setkill", "s_wakeup", "s_cbranch_cdbgsys",
+                           "s_cbranch_cdbguser", "s_cbranch_cdbgsys_or_user", "s_cbranch_cdbgsys_and_user"})
     rows.push_back(control(name, Category::Other, nothing));
   return rows;
 }

@@ -35,8 +35,9 @@ template <Relation R> bool compare(Half a, Half b) { return compare<R, float>(a.
 
 /// Adds v_cmp_NAME and v_cmpx_NAME.
 template <auto F> void both(std::vector<Operation> &rows, const std::string &name) {
-  rows.push_back(vector_operation<F>("v_cmp_" + name, Operation::IgnoresMode));
-  rows.push_back(vector_operation<F>("v_cmpx_" + name, Operation::IgnoresMode | Operation::WritesExec));
+  rows.push_back(vector_operation<F>("v_cmp_" + name, {.traits = Operation::IgnoresMode}));
+  rows.push_back(
+      vector_operation<F>("v_cmpx_" + name, {.traits = Operation::IgnoresMode | Operation::WritesExec}));
 }
 
 template <class T, Relation R> void relation(std::vector<Operation> &rows, const std::string &name) {

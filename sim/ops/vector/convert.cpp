@@ -11,7 +11,9 @@ namespace nereid::sim {
 
 namespace {
 
-constexpr unsigned ignore_mode = Operation::IgnoresMode;
+constexpr RowFacts ignore_mode{.traits = Operation::IgnoresMode};
+/// Conversions of two values to the halves of a register.
+constexpr Taint two_halves = taint::elements(Taint::Elements::SourceByHalf);
 
 /// Truncates; out of range saturates and NaN becomes 0.
 template <class T, class F> T to_integer(F value) {
@@ -80,10 +82,10 @@ void rows_integer(std::vector<Operation> &rows) {
           vector_operation<[](uint32_t a) { return static_cast<double>(a); }>("v_cvt_f64_u32"),
           vector_operation<[](int16_t a) { return Half{static_cast<float>(a)}; }>("v_cvt_f16_i16"),
           vector_operation<[](uint16_t a) { return Half{static_cast<float>(a)}; }>("v_cvt_f16_u16"),
-          vector_operation<unsigned_byte<0>>("v_cvt_f32_ubyte0"),
-          vector_operation<unsigned_byte<1>>("v_cvt_f32_ubyte1"),
-          vector_operation<unsigned_byte<2>>("v_cvt_f32_ubyte2"),
-          vector_operation<unsigned_byte<3>>("v_cvt_f32_ubyte3"),
+          vector_operation<unsigned_byte<0>>("v_cvt_f32_ubyte0", {.taint = taint::on_bits(0xFFu << 0)}),
+          vector_operation<unsigned_byte<1>>("v_cvt_f32_ubyte1", {.taint = taint::on_bits(0xFFu << 8)}),
+          vector_operation<unsigned_byte<2>>("v_cvt_f32_ubyte2", {.taint = taint::on_bits(0xFFu << 16)}),
+          vector_operation<unsigned_byte<3>>("v_cvt_f32_ubyte3", {.taint = taint::on_bits(0xFFu << 24)}),
           vector_operation<[](uint32_t a) {
             return static_cast<float>(static_cast<int32_t>(a << 28) >> 28) / 16.0f;
           }>("v_cvt_off_f32_i4"),
@@ -91,22 +93,22 @@ void rows_integer(std::vector<Operation> &rows) {
           vector_operation<[](Half a) { return unsigned_normal(a.value); }>("v_cvt_norm_u16_f16"),
           vector_operation<[](float a, float b) {
             return pack(static_cast<uint16_t>(signed_normal(a)), static_cast<uint16_t>(signed_normal(b)));
-          }>("v_cvt_pknorm_i16_f32"),
+          }>("v_cvt_pknorm_i16_f32", {.taint = two_halves}),
           vector_operation<[](float a, float b) { return pack(unsigned_normal(a), unsigned_normal(b)); }>(
-              "v_cvt_pknorm_u16_f32"),
+              "v_cvt_pknorm_u16_f32", {.taint = two_halves}),
           vector_operation<[](Half a, Half b) {
             return pack(static_cast<uint16_t>(signed_normal(a.value)),
                         static_cast<uint16_t>(signed_normal(b.value)));
-          }>("v_cvt_pknorm_i16_f16"),
+          }>("v_cvt_pknorm_i16_f16", {.taint = two_halves}),
           vector_operation<[](Half a, Half b) {
             return pack(unsigned_normal(a.value), unsigned_normal(b.value));
-          }>("v_cvt_pknorm_u16_f16"),
+          }>("v_cvt_pknorm_u16_f16", {.taint = two_halves}),
           vector_operation<[](int32_t a, int32_t b) {
             return pack(static_cast<uint16_t>(narrow<int16_t>(a)), static_cast<uint16_t>(narrow<int16_t>(b)));
-          }>("v_cvt_pk_i16_i32"),
+          }>("v_cvt_pk_i16_i32", {.taint = two_halves}),
           vector_operation<[](uint32_t a, uint32_t b) {
             return pack(narrow<uint16_t>(a), narrow<uint16_t>(b));
-          }>("v_cvt_pk_u16_u32"),
+          }>("v_cvt_pk_u16_u32", {.taint = two_halves}),
           vector_operation<insert_byte>("v_cvt_pk_u8_f32"),
           vector_operation<saturate_bytes>("v_sat_pk_u8_i16"),
       });
@@ -122,12 +124,12 @@ void rows_float(std::vector<Operation> &rows) {
           vector_operation<[](float a) { return Half{a}; }>("v_cvt_f16_f32", ignore_mode),
           vector_operation<[](uint16_t a) { return bfloat_to_float(a); }>("v_cvt_f32_bf16", ignore_mode),
           saturating_operation<bfloats, [](float a, float b) { return bfloats(unit(a), unit(b)); }>(
-              "v_cvt_pk_bf16_f32", ignore_mode),
-          vector_operation<[](float a, float b) { return PackedHalf{a, b}; }>("v_cvt_pk_f16_f32",
-                                                                              ignore_mode),
+              "v_cvt_pk_bf16_f32", {.traits = Operation::IgnoresMode, .taint = two_halves}),
+          vector_operation<[](float a, float b) { return PackedHalf{a, b}; }>(
+              "v_cvt_pk_f16_f32", {.traits = Operation::IgnoresMode, .taint = two_halves}),
           saturating_operation<truncated_halves,
                                [](float a, float b) { return truncated_halves(unit(a), unit(b)); }>(
-              "v_cvt_pkrtz_f16_f32", ignore_mode),
+              "v_cvt_pkrtz_f16_f32", {.traits = Operation::IgnoresMode, .taint = two_halves}),
       });
 }
 
@@ -191,21 +193,28 @@ template <const SmallFormat &F> PackedFloat unpack_small(uint16_t pair) {
 template <const SmallFormat &F> float single_small(uint32_t word) { return small_to_float(F, word & 0xFF); }
 
 void rows_small(std::vector<Operation> &rows) {
-  auto row = [&](const char *name, Handler handler, OperandType second) {
-    rows.push_back(custom_operation(name, Category::Valu, handler, OperandType::Bits32, OperandType::Float32,
-                                    second, OperandType::None, ignore_mode));
+  const auto row = [&](const char *name, Handler handler, OperandType second, RegisterPart part,
+                       HazardClass hazard = HazardClass::None) {
+    rows.push_back(custom_operation(
+        name, Category::Valu, handler, OperandType::Bits32, OperandType::Float32, second, OperandType::None,
+        {.traits = Operation::IgnoresMode, .taint = taint::to_part(part), .hazard = hazard}));
   };
-  row("v_cvt_pkaccum_u8_f32", accumulate_byte, OperandType::Bits32);
-  row("v_cvt_pk_fp8_f32", replace_half<packed_small<fp8>>, OperandType::Float32);
-  row("v_cvt_pk_bf8_f32", replace_half<packed_small<bf8>>, OperandType::Float32);
-  row("v_cvt_sr_fp8_f32", replace_byte<stochastic_small<fp8>>, OperandType::Bits32);
-  row("v_cvt_sr_bf8_f32", replace_byte<stochastic_small<bf8>>, OperandType::Bits32);
-  row("v_cvt_sr_bf16_f32", replace_half<stochastic_bfloat>, OperandType::Bits32);
-  row("v_cvt_sr_f16_f32", replace_half<stochastic_half>, OperandType::Bits32);
+  constexpr OperandType word = OperandType::Bits32, value = OperandType::Float32;
+  constexpr RegisterPart half = RegisterPart::SelectedHalf, byte = RegisterPart::SelectedByte;
+  constexpr HazardClass selected = HazardClass::SelectedByteResult;
+  row("v_cvt_pkaccum_u8_f32", accumulate_byte, word, RegisterPart::Whole);
+  row("v_cvt_pk_fp8_f32", replace_half<packed_small<fp8>>, value, half, selected);
+  row("v_cvt_pk_bf8_f32", replace_half<packed_small<bf8>>, value, half, selected);
+  row("v_cvt_sr_fp8_f32", replace_byte<stochastic_small<fp8>>, word, byte, selected);
+  row("v_cvt_sr_bf8_f32", replace_byte<stochastic_small<bf8>>, word, byte, selected);
+  row("v_cvt_sr_bf16_f32", replace_half<stochastic_bfloat>, word, half);
+  row("v_cvt_sr_f16_f32", replace_half<stochastic_half>, word, half);
   rows.push_back(vector_operation<unpack_small<fp8>>("v_cvt_pk_f32_fp8", ignore_mode));
   rows.push_back(vector_operation<unpack_small<bf8>>("v_cvt_pk_f32_bf8", ignore_mode));
-  rows.push_back(vector_operation<single_small<fp8>>("v_cvt_f32_fp8", ignore_mode));
-  rows.push_back(vector_operation<single_small<bf8>>("v_cvt_f32_bf8", ignore_mode));
+  rows.push_back(vector_operation<single_small<fp8>>(
+      "v_cvt_f32_fp8", {.traits = Operation::IgnoresMode, .taint = taint::on_bits(0xFF)}));
+  rows.push_back(vector_operation<single_small<bf8>>(
+      "v_cvt_f32_bf8", {.traits = Operation::IgnoresMode, .taint = taint::on_bits(0xFF)}));
 }
 
 } // namespace

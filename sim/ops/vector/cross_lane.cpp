@@ -18,7 +18,7 @@ uint32_t scalar_operand(const Wave &wave, const Source &source) {
 }
 
 void read_lane(Wave &wave, const Instruction &instruction) {
-  unsigned lane = scalar_operand(wave, instruction.source[1]) & 63;
+  unsigned lane = scalar_operand(wave, instruction.source[1]) % lane_count;
   wave.set_scalar(instruction.destination, wave.vgpr[instruction.source[0].index].word[lane]);
 }
 
@@ -31,7 +31,7 @@ void read_first_lane(Wave &wave, const Instruction &instruction) {
 }
 
 void write_lane(Wave &wave, const Instruction &instruction) {
-  unsigned lane = scalar_operand(wave, instruction.source[1]) & 63;
+  unsigned lane = scalar_operand(wave, instruction.source[1]) % lane_count;
   wave.vgpr[instruction.destination].word[lane] = scalar_operand(wave, instruction.source[0]);
 }
 
@@ -78,7 +78,7 @@ void store_at(Wave &wave, unsigned index, const uint32_t *from) {
 
 void read_accumulation(Wave &wave, const Instruction &instruction) {
   store_at(wave, instruction.destination,
-           wave.vgpr[accumulation_base + (instruction.source[0].index & 255)].word);
+           wave.vgpr[accumulation_base + instruction.source[0].index % accumulation_base].word);
 }
 void write_accumulation(Wave &wave, const Instruction &instruction) {
   OperandBuffers buffers;
@@ -87,28 +87,34 @@ void write_accumulation(Wave &wave, const Instruction &instruction) {
 }
 void move_accumulation(Wave &wave, const Instruction &instruction) {
   store_at(wave, accumulation_base + instruction.destination,
-           wave.vgpr[accumulation_base + (instruction.source[0].index & 255)].word);
+           wave.vgpr[accumulation_base + instruction.source[0].index % accumulation_base].word);
 }
 
 } // namespace
 
 std::vector<Operation> cross_lane_operations() {
-  auto row = [](std::string name, Handler handler, OperandType a = word, OperandType b = OperandType::None,
-                unsigned traits = 0) {
-    return custom_operation(std::move(name), Category::Valu, handler, word, a, b, OperandType::None, traits);
+  const auto row = [](std::string name, Handler handler, OperandType second, const RowFacts &facts) {
+    return custom_operation(std::move(name), Category::Valu, handler, word, word, second, OperandType::None,
+                            facts);
   };
+  constexpr OperandType none = OperandType::None;
+  constexpr uint32_t to_scalar = Operation::ScalarResult;
+  constexpr Taint by_lane = taint::cross_lane(taint::move_by({1}, lane_count - 1));
+  constexpr RowFacts swap{.taint = taint::cross_lane(), .hazard = HazardClass::LaneSwap};
   return {
-      row("v_readlane_b32", read_lane, word, word, Operation::ScalarResult),
-      row("v_readfirstlane_b32", read_first_lane, word, OperandType::None, Operation::ScalarResult),
-      row("v_writelane_b32", write_lane, word, word),
-      row("v_mbcnt_lo_u32_b32", count_below<0>, word, word),
-      row("v_mbcnt_hi_u32_b32", count_below<32>, word, word),
-      row("v_permlane16_swap_b32", swap_lanes<16>),
-      row("v_permlane32_swap_b32", swap_lanes<32>),
-      row("v_swap_b32", swap_registers),
-      row("v_accvgpr_read_b32", read_accumulation),
-      row("v_accvgpr_write_b32", write_accumulation),
-      row("v_accvgpr_mov_b32", move_accumulation),
+      row("v_readlane_b32", read_lane, word,
+          {.traits = to_scalar, .taint = by_lane, .hazard = HazardClass::ReadLane}),
+      row("v_readfirstlane_b32", read_first_lane, none,
+          {.traits = to_scalar, .taint = taint::move, .hazard = HazardClass::ReadFirstLane}),
+      row("v_writelane_b32", write_lane, word, {.taint = by_lane, .hazard = HazardClass::WriteLane}),
+      row("v_mbcnt_lo_u32_b32", count_below<0>, word, {}),
+      row("v_mbcnt_hi_u32_b32", count_below<32>, word, {}),
+      row("v_permlane16_swap_b32", swap_lanes<16>, none, swap),
+      row("v_permlane32_swap_b32", swap_lanes<32>, none, swap),
+      row("v_swap_b32", swap_registers, none, {.taint = taint::cross_lane()}),
+      row("v_accvgpr_read_b32", read_accumulation, none, {.taint = taint::move}),
+      row("v_accvgpr_write_b32", write_accumulation, none, {.taint = taint::move}),
+      row("v_accvgpr_mov_b32", move_accumulation, none, {.taint = taint::move}),
   };
 }
 

@@ -93,16 +93,19 @@ std::vector<Operation> vector_double_operations() {
       vector_operation<[](double a, double b) { return a * b; }>("v_mul_f64"),
       ieee_operation<quiet_min<double>, quiet_min<double, false>>("v_min_f64"),
       ieee_operation<quiet_max<double>, quiet_max<double, false>>("v_max_f64"),
-      vector_operation<fused>("v_fma_f64"),
-      vector_operation<fused>("v_fmac_f64", Operation::Accumulates),
+      vector_operation<fused>("v_fma_f64", {.hazard = HazardClass::F64Fma}),
+      vector_operation<fused>("v_fmac_f64",
+                              {.traits = Operation::Accumulates, .hazard = HazardClass::F64Fma}),
       vector_operation<scale_by_power>("v_ldexp_f64"),
       vector_operation<segment_of_two_over_pi>("v_trig_preop_f64"),
-      vector_operation<[](double a) { return 1.0 / a; }>("v_rcp_f64"),
-      vector_operation<[](double a) { return std::sqrt(a); }>("v_sqrt_f64"),
+      vector_operation<[](double a) { return 1.0 / a; }>("v_rcp_f64",
+                                                         {.hazard = HazardClass::Transcendental}),
+      vector_operation<[](double a) { return std::sqrt(a); }>("v_sqrt_f64",
+                                                              {.hazard = HazardClass::Transcendental}),
       // In the wider host type: two roundings to double are more than one ulp.
       vector_operation<[](double a) {
         return static_cast<double>(1.0L / std::sqrt(static_cast<long double>(a)));
-      }>("v_rsq_f64"),
+      }>("v_rsq_f64", {.hazard = HazardClass::Transcendental}),
       vector_operation<[](double a) { return std::trunc(a); }>("v_trunc_f64"),
       vector_operation<[](double a) { return std::ceil(a); }>("v_ceil_f64"),
       vector_operation<[](double a) { return std::floor(a); }>("v_floor_f64"),
@@ -113,7 +116,8 @@ std::vector<Operation> vector_double_operations() {
       vector_operation<frexp_exponent>("v_frexp_exp_i32_f64"),
       vector_operation<div_scale>("v_div_scale_f64"),
       vector_operation<div_fixup>("v_div_fixup_f64"),
-      custom_operation("v_div_fmas_f64", Category::Valu, div_fmas, type, type, type, type),
+      custom_operation("v_div_fmas_f64", Category::Valu, div_fmas, type, type, type, type,
+                       {.traits = Operation::ImplicitVcc}),
   };
 }
 

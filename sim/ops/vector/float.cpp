@@ -13,7 +13,8 @@ namespace nereid::sim {
 
 namespace {
 
-constexpr unsigned accumulate = Operation::Accumulates;
+constexpr RowFacts on_transcendental_unit{.hazard = HazardClass::Transcendental};
+constexpr RowFacts packed_f32{.hazard = HazardClass::PackedF32};
 
 float legacy_multiply(float a, float b) { return a == 0 || b == 0 ? 0.0f : a * b; }
 
@@ -117,10 +118,10 @@ void packed_fused_multiply_add(Wave &wave, const Instruction &instruction) {
   store_result(wave, instruction, OperandType::PackedFloat32, low, high);
 }
 
-Operation fused(std::string name, unsigned traits = 0) {
+Operation fused(std::string name, uint32_t traits = 0) {
   constexpr OperandType type = OperandType::Float32;
   return custom_operation(std::move(name), Category::Valu, fused_multiply_add, type, type, type, type,
-                          traits);
+                          {.traits = traits});
 }
 
 void rows_two(std::vector<Operation> &rows) {
@@ -134,47 +135,51 @@ void rows_two(std::vector<Operation> &rows) {
                               ieee_operation<quiet_max<float>, quiet_max<float, false>>("v_max_f32"),
                               vector_operation<scale_by_power>("v_ldexp_f32"),
                               fused("v_fma_f32"),
-                              fused("v_fmac_f32", accumulate),
+                              fused("v_fmac_f32", Operation::Accumulates),
                               fused("v_fmaak_f32", Operation::LiteralLast),
                               fused("v_fmamk_f32", Operation::LiteralMiddle),
                           });
 }
 
 void rows_one(std::vector<Operation> &rows) {
-  rows.insert(
-      rows.end(),
-      {
-          vector_operation<fraction>("v_fract_f32"),
-          vector_operation<[](float a) { return std::trunc(a); }>("v_trunc_f32"),
-          vector_operation<[](float a) { return std::ceil(a); }>("v_ceil_f32"),
-          vector_operation<[](float a) { return std::floor(a); }>("v_floor_f32"),
-          vector_operation<round_half_even<float>>("v_rndne_f32"),
-          vector_operation<reciprocal>("v_rcp_f32"),
-          vector_operation<reciprocal>("v_rcp_iflag_f32"),
-          vector_operation<reciprocal_root>("v_rsq_f32"),
-          vector_operation<square_root>("v_sqrt_f32"),
-          vector_operation<[](float a) { return transcendental(a, base_2_exponential); }>("v_exp_f32"),
-          vector_operation<[](float a) { return transcendental(a, base_2_exponential); }>("v_exp_legacy_f32"),
-          vector_operation<[](float a) { return transcendental(a, base_2_logarithm); }>("v_log_f32"),
-          vector_operation<[](float a) { return transcendental(a, base_2_logarithm); }>("v_log_legacy_f32"),
-          vector_operation<[](float a) { return transcendental(a, sine_of_turns); }>("v_sin_f32"),
-          vector_operation<[](float a) { return transcendental(a, cosine_of_turns); }>("v_cos_f32"),
-          vector_operation<frexp_mantissa>("v_frexp_mant_f32"),
-          vector_operation<frexp_exponent>("v_frexp_exp_i32_f32"),
-      });
+  rows.insert(rows.end(), {
+                              vector_operation<fraction>("v_fract_f32"),
+                              vector_operation<[](float a) { return std::trunc(a); }>("v_trunc_f32"),
+                              vector_operation<[](float a) { return std::ceil(a); }>("v_ceil_f32"),
+                              vector_operation<[](float a) { return std::floor(a); }>("v_floor_f32"),
+                              vector_operation<round_half_even<float>>("v_rndne_f32"),
+                              vector_operation<reciprocal>("v_rcp_f32", on_transcendental_unit),
+                              vector_operation<reciprocal>("v_rcp_iflag_f32", on_transcendental_unit),
+                              vector_operation<reciprocal_root>("v_rsq_f32", on_transcendental_unit),
+                              vector_operation<square_root>("v_sqrt_f32", on_transcendental_unit),
+                              vector_operation<[](float a) { return transcendental(a, base_2_exponential); }>(
+                                  "v_exp_f32", on_transcendental_unit),
+                              vector_operation<[](float a) { return transcendental(a, base_2_exponential); }>(
+                                  "v_exp_legacy_f32", on_transcendental_unit),
+                              vector_operation<[](float a) { return transcendental(a, base_2_logarithm); }>(
+                                  "v_log_f32", on_transcendental_unit),
+                              vector_operation<[](float a) { return transcendental(a, base_2_logarithm); }>(
+                                  "v_log_legacy_f32", on_transcendental_unit),
+                              vector_operation<[](float a) { return transcendental(a, sine_of_turns); }>(
+                                  "v_sin_f32", on_transcendental_unit),
+                              vector_operation<[](float a) { return transcendental(a, cosine_of_turns); }>(
+                                  "v_cos_f32", on_transcendental_unit),
+                              vector_operation<frexp_mantissa>("v_frexp_mant_f32"),
+                              vector_operation<frexp_exponent>("v_frexp_exp_i32_f32"),
+                          });
 }
 
-template <bool Ieee> float least(float a, float b, float c) {
+template <bool Ieee> float min_of_three(float a, float b, float c) {
   return quiet_min<float, Ieee>(quiet_min<float, Ieee>(a, b), c);
 }
-template <bool Ieee> float most(float a, float b, float c) {
+template <bool Ieee> float max_of_three(float a, float b, float c) {
   return quiet_max<float, Ieee>(quiet_max<float, Ieee>(a, b), c);
 }
 
 void rows_three(std::vector<Operation> &rows) {
   rows.insert(rows.end(), {
-                              ieee_operation<least<true>, least<false>>("v_min3_f32"),
-                              ieee_operation<most<true>, most<false>>("v_max3_f32"),
+                              ieee_operation<min_of_three<true>, min_of_three<false>>("v_min3_f32"),
+                              ieee_operation<max_of_three<true>, max_of_three<false>>("v_max3_f32"),
                               ieee_operation<median<float>, median<float, false>>("v_med3_f32"),
                               vector_operation<[](float a, float b, float c) {
                                 return propagating_min(propagating_min(a, b), c);
@@ -186,23 +191,24 @@ void rows_three(std::vector<Operation> &rows) {
                               vector_operation<div_fixup>("v_div_fixup_f32"),
                           });
   constexpr OperandType type = OperandType::Float32;
-  rows.push_back(custom_operation("v_div_fmas_f32", Category::Valu, div_fmas, type, type, type, type));
+  rows.push_back(custom_operation("v_div_fmas_f32", Category::Valu, div_fmas, type, type, type, type,
+                                  {.traits = Operation::ImplicitVcc}));
 }
 
 void rows_packed(std::vector<Operation> &rows) {
   rows.push_back(vector_operation<[](PackedFloat a, PackedFloat b) {
     return PackedFloat{a.low + b.low, a.high + b.high};
-  }>("v_pk_add_f32"));
+  }>("v_pk_add_f32", packed_f32));
   rows.push_back(vector_operation<[](PackedFloat a, PackedFloat b) {
     return PackedFloat{a.low * b.low, a.high * b.high};
-  }>("v_pk_mul_f32"));
+  }>("v_pk_mul_f32", packed_f32));
   constexpr OperandType type = OperandType::PackedFloat32;
-  rows.push_back(
-      custom_operation("v_pk_fma_f32", Category::Valu, packed_fused_multiply_add, type, type, type, type));
+  rows.push_back(custom_operation("v_pk_fma_f32", Category::Valu, packed_fused_multiply_add, type, type, type,
+                                  type, packed_f32));
   // The low result takes the half of the first source that its op_sel bit names, the high one that of the
   // second.
   rows.push_back(vector_operation<[](PackedFloat a, PackedFloat b) { return PackedFloat{a.low, b.low}; }>(
-      "v_pk_mov_b32", Operation::IgnoresMode));
+      "v_pk_mov_b32", {.traits = Operation::IgnoresMode, .taint = taint::move}));
 }
 
 } // namespace

@@ -101,15 +101,35 @@ WithMask<i64> multiply_add_signed_clamped(i32 a, i32 b, i64 c) {
 
 u32 clamp_byte(i32 value, i32 low, i32 high) { return static_cast<u32>(std::clamp(value, low, high)) & 0xFF; }
 
-constexpr unsigned preserve = Operation::PreservesHigh;
+constexpr uint32_t preserve = Operation::PreservesHigh;
+
+constexpr Taint on_24_bits = taint::on_bits(0xFFFFFF, 0xFFFFFF);
+/// LLVM adds words in these operations and leaves the upper ones undefined.
+constexpr Taint upward = taint::elements(Taint::Elements::Upward);
+constexpr Taint byte_permute = [] {
+  Taint taint = taint::move_by({2}, ~u32{0});
+  taint.is_byte_permute = true;
+  return taint;
+}();
+constexpr Taint select = [] {
+  Taint taint = taint::move_by({2}, ~u32{0});
+  taint.is_select = true;
+  return taint;
+}();
+constexpr Taint shift_then_or = [] {
+  Taint taint = taint::controlled(Taint::Kind::Logic, {1}, 31);
+  taint.truth_table = table_a | table_c;
+  taint.shifts_first = true;
+  return taint;
+}();
 
 void rows_32(std::vector<Operation> &rows) {
   rows.insert(
       rows.end(),
       {
-          vector_operation<[](u32 a) { return a; }>("v_mov_b32"),
-          vector_operation<[](u32 a) { return ~a; }>("v_not_b32"),
-          vector_operation<reverse_bits>("v_bfrev_b32"),
+          vector_operation<[](u32 a) { return a; }>("v_mov_b32", {.taint = taint::move}),
+          logic_operation<[](u32 a) { return ~a; }>("v_not_b32"),
+          vector_operation<reverse_bits>("v_bfrev_b32", {.taint = taint::move}),
           vector_operation<[](u32 a) { return a ? u32(std::countl_zero(a)) : ~0u; }>("v_ffbh_u32"),
           vector_operation<[](u32 a) { return a ? u32(std::countr_zero(a)) : ~0u; }>("v_ffbl_b32"),
           vector_operation<[](i32 a) {
@@ -126,30 +146,33 @@ void rows_32(std::vector<Operation> &rows) {
                                [](i32 a, i32 b) { return saturate<i32>(i64{a} + i64{b}); }>("v_add_i32"),
           saturating_operation<[](u32 a, u32 b) { return a - b; },
                                [](i32 a, i32 b) { return saturate<i32>(i64{a} - i64{b}); }>("v_sub_i32"),
-          vector_operation<[](u32 a, u32 b) { return a & b; }>("v_and_b32"),
-          vector_operation<[](u32 a, u32 b) { return a | b; }>("v_or_b32"),
-          vector_operation<[](u32 a, u32 b) { return a ^ b; }>("v_xor_b32"),
-          vector_operation<[](u32 a, u32 b) { return ~(a ^ b); }>("v_xnor_b32"),
-          vector_operation<[](u32 a, u32 b) { return b << (a & 31); }>("v_lshlrev_b32"),
-          vector_operation<[](u32 a, u32 b) { return (b >> (a & 31)); }>("v_lshrrev_b32"),
-          vector_operation<[](u32 a, i32 b) { return (b >> (a & 31)); }>("v_ashrrev_i32"),
+          logic_operation<[](u32 a, u32 b) { return a & b; }>("v_and_b32"),
+          logic_operation<[](u32 a, u32 b) { return a | b; }>("v_or_b32"),
+          logic_operation<[](u32 a, u32 b) { return a ^ b; }>("v_xor_b32"),
+          logic_operation<[](u32 a, u32 b) { return ~(a ^ b); }>("v_xnor_b32"),
+          vector_operation<[](u32 a, u32 b) { return b << (a & 31); }>("v_lshlrev_b32",
+                                                                       {.taint = taint::move_by({0}, 31)}),
+          vector_operation<[](u32 a, u32 b) { return (b >> (a & 31)); }>("v_lshrrev_b32",
+                                                                         {.taint = taint::move_by({0}, 31)}),
+          vector_operation<[](u32 a, i32 b) { return (b >> (a & 31)); }>("v_ashrrev_i32",
+                                                                         {.taint = taint::move_by({0}, 31)}),
           vector_operation<[](i32 a, i32 b) { return std::min(a, b); }>("v_min_i32"),
           vector_operation<[](i32 a, i32 b) { return std::max(a, b); }>("v_max_i32"),
           vector_operation<[](u32 a, u32 b) { return std::min(a, b); }>("v_min_u32"),
           vector_operation<[](u32 a, u32 b) { return std::max(a, b); }>("v_max_u32"),
           saturating_operation<[](u32 a, u32 b) { return u32(signed_24(a)) * u32(signed_24(b)); },
                                [](u32 a, u32 b) { return saturate<i32>(i64{signed_24(a)} * signed_24(b)); }>(
-              "v_mul_i32_i24"),
+              "v_mul_i32_i24", {.taint = on_24_bits}),
           vector_operation<[](u32 a, u32 b) {
             return static_cast<u32>(i64{signed_24(a)} * signed_24(b) >> 32);
-          }>("v_mul_hi_i32_i24"),
+          }>("v_mul_hi_i32_i24", {.taint = on_24_bits}),
           saturating_operation<[](u32 a, u32 b) { return unsigned_24(a) * unsigned_24(b); },
                                [](u32 a, u32 b) {
                                  return saturate<u32>(i64{unsigned_24(a)} * unsigned_24(b));
-                               }>("v_mul_u32_u24"),
+                               }>("v_mul_u32_u24", {.taint = on_24_bits}),
           vector_operation<[](u32 a, u32 b) {
             return static_cast<u32>(u64{unsigned_24(a)} * unsigned_24(b) >> 32);
-          }>("v_mul_hi_u32_u24"),
+          }>("v_mul_hi_u32_u24", {.taint = on_24_bits}),
           vector_operation<[](u32 a, u32 b) { return a * b; }>("v_mul_lo_u32"),
           vector_operation<[](u32 a, u32 b) { return static_cast<u32>(u64{a} * b >> 32); }>("v_mul_hi_u32"),
           vector_operation<[](i32 a, i32 b) { return static_cast<u32>(i64{a} * b >> 32); }>("v_mul_hi_i32"),
@@ -165,27 +188,28 @@ void rows_three(std::vector<Operation> &rows) {
           saturating_operation<[](u32 a, u32 b, u32 c) { return u32(signed_24(a)) * u32(signed_24(b)) + c; },
                                [](u32 a, u32 b, i32 c) {
                                  return saturate<i32>(i64{signed_24(a)} * signed_24(b) + c);
-                               }>("v_mad_i32_i24"),
+                               }>("v_mad_i32_i24", {.taint = on_24_bits}),
           saturating_operation<[](u32 a, u32 b, u32 c) { return unsigned_24(a) * unsigned_24(b) + c; },
                                [](u32 a, u32 b, u32 c) {
                                  return saturate<u32>(i64{unsigned_24(a)} * unsigned_24(b) + c);
-                               }>("v_mad_u32_u24"),
-          vector_operation<extract_unsigned>("v_bfe_u32"),
-          vector_operation<extract_signed>("v_bfe_i32"),
-          vector_operation<[](u32 a, u32 b, u32 c) { return (a & b) | (~a & c); }>("v_bfi_b32"),
+                               }>("v_mad_u32_u24", {.taint = on_24_bits}),
+          vector_operation<extract_unsigned>("v_bfe_u32", {.taint = taint::move_by({1, 2}, 31)}),
+          vector_operation<extract_signed>("v_bfe_i32", {.taint = taint::move_by({1, 2}, 31)}),
+          logic_operation<[](u32 a, u32 b, u32 c) { return (a & b) | (~a & c); }>("v_bfi_b32"),
           vector_operation<[](u32 a, u32 b, u32 c) {
             return static_cast<u32>((u64{a} << 32 | b) >> (c & 31));
-          }>("v_alignbit_b32"),
+          }>("v_alignbit_b32", {.taint = taint::move_by({2}, 31)}),
           vector_operation<[](u32 a, u32 b, u32 c) {
             return static_cast<u32>((u64{a} << 32 | b) >> 8 * (c & 3));
-          }>("v_alignbyte_b32"),
-          vector_operation<permute_bytes>("v_perm_b32"),
+          }>("v_alignbyte_b32", {.taint = taint::move_by({2}, 3)}),
+          vector_operation<permute_bytes>("v_perm_b32", {.taint = byte_permute}),
           vector_operation<[](u32 a, u32 b, u32 c) { return a + b + c; }>("v_add3_u32"),
           vector_operation<[](u32 a, u32 b, u32 c) { return (a << (b & 31)) + c; }>("v_lshl_add_u32"),
           vector_operation<[](u32 a, u32 b, u32 c) { return (a + b) << (c & 31); }>("v_add_lshl_u32"),
-          vector_operation<[](u32 a, u32 b, u32 c) { return (a << (b & 31)) | c; }>("v_lshl_or_b32"),
-          vector_operation<[](u32 a, u32 b, u32 c) { return (a & b) | c; }>("v_and_or_b32"),
-          vector_operation<[](u32 a, u32 b, u32 c) { return a | b | c; }>("v_or3_b32"),
+          vector_operation<[](u32 a, u32 b, u32 c) { return (a << (b & 31)) | c; }>("v_lshl_or_b32",
+                                                                                    {.taint = shift_then_or}),
+          logic_operation<[](u32 a, u32 b, u32 c) { return (a & b) | c; }>("v_and_or_b32"),
+          logic_operation<[](u32 a, u32 b, u32 c) { return a | b | c; }>("v_or3_b32"),
           vector_operation<[](u32 a, u32 b, u32 c) { return (a ^ b) + c; }>("v_xad_u32"),
           vector_operation<[](i32 a, i32 b, i32 c) { return std::min({a, b, c}); }>("v_min3_i32"),
           vector_operation<[](i32 a, i32 b, i32 c) { return std::max({a, b, c}); }>("v_max3_i32"),
@@ -204,7 +228,7 @@ void rows_three(std::vector<Operation> &rows) {
 }
 
 void rows_carry(std::vector<Operation> &rows) {
-  constexpr unsigned carry = Operation::ReadsCarry;
+  constexpr uint32_t carry = Operation::ReadsCarry;
   rows.insert(
       rows.end(),
       {
@@ -217,28 +241,34 @@ void rows_carry(std::vector<Operation> &rows) {
               "v_subrev_co_u32"),
           saturating_operation<[](u32 a, u32 b, LaneBit c) { return add_carry(a, b, c.set); },
                                [](u32 a, u32 b, LaneBit c) { return add_carry_clamped(a, b, c.set); }>(
-              "v_addc_co_u32", carry),
+              "v_addc_co_u32", {.traits = carry}),
           saturating_operation<[](u32 a, u32 b, LaneBit c) { return subtract_borrow(a, b, c.set); },
                                [](u32 a, u32 b, LaneBit c) { return subtract_borrow_clamped(a, b, c.set); }>(
-              "v_subb_co_u32", carry),
+              "v_subb_co_u32", {.traits = carry}),
           saturating_operation<[](u32 a, u32 b, LaneBit c) { return subtract_borrow(b, a, c.set); },
                                [](u32 a, u32 b, LaneBit c) { return subtract_borrow_clamped(b, a, c.set); }>(
-              "v_subbrev_co_u32", carry),
-          vector_operation<[](u32 a, u32 b, LaneBit c) { return c.set ? b : a; }>("v_cndmask_b32", carry),
-          saturating_operation<multiply_add_wide, multiply_add_wide_clamped>("v_mad_u64_u32"),
-          saturating_operation<multiply_add_signed, multiply_add_signed_clamped>("v_mad_i64_i32"),
+              "v_subbrev_co_u32", {.traits = carry}),
+          vector_operation<[](u32 a, u32 b, LaneBit c) { return c.set ? b : a; }>(
+              "v_cndmask_b32", {.traits = carry, .taint = select}),
+          saturating_operation<multiply_add_wide, multiply_add_wide_clamped>("v_mad_u64_u32",
+                                                                             {.taint = upward}),
+          saturating_operation<multiply_add_signed, multiply_add_signed_clamped>("v_mad_i64_i32",
+                                                                                 {.taint = upward}),
       });
 }
 
 void rows_64(std::vector<Operation> &rows) {
-  rows.insert(rows.end(),
-              {
-                  vector_operation<[](u64 a) { return a; }>("v_mov_b64"),
-                  vector_operation<[](u32 a, u64 b) { return b << (a & 63); }>("v_lshlrev_b64"),
-                  vector_operation<[](u32 a, u64 b) { return (b >> (a & 63)); }>("v_lshrrev_b64"),
-                  vector_operation<[](u32 a, i64 b) { return (b >> (a & 63)); }>("v_ashrrev_i64"),
-                  vector_operation<[](u64 a, u32 b, u64 c) { return (a << (b & 7)) + c; }>("v_lshl_add_u64"),
-              });
+  rows.insert(rows.end(), {
+                              vector_operation<[](u64 a) { return a; }>("v_mov_b64", {.taint = taint::move}),
+                              vector_operation<[](u32 a, u64 b) { return b << (a & 63); }>(
+                                  "v_lshlrev_b64", {.taint = taint::move_by({0}, 63)}),
+                              vector_operation<[](u32 a, u64 b) { return (b >> (a & 63)); }>(
+                                  "v_lshrrev_b64", {.taint = taint::move_by({0}, 63)}),
+                              vector_operation<[](u32 a, i64 b) { return (b >> (a & 63)); }>(
+                                  "v_ashrrev_i64", {.taint = taint::move_by({0}, 63)}),
+                              vector_operation<[](u64 a, u32 b, u64 c) { return (a << (b & 7)) + c; }>(
+                                  "v_lshl_add_u64", {.taint = upward}),
+                          });
 }
 
 void rows_16(std::vector<Operation> &rows) {
@@ -256,16 +286,19 @@ void rows_16(std::vector<Operation> &rows) {
           saturating_operation<[](i16 a, i16 b) { return i16(a - b); },
                                [](i16 a, i16 b) { return saturate<i16>(i32{a} - b); }>("v_sub_i16"),
           vector_operation<[](u16 a, u16 b) { return u16(u32{a} * b); }>("v_mul_lo_u16"),
-          vector_operation<[](u16 a, u16 b) { return u16(b << (a & 15)); }>("v_lshlrev_b16"),
-          vector_operation<[](u16 a, u16 b) { return u16(b >> (a & 15)); }>("v_lshrrev_b16"),
-          vector_operation<[](u16 a, i16 b) { return i16(b >> (a & 15)); }>("v_ashrrev_i16"),
+          vector_operation<[](u16 a, u16 b) { return u16(b << (a & 15)); }>(
+              "v_lshlrev_b16", {.taint = taint::move_by({0}, 15)}),
+          vector_operation<[](u16 a, u16 b) { return u16(b >> (a & 15)); }>(
+              "v_lshrrev_b16", {.taint = taint::move_by({0}, 15)}),
+          vector_operation<[](u16 a, i16 b) { return i16(b >> (a & 15)); }>(
+              "v_ashrrev_i16", {.taint = taint::move_by({0}, 15)}),
           vector_operation<[](i16 a, i16 b) { return std::min(a, b); }>("v_min_i16"),
           vector_operation<[](i16 a, i16 b) { return std::max(a, b); }>("v_max_i16"),
           vector_operation<[](u16 a, u16 b) { return std::min(a, b); }>("v_min_u16"),
           vector_operation<[](u16 a, u16 b) { return std::max(a, b); }>("v_max_u16"),
           saturating_operation<[](u16 a, u16 b, u16 c) { return u16(u32{a} * b + c); },
-                               [](u16 a, u16 b, u16 c) { return saturate<u16>(i64{a} * b + c); }>("v_mad_u16",
-                                                                                                  preserve),
+                               [](u16 a, u16 b, u16 c) { return saturate<u16>(i64{a} * b + c); }>(
+              "v_mad_u16", {.traits = preserve}),
           saturating_operation<[](u16 a, u16 b, u16 c) { return u16(u32{a} * b + c); },
                                [](u16 a, u16 b, u16 c) { return saturate<u16>(i64{a} * b + c); }>(
               "v_mad_legacy_u16"),
@@ -273,21 +306,26 @@ void rows_16(std::vector<Operation> &rows) {
                                [](i16 a, i16 b, i16 c) { return saturate<i16>(i32{a} * b + c); }>(
               "v_mad_legacy_i16"),
           saturating_operation<[](i16 a, i16 b, i16 c) { return i16(i32{a} * b + c); },
-                               [](i16 a, i16 b, i16 c) { return saturate<i16>(i32{a} * b + c); }>("v_mad_i16",
-                                                                                                  preserve),
+                               [](i16 a, i16 b, i16 c) { return saturate<i16>(i32{a} * b + c); }>(
+              "v_mad_i16", {.traits = preserve}),
           saturating_operation<[](u16 a, u16 b, u32 c) { return u32{a} * b + c; },
                                [](u16 a, u16 b, u32 c) { return saturate<u32>(i64{a} * b + c); }>(
               "v_mad_u32_u16"),
           saturating_operation<[](i16 a, i16 b, u32 c) { return u32(i32{a} * b) + c; },
                                [](i16 a, i16 b, i32 c) { return saturate<i32>(i64{a} * b + c); }>(
               "v_mad_i32_i16"),
-          vector_operation<[](i16 a, i16 b, i16 c) { return std::min({a, b, c}); }>("v_min3_i16", preserve),
-          vector_operation<[](i16 a, i16 b, i16 c) { return std::max({a, b, c}); }>("v_max3_i16", preserve),
-          vector_operation<median<i16>>("v_med3_i16", preserve),
-          vector_operation<[](u16 a, u16 b, u16 c) { return std::min({a, b, c}); }>("v_min3_u16", preserve),
-          vector_operation<[](u16 a, u16 b, u16 c) { return std::max({a, b, c}); }>("v_max3_u16", preserve),
-          vector_operation<median<u16>>("v_med3_u16", preserve),
-          vector_operation<[](u16 a, u16 b) { return a | u32{b} << 16; }>("v_pack_b32_f16"),
+          vector_operation<[](i16 a, i16 b, i16 c) { return std::min({a, b, c}); }>("v_min3_i16",
+                                                                                    {.traits = preserve}),
+          vector_operation<[](i16 a, i16 b, i16 c) { return std::max({a, b, c}); }>("v_max3_i16",
+                                                                                    {.traits = preserve}),
+          vector_operation<median<i16>>("v_med3_i16", {.traits = preserve}),
+          vector_operation<[](u16 a, u16 b, u16 c) { return std::min({a, b, c}); }>("v_min3_u16",
+                                                                                    {.traits = preserve}),
+          vector_operation<[](u16 a, u16 b, u16 c) { return std::max({a, b, c}); }>("v_max3_u16",
+                                                                                    {.traits = preserve}),
+          vector_operation<median<u16>>("v_med3_u16", {.traits = preserve}),
+          vector_operation<[](u16 a, u16 b) { return a | u32{b} << 16; }>("v_pack_b32_f16",
+                                                                          {.taint = taint::move}),
       });
 }
 
@@ -324,12 +362,13 @@ std::vector<Operation> vector_integer_operations() {
   rows_carry(rows);
   rows_64(rows);
   rows_16(rows);
-  rows.push_back(custom_operation("v_bitop3_b32", Category::Valu, bit_operation<u32>, OperandType::Bits32,
-                                  OperandType::Bits32, OperandType::Bits32, OperandType::Bits32,
-                                  Operation::TruthTable));
-  rows.push_back(custom_operation("v_bitop3_b16", Category::Valu, bit_operation<u16>, OperandType::Bits16,
-                                  OperandType::Bits16, OperandType::Bits16, OperandType::Bits16,
-                                  Operation::TruthTable));
+  const auto any_logic = [&](const char *name, Handler handler, OperandType type) {
+    rows.push_back(
+        custom_operation(name, Category::Valu, handler, type, type, type, type,
+                         {.traits = Operation::TruthTable, .taint = taint::of_kind(Taint::Kind::Logic)}));
+  };
+  any_logic("v_bitop3_b32", bit_operation<u32>, OperandType::Bits32);
+  any_logic("v_bitop3_b16", bit_operation<u16>, OperandType::Bits16);
   // Exceptions are not simulated, so there are none to clear.
   for (const char *name : {"v_nop", "v_clrexcp"})
     rows.push_back(

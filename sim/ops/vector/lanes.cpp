@@ -8,8 +8,6 @@ namespace nereid::sim {
 
 namespace {
 
-bool is_16_bit(OperandType type) { return type == OperandType::Bits16 || type == OperandType::Float16; }
-
 /// The lane that a DPP control makes `lane` read, or nothing when there is none.
 std::optional<unsigned> permuted_lane(unsigned control, unsigned lane) {
   unsigned row = lane & ~15u, place = lane & 15;
@@ -246,7 +244,7 @@ Operand fetch_modified(Wave &wave, const Instruction &instruction, const Source 
     permute(wave, instruction.permutation, operand, wide, buffers);
     operand = {buffers.low.word, buffers.high.word};
   }
-  if (source.type >= OperandType::PackedBits16)
+  if (is_packed(source.type))
     return fetch_packed(instruction, source, operand, buffers);
   if (operand.low != buffers.low.word) {
     std::copy_n(operand.low, lane_count, buffers.low.word);

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <type_traits>
 
+#include "sim/ops/vector/truth_table.h"
 #include "sim/state/formats.h"
 #include "sim/state/simd.h"
 #include "sim/state/wave.h"
@@ -57,10 +58,6 @@ Operand fetch_modified(Wave &wave, const Instruction &instruction, const Source 
 inline void broadcast(Lanes &lanes, uint32_t value) {
   for (unsigned lane = 0; lane < lane_count; ++lane)
     lanes.word[lane] = value;
-}
-
-inline bool is_wide(OperandType type) {
-  return type == OperandType::Bits64 || type == OperandType::Float64 || type == OperandType::PackedFloat32;
 }
 
 inline Operand fetch(Wave &wave, const Instruction &instruction, const Source &source,
@@ -205,6 +202,7 @@ template <auto F, class Signature> struct VectorHandler;
 template <auto F, class R, class... A> struct VectorHandler<F, R (*)(A...)> {
   static constexpr OperandType sources[3 + 1] = {operand_type<A>()...};
   static constexpr bool has_mask = MaskOf<R>::value;
+  static constexpr bool has_signed_pair = (std::is_same_v<A, int64_t> || ...);
   static constexpr OperandType result_type() {
     if constexpr (std::is_same_v<R, bool>)
       return OperandType::LaneBit;
@@ -293,44 +291,38 @@ template <auto F> using HandlerOf = VectorHandler<F, decltype(+F)>;
 } // namespace detail
 
 /// A table row from a function of one lane.
-template <auto F> Operation vector_operation(std::string name, unsigned traits = 0) {
-  using Maker = detail::HandlerOf<F>;
-  Operation operation;
-  operation.name = std::move(name);
-  operation.category = Category::Valu;
-  operation.handler = Maker::run;
-  operation.result = Maker::result_type();
-  for (unsigned i = 0; i < 3; ++i)
-    operation.source[i] = Maker::sources[i];
-  operation.traits = static_cast<uint16_t>(traits | (Maker::has_mask ? Operation::MaskResult : 0));
-  return operation;
+template <auto F> Operation vector_operation(std::string name, const RowFacts &facts = {}) {
+  using Row = detail::HandlerOf<F>;
+  Operation row = custom_operation(std::move(name), Category::Valu, Row::run, Row::result_type(),
+                                   Row::sources[0], Row::sources[1], Row::sources[2], facts);
+  row.traits |= (Row::has_mask ? Operation::MaskResult : Operation::None) |
+                (Row::has_signed_pair ? Operation::SignedLiteral : Operation::None);
+  return row;
+}
+
+/// The same from a function that works bit by bit: it tells its own truth table.
+template <auto F> Operation logic_operation(std::string name) {
+  return vector_operation<F>(std::move(name), {.taint = taint::logic(truth_table<F>)});
 }
 
 /// The same with a second function for the clamp bit of an integer operation.
-template <auto F, auto Clamped> Operation saturating_operation(std::string name, unsigned traits = 0) {
-  Operation operation = vector_operation<F>(std::move(name), traits);
-  operation.clamped = detail::HandlerOf<Clamped>::run;
-  return operation;
+template <auto F, auto Clamped> Operation saturating_operation(std::string name, const RowFacts &facts = {}) {
+  Operation row = vector_operation<F>(std::move(name), facts);
+  row.clamped = detail::HandlerOf<Clamped>::run;
+  return row;
 }
 
 /// The same with a second function for waves whose IEEE mode is off.
-template <auto F, auto Relaxed> Operation ieee_operation(std::string name, unsigned traits = 0) {
-  Operation operation = vector_operation<F>(std::move(name), traits);
-  operation.handler = [](Wave &wave, const Instruction &instruction) {
+template <auto F, auto Relaxed> Operation ieee_operation(std::string name, const RowFacts &facts = {}) {
+  Operation row = vector_operation<F>(std::move(name), facts);
+  row.handler = [](Wave &wave, const Instruction &instruction) {
     constexpr uint32_t ieee = 1u << 9;
     if (wave.mode & ieee) [[likely]]
       detail::HandlerOf<F>::run(wave, instruction);
     else
       detail::HandlerOf<Relaxed>::run(wave, instruction);
   };
-  return operation;
-}
-
-/// A row whose handler is written by hand; operand types say how decoding resolves constants.
-inline Operation custom_operation(std::string name, Category category, Handler handler, OperandType result,
-                                  OperandType a = OperandType::None, OperandType b = OperandType::None,
-                                  OperandType c = OperandType::None, unsigned traits = 0) {
-  return {std::move(name), category, handler, nullptr, result, {a, b, c}, static_cast<uint16_t>(traits), 0};
+  return row;
 }
 
 } // namespace nereid::sim

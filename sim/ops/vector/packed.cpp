@@ -56,13 +56,13 @@ void rows_integer(std::vector<Operation> &rows) {
                                                                                                          b);
                                }>("v_pk_mul_lo_u16"),
           vector_operation<[](PU a, PU b) { return both<[](u16 x, u16 y) { return y << (x & 15); }>(a, b); }>(
-              "v_pk_lshlrev_b16"),
+              "v_pk_lshlrev_b16", {.taint = taint::move_by({0}, 0x000F000F)}),
           vector_operation<[](PU a, PU b) {
             return both<[](u16 x, u16 y) { return (y >> (x & 15)); }>(a, b);
-          }>("v_pk_lshrrev_b16"),
+          }>("v_pk_lshrrev_b16", {.taint = taint::move_by({0}, 0x000F000F)}),
           vector_operation<[](PI a, PI b) {
             return both<[](i16 x, i16 y) { return (y >> (x & 15)); }>(a, b);
-          }>("v_pk_ashrrev_i16"),
+          }>("v_pk_ashrrev_i16", {.taint = taint::move_by({0}, 0x000F000F)}),
           vector_operation<[](PI a, PI b) {
             return both<[](i16 x, i16 y) { return std::min(x, y); }>(a, b);
           }>("v_pk_min_i16"),
@@ -103,7 +103,7 @@ void rows_half(std::vector<Operation> &rows) {
                          [](PH a, PH b) { return both<quiet_max<float, false>>(a, b); }>("v_pk_max_f16"),
           vector_operation<[](PH a, PH b, PH c) { return both<fused_halves>(a, b, c); }>("v_pk_fma_f16"),
           vector_operation<[](PH a, PH b, PH c) { return both<fused_halves>(a, b, c); }>(
-              "v_pk_fmac_f16", Operation::Accumulates),
+              "v_pk_fmac_f16", {.traits = Operation::Accumulates}),
           vector_operation<[](PH a, PH b, PH c) {
             return both<propagating_min<float>>(both<propagating_min<float>>(a, b), c);
           }>("v_pk_minimum3_f16"),
@@ -150,9 +150,10 @@ template <MixResult R> void mixed_fma(Wave &wave, const Instruction &instruction
   store_result(wave, instruction, OperandType::Bits32, result, result);
 }
 
-Operation mix(std::string name, Handler handler) {
+Operation mix(std::string name, Handler handler, RegisterPart result = RegisterPart::Whole) {
   constexpr OperandType type = OperandType::Bits32;
-  return custom_operation(std::move(name), Category::Valu, handler, type, type, type, type);
+  return custom_operation(std::move(name), Category::Valu, handler, type, type, type, type,
+                          {.taint = taint::to_part(result)});
 }
 
 float dot_bfloat(uint32_t a, uint32_t b, float c) {
@@ -193,23 +194,25 @@ template <unsigned Bits> uint32_t dot_unsigned_clamped(uint32_t a, uint32_t b, u
 }
 
 void rows_dot(std::vector<Operation> &rows) {
-  constexpr unsigned accumulate = Operation::Accumulates;
-  rows.insert(rows.end(),
-              {
-                  vector_operation<dot_bfloat_first>("v_dot2_f32_bf16"),
-                  vector_operation<dot_halves>("v_dot2_f32_f16"),
-                  vector_operation<dot_bfloat>("v_dot2c_f32_bf16", accumulate),
-                  vector_operation<dot_half>("v_dot2c_f32_f16", accumulate),
-                  saturating_operation<dot<16, true>, dot_signed_clamped<16>>("v_dot2_i32_i16"),
-                  saturating_operation<dot<16, false>, dot_unsigned_clamped<16>>("v_dot2_u32_u16"),
-                  saturating_operation<dot<8, true>, dot_signed_clamped<8>>("v_dot4_i32_i8"),
-                  saturating_operation<dot<8, false>, dot_unsigned_clamped<8>>("v_dot4_u32_u8"),
-                  saturating_operation<dot<4, true>, dot_signed_clamped<4>>("v_dot8_i32_i4"),
-                  saturating_operation<dot<4, false>, dot_unsigned_clamped<4>>("v_dot8_u32_u4"),
-                  saturating_operation<dot<16, true>, dot_signed_clamped<16>>("v_dot2c_i32_i16", accumulate),
-                  saturating_operation<dot<8, true>, dot_signed_clamped<8>>("v_dot4c_i32_i8", accumulate),
-                  saturating_operation<dot<4, true>, dot_signed_clamped<4>>("v_dot8c_i32_i4", accumulate),
-              });
+  constexpr RowFacts dot_product{.hazard = HazardClass::DotProduct};
+  constexpr RowFacts accumulating{.traits = Operation::Accumulates, .hazard = HazardClass::DotProduct};
+  rows.insert(
+      rows.end(),
+      {
+          vector_operation<dot_bfloat_first>("v_dot2_f32_bf16", dot_product),
+          vector_operation<dot_halves>("v_dot2_f32_f16", dot_product),
+          vector_operation<dot_bfloat>("v_dot2c_f32_bf16", accumulating),
+          vector_operation<dot_half>("v_dot2c_f32_f16", accumulating),
+          saturating_operation<dot<16, true>, dot_signed_clamped<16>>("v_dot2_i32_i16", dot_product),
+          saturating_operation<dot<16, false>, dot_unsigned_clamped<16>>("v_dot2_u32_u16", dot_product),
+          saturating_operation<dot<8, true>, dot_signed_clamped<8>>("v_dot4_i32_i8", dot_product),
+          saturating_operation<dot<8, false>, dot_unsigned_clamped<8>>("v_dot4_u32_u8", dot_product),
+          saturating_operation<dot<4, true>, dot_signed_clamped<4>>("v_dot8_i32_i4", dot_product),
+          saturating_operation<dot<4, false>, dot_unsigned_clamped<4>>("v_dot8_u32_u4", dot_product),
+          saturating_operation<dot<16, true>, dot_signed_clamped<16>>("v_dot2c_i32_i16", accumulating),
+          saturating_operation<dot<8, true>, dot_signed_clamped<8>>("v_dot4c_i32_i8", accumulating),
+          saturating_operation<dot<4, true>, dot_signed_clamped<4>>("v_dot8c_i32_i4", accumulating),
+      });
 }
 
 } // namespace
@@ -219,8 +222,8 @@ std::vector<Operation> vector_packed_operations() {
   rows_integer(rows);
   rows_half(rows);
   rows.push_back(mix("v_fma_mix_f32", mixed_fma<MixResult::Single>));
-  rows.push_back(mix("v_fma_mixlo_f16", mixed_fma<MixResult::LowHalf>));
-  rows.push_back(mix("v_fma_mixhi_f16", mixed_fma<MixResult::HighHalf>));
+  rows.push_back(mix("v_fma_mixlo_f16", mixed_fma<MixResult::LowHalf>, RegisterPart::LowHalf));
+  rows.push_back(mix("v_fma_mixhi_f16", mixed_fma<MixResult::HighHalf>, RegisterPart::HighHalf));
   rows_dot(rows);
   return rows;
 }

@@ -248,30 +248,53 @@ void to_wide(Wave &wave, const Instruction &instruction) {
   }
 }
 
+bool reads_two_values(const Conversion &conversion) {
+  return conversion.to_small && conversion.wide == Wide::F32 && !conversion.stochastic &&
+         (conversion.group == Group::Pair || conversion.group == Group::TwoSixteen);
+}
+
+/// Few values have a half or a byte of a register on their small side, which op_sel names.
+Taint taint_of(const Conversion &conversion) {
+  Taint taint;
+  taint.applies_scale = !conversion.to_small;
+  if (conversion.group == Group::ThirtyTwo || conversion.group == Group::TwoSixteen)
+    return taint;
+  const bool two_bytes = conversion.group == Group::Pair && conversion.small.bits() == 8;
+  const RegisterPart small = two_bytes ? RegisterPart::SelectedHalf : RegisterPart::SelectedByte;
+  (conversion.to_small ? taint.result_part : taint.source_part) = small;
+  if (!conversion.to_small && conversion.group == Group::One && conversion.wide == Wide::F16)
+    taint.result_part = RegisterPart::SelectedHalf;
+  return taint;
+}
+
+HazardClass hazard_of(const Conversion &conversion) {
+  if (!conversion.to_small || conversion.small.bits() == 6)
+    return HazardClass::None;
+  return conversion.stochastic && conversion.group == Group::Pair ? HazardClass::MovedResult
+                                                                  : HazardClass::SelectedByteResult;
+}
+
+Handler handler_of(const Conversion &conversion) {
+  if (!conversion.to_small)
+    return to_wide;
+  return conversion.small.bits() == 4 && !conversion.stochastic ? pair_to_fp4(conversion.wide) : to_small;
+}
+
 } // namespace
 
 std::vector<Operation> vector_scaled_convert_operations() {
+  constexpr OperandType none = OperandType::None, word = OperandType::Bits32, value = OperandType::Float32;
   std::vector<Operation> rows;
   for (size_t k = 0; k < std::size(conversions); ++k) {
     const Conversion &conversion = conversions[k];
-    Handler handler = conversion.to_small ? to_small : to_wide;
-    bool fast = conversion.to_small && !conversion.stochastic && conversion.small.bits() == 4;
-    if (fast)
-      handler = pair_to_fp4(conversion.wide);
-    bool single = conversion.to_small && conversion.wide == Wide::F32;
-    OperandType value = single ? OperandType::Float32 : OperandType::Bits32;
-    bool second_is_value = single &&
-                           (conversion.group == Group::Pair || conversion.group == Group::TwoSixteen) &&
-                           !conversion.stochastic;
-    bool has_third = second_is_value || conversion.stochastic;
-    Operation row = custom_operation(
-        std::string("v_cvt_scalef32_") + conversion.name, Category::Valu, handler, OperandType::Bits32, value,
-        second_is_value         ? OperandType::Float32
-        : conversion.stochastic ? OperandType::Bits32
-                                : OperandType::Float32,
-        has_third ? OperandType::Float32 : OperandType::None, Operation::IgnoresMode);
-    row.detail = static_cast<uint32_t>(k);
-    rows.push_back(row);
+    const OperandType first = conversion.to_small && conversion.wide == Wide::F32 ? value : word;
+    const OperandType second = conversion.stochastic ? word : value;
+    const OperandType third = conversion.stochastic || reads_two_values(conversion) ? value : none;
+    rows.push_back(custom_operation(
+        std::string("v_cvt_scalef32_") + conversion.name, Category::Valu, handler_of(conversion), word, first,
+        second, third,
+        {.traits = Operation::IgnoresMode, .taint = taint_of(conversion), .hazard = hazard_of(conversion)}));
+    rows.back().detail = static_cast<uint32_t>(k);
   }
   return rows;
 }

@@ -1,0 +1,210 @@
+// Memory instructions of an LDS pipeline and their addresses.
+#include "codegen/lds_pipeline/operand_memory.h"
+
+#include <algorithm>
+
+#include <llvm/IR/MDBuilder.h>
+
+#include "codegen/lower/buffer.h"
+#include "codegen/lower/llvm_types.h"
+#include "codegen/lower/memory_access.h"
+#include "codegen/lower/thread_position.h"
+
+namespace nereid::codegen {
+
+namespace {
+
+constexpr unsigned lds_address_space = 3, descriptor_address_space = 8;
+
+} // namespace
+
+OperandMemory::OperandMemory(Lowering &lowering, const LdsPipeline &pipeline)
+    : lowering_(lowering), pipeline_(pipeline), builder_(lowering.context.builder),
+      states_(pipeline.loads.size()) {}
+
+void OperandMemory::emit_addresses() {
+  for (size_t i = 0; i < states_.size(); ++i) {
+    lowering_.context.set_line(*pipeline_.loads[i].op);
+    emit_offsets(i);
+    if (pipeline_.loads[i].through_lds()) {
+      emit_wave_target(i);
+      emit_read_bases(i);
+    }
+  }
+  declare_buffers();
+}
+
+const LinearLayout &OperandMemory::leaders(size_t load) const {
+  const PipelinedLoad &of = pipeline_.loads[load];
+  return of.through_lds() ? of.copies.leaders : of.groups.leaders;
+}
+
+void OperandMemory::emit_offsets(size_t load) {
+  const PipelinedLoad &of = pipeline_.loads[load];
+  State &state = states_[load];
+  llvm::Value *base = nullptr;
+  state.open_offsets = offsets_of(lowering_.addresses.addresses(of.op->operands[0], leaders(load)), base);
+  state.offsets = masked(state.open_offsets, of.fixed_masks, leaders(load));
+  state.descriptor = descriptor(base);
+}
+
+/// Offsets of 32 bits from what is uniform of the first.
+LlvmValues OperandMemory::offsets_of(const std::vector<Address> &parts, llvm::Value *&base) {
+  llvm::Type *i32 = builder_.getInt32Ty();
+  llvm::Value *reference = parts[0].offset.uniform;
+  base = reference ? builder_.CreateGEP(builder_.getInt8Ty(), parts[0].base, reference) : parts[0].base;
+  base = builder_.CreateGEP(builder_.getInt8Ty(), base, builder_.getInt64(parts[0].offset.constant));
+  LlvmValues result;
+  for (const Address &part : parts) {
+    llvm::Value *offset =
+        part.offset.varying ? builder_.CreateZExtOrTrunc(part.offset.varying, i32) : builder_.getInt32(0);
+    if (part.offset.uniform != reference) {
+      llvm::Value *uniform = part.offset.uniform ? part.offset.uniform : builder_.getInt64(0);
+      llvm::Value *difference = reference ? builder_.CreateSub(uniform, reference) : uniform;
+      offset = builder_.CreateAdd(offset, builder_.CreateTrunc(difference, i32));
+    }
+    const auto constant = static_cast<uint32_t>(part.offset.constant - parts[0].offset.constant);
+    result.push_back(builder_.CreateAdd(offset, builder_.getInt32(constant)));
+  }
+  return result;
+}
+
+LlvmValues OperandMemory::masked(const LlvmValues &offsets, const std::vector<ir::ValueId> &masks,
+                                 const LinearLayout &leaders) {
+  LlvmValues result = offsets;
+  for (ir::ValueId mask : masks) {
+    Registers on = lowering_.values.get(mask, leaders);
+    for (size_t i = 0; i < result.size(); ++i)
+      result[i] = builder_.CreateSelect(on[i], result[i], builder_.getInt32(gfx950::buffer_range));
+  }
+  return result;
+}
+
+void OperandMemory::apply_iteration_masks(size_t load) {
+  const PipelinedLoad &of = pipeline_.loads[load];
+  if (of.has_iteration_mask)
+    states_[load].offsets = masked(states_[load].open_offsets, {of.op->operands[1]}, leaders(load));
+}
+
+llvm::Value *OperandMemory::descriptor(llvm::Value *base) {
+  return builder_.CreateIntrinsic(
+      llvm::Intrinsic::amdgcn_make_buffer_rsrc,
+      {llvm::PointerType::get(lowering_.context.builder.getContext(), descriptor_address_space),
+       base->getType()},
+      {base, builder_.getInt16(0), builder_.getInt64(gfx950::buffer_range),
+       builder_.getInt32(gfx950::buffer_flags)});
+}
+
+/// Where a copy puts its elements follows the lanes by itself.
+void OperandMemory::emit_wave_target(size_t load) {
+  const LdsImage &image = *pipeline_.loads[load].image;
+  std::vector<uint64_t> bases = image.copies().bases(Space::Wave);
+  for (uint64_t &basis : bases)
+    basis *= image.element_bytes();
+  states_[load].wave_target = apply_bases(builder_, lowering_.context.wave, bases, builder_.getInt32(0));
+}
+
+/// What the lanes add to a read's address is one xor; of what a group adds, only bits that lanes reach need
+/// one too.
+void OperandMemory::emit_read_bases(size_t load) {
+  const PipelinedLoad &of = pipeline_.loads[load];
+  State &state = states_[load];
+  const LinearLayout &home = lowering_.context.plan.layouts.layout(of.op->result());
+  uint64_t thread_bits = 0;
+  llvm::Value *thread = builder_.getInt32(0);
+  for (Space space : {Space::Lane, Space::Wave})
+    for (unsigned bit = 0; bit < home.bits(space); ++bit) {
+      std::vector<uint64_t> one(bit + 1, 0);
+      one[bit] = of.image->swizzled(home.flat_basis(space, bit)) * of.image->element_bytes();
+      thread_bits |= one[bit];
+      llvm::Value *bits = space == Space::Lane ? lowering_.context.lane : lowering_.context.wave;
+      thread = builder_.CreateXor(thread, apply_bases(builder_, bits, one, builder_.getInt32(0)));
+    }
+  for (uint32_t reg : of.groups.first) {
+    const uint32_t offset = of.image->read_offset(home, reg);
+    const auto exclusive = static_cast<uint32_t>(offset & thread_bits);
+    state.reads.emplace_back(exclusive, offset ^ exclusive);
+    llvm::Value *&base = state.read_bases[exclusive];
+    if (!base)
+      base = exclusive ? builder_.CreateXor(thread, exclusive) : thread;
+  }
+}
+
+void OperandMemory::declare_buffers() {
+  llvm::MDBuilder metadata(lowering_.context.builder.getContext());
+  llvm::MDNode *domain = metadata.createAnonymousAliasScopeDomain("lds_pipeline");
+  std::vector<llvm::Metadata *> all;
+  std::vector<std::vector<llvm::MDNode *>> own(states_.size());
+  for (size_t i = 0; i < states_.size(); ++i)
+    for (unsigned b = 0; pipeline_.loads[i].through_lds() && b < pipeline_.schedule.buffers; ++b) {
+      constexpr uint64_t alignment = 1024; // the swizzle's xors stay inside
+      auto *type = llvm::ArrayType::get(builder_.getInt8Ty(), pipeline_.loads[i].image->bytes());
+      auto *buffer = new llvm::GlobalVariable(
+          lowering_.context.module, type, false, llvm::GlobalValue::InternalLinkage,
+          llvm::PoisonValue::get(type), lowering_.context.function().name + ".pipeline", nullptr,
+          llvm::GlobalValue::NotThreadLocal, lds_address_space);
+      buffer->setAlignment(llvm::Align(alignment));
+      states_[i].buffers.push_back(buffer);
+      own[i].push_back(metadata.createAnonymousAliasScope(domain));
+      all.push_back(own[i].back());
+    }
+  for (size_t i = 0; i < states_.size(); ++i)
+    for (llvm::MDNode *scope : own[i]) {
+      std::vector<llvm::Metadata *> others;
+      std::copy_if(all.begin(), all.end(), std::back_inserter(others),
+                   [&](llvm::Metadata *other) { return other != scope; });
+      states_[i].scopes.push_back(llvm::MDNode::get(lowering_.context.builder.getContext(), {scope}));
+      states_[i].other_scopes.push_back(llvm::MDNode::get(lowering_.context.builder.getContext(), others));
+    }
+}
+
+void OperandMemory::set_scopes(llvm::Instruction &instruction, const State &state, unsigned buffer) const {
+  instruction.setMetadata(llvm::LLVMContext::MD_alias_scope, state.scopes[buffer]);
+  instruction.setMetadata(llvm::LLVMContext::MD_noalias, state.other_scopes[buffer]);
+}
+
+void OperandMemory::set_position(const ir::Op &op) {
+  const unsigned line = lowering_.context.plan.index.line(op);
+  builder_.SetCurrentDebugLocation(lowering_.context.lines.at(line, static_cast<unsigned>(tag_)));
+}
+
+llvm::Value *OperandMemory::load(LoadGroup group, llvm::Value *scalar_offset) {
+  const State &state = states_[group.load];
+  const ir::Op &op = *pipeline_.loads[group.load].op;
+  lowering_.context.set_line(op);
+  const BufferAccess access{state.descriptor, state.offsets[group.group], scalar_offset};
+  const unsigned bytes = pipeline_.loads[group.load].groups.access.elements() *
+                         ir::byte_size(lowering_.context.type(op.result()).element);
+  return buffer_load(builder_, access, access_type(builder_, bytes), is_streamed(op));
+}
+
+llvm::Value *OperandMemory::read(LoadGroup group, unsigned buffer) {
+  State &state = states_[group.load];
+  set_position(*pipeline_.loads[group.load].op);
+  const auto [exclusive, added] = state.reads[group.group];
+  llvm::Type *byte = builder_.getInt8Ty();
+  llvm::Value *address = builder_.CreateGEP(byte, state.buffers[buffer], state.read_bases.at(exclusive));
+  if (added)
+    address = builder_.CreateGEP(byte, address, builder_.getInt32(added));
+  auto *type = llvm::FixedVectorType::get(builder_.getInt32Ty(), LdsImage::copy_bytes / 4);
+  llvm::LoadInst *read = builder_.CreateAlignedLoad(type, address, llvm::Align(LdsImage::copy_bytes));
+  set_scopes(*read, state, buffer);
+  return read;
+}
+
+void OperandMemory::copy(size_t load, size_t number, unsigned buffer, llvm::Value *scalar_offset) {
+  const PipelinedLoad &of = pipeline_.loads[load];
+  const State &state = states_[load];
+  set_position(*of.op);
+  const uint32_t added = of.image->copy_offset(of.copies.first[number]);
+  llvm::Value *target = builder_.CreateAdd(state.wave_target, builder_.getInt32(added), "", true, true);
+  llvm::Value *address = builder_.CreateGEP(builder_.getInt8Ty(), state.buffers[buffer], target);
+  llvm::Value *zero = builder_.getInt32(0);
+  llvm::CallInst *call =
+      builder_.CreateIntrinsic(llvm::Intrinsic::amdgcn_raw_ptr_buffer_load_lds, {},
+                               {state.descriptor, address, builder_.getInt32(LdsImage::copy_bytes),
+                                state.offsets[number], scalar_offset, zero, zero});
+  set_scopes(*call, state, buffer);
+}
+
+} // namespace nereid::codegen

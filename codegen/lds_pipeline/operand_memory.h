@@ -1,0 +1,63 @@
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "codegen/lds_pipeline/parts.h"
+#include "codegen/schedule/lds_pipeline_contract.h"
+
+namespace nereid::codegen {
+
+/// Where the loads, async copies and LDS reads of a pipeline find their elements: a descriptor from the
+/// uniform part of an address, an offset for each lane and access that does not change, buffers in LDS with
+/// alias scopes of their own.
+class OperandMemory {
+public:
+  OperandMemory(Lowering &lowering, const LdsPipeline &pipeline);
+
+  /// Emits the addresses; the loop's scalars stand at its first iteration.
+  void emit_addresses();
+  /// A load straight to registers, in the descriptor `scalar_offset` bytes further.
+  llvm::Value *load(LoadGroup group, llvm::Value *scalar_offset);
+  /// A read of LDS.
+  llvm::Value *read(LoadGroup group, unsigned buffer);
+  /// Async copy `number` of a load.
+  void copy(size_t load, size_t number, unsigned buffer, llvm::Value *scalar_offset);
+  /// From here on masks are those of the iteration whose scalars the loop's stand at.
+  void apply_iteration_masks(size_t load);
+  /// Which part of the code is being emitted.
+  void set_tag(CodeTag tag) { tag_ = tag; }
+
+private:
+  struct State {
+    llvm::Value *descriptor = nullptr;
+    LlvmValues offsets;      ///< by group or copy; beyond the descriptor where a fixed mask is off
+    LlvmValues open_offsets; ///< the same without masks
+    std::vector<llvm::GlobalVariable *> buffers;
+    std::vector<llvm::MDNode *> scopes, other_scopes;
+    llvm::Value *wave_target = nullptr;               ///< in a buffer, of the wave's first copy
+    std::map<uint32_t, llvm::Value *> read_bases;     ///< by what a group adds by xor
+    std::vector<std::pair<uint32_t, uint32_t>> reads; ///< by group: xor part, added part
+  };
+
+  const LinearLayout &leaders(size_t load) const;
+  void emit_offsets(size_t load);
+  LlvmValues offsets_of(const std::vector<Address> &parts, llvm::Value *&base);
+  LlvmValues masked(const LlvmValues &offsets, const std::vector<ir::ValueId> &masks,
+                    const LinearLayout &leaders);
+  llvm::Value *descriptor(llvm::Value *base);
+  void emit_wave_target(size_t load);
+  void emit_read_bases(size_t load);
+  void declare_buffers();
+  void set_scopes(llvm::Instruction &instruction, const State &state, unsigned buffer) const;
+  /// The line of a load, and the tag.
+  void set_position(const ir::Op &op);
+
+  Lowering &lowering_;
+  const LdsPipeline &pipeline_;
+  llvm::IRBuilder<> &builder_;
+  std::vector<State> states_; ///< by load
+  CodeTag tag_ = CodeTag::Pipeline;
+};
+
+} // namespace nereid::codegen

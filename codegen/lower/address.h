@@ -1,0 +1,51 @@
+#pragma once
+
+#include "codegen/lower/value_map.h"
+#include "codegen/schedule/prefetch_plan.h"
+
+namespace nereid::codegen {
+
+/// Where an element lies: a pointer and bytes from it.
+struct Address {
+  llvm::Value *base;
+  Offset offset;
+  bool uniform_base = true;
+};
+
+/// Addresses and the integers that they are made of, taken apart into what is the same for all threads and
+/// what is not.
+class AddressEmitter {
+public:
+  AddressEmitter(EmitContext &context, ValueMap &values, RegionCache &cache)
+      : context_(context), builder_(context.builder), values_(values), cache_(cache) {}
+
+  /// By register of the layout. With a plan, what its iterations add to a pointer stays apart from the base,
+  /// so that one buffer descriptor serves all iterations.
+  std::vector<Address> addresses(ir::ValueId pointer, const LinearLayout &layout,
+                                 const PrefetchPlan *plan = nullptr);
+  /// The same as pointers: the uniform part goes to the base in scalar registers, the threads' part is added
+  /// last.
+  Registers pointers(ir::ValueId pointer, const LinearLayout &layout, const PrefetchPlan *plan = nullptr);
+
+private:
+  struct Request : Demand<Offsets> {
+    const ir::Op *op = nullptr; ///< that is taken apart
+  };
+
+  Offsets offsets(ir::ValueId value, const LinearLayout &layout);
+  Request open(ir::ValueId value, const LinearLayout &layout) const;
+  Offsets finish(const Request &request);
+  Offsets combine(const Request &request);
+  Offsets offsets_of_arange(const ir::Op &op, const LinearLayout &layout);
+  Offsets offsets_of_registers(ir::ValueId value, const LinearLayout &layout);
+  Offset scalar_offset(ir::ValueId value);
+  std::vector<Address> bases(ir::ValueId pointer, const LinearLayout &layout, const PrefetchPlan *plan);
+  Address scalar_address(ir::ValueId pointer, const PrefetchPlan *plan);
+
+  EmitContext &context_;
+  llvm::IRBuilder<> &builder_;
+  ValueMap &values_;
+  RegionCache &cache_;
+};
+
+} // namespace nereid::codegen

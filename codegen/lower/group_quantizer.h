@@ -1,0 +1,35 @@
+#pragma once
+
+#include "codegen/lower/packing.h"
+#include "dsl/ir/op.h"
+
+namespace nereid::codegen {
+
+struct QuantizeFacts;
+
+/// Quantises groups of 32 values of a lane as a quantize operation says (dsl/interpreter/numbers.h has the
+/// rules).
+class GroupQuantizer {
+public:
+  GroupQuantizer(llvm::IRBuilder<> &builder, Packing &packing, const ir::Op &op);
+
+  /// An f32 pattern whose exponent is the e8m0 byte of the group; its other bits say nothing.
+  llvm::Value *scale(const Registers &group);
+  /// Dwords of codes, under that scale.
+  Registers codes(const Registers &group, llvm::Value *scale);
+
+private:
+  llvm::Value *largest_magnitude(const Registers &group);
+  Registers to_e2m1(const Registers &group, llvm::Value *factor);
+  Registers to_byte_codes(const Registers &group, llvm::Value *scale, llvm::Value *factor);
+  Registers to_six_bits(const Registers &group, llvm::Value *factor);
+  llvm::Value *limited(llvm::Value *value, llvm::Value *limit);
+  llvm::Value *opaque_unless_loaded(llvm::Value *dword, llvm::Value *first_element);
+
+  llvm::IRBuilder<> &builder_;
+  Packing &packing_;
+  const ir::Op &op_;
+  const QuantizeFacts &facts_;
+};
+
+} // namespace nereid::codegen

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <functional>
+
+#include "codegen/lower/emit_context.h"
+
+/// Values that cross the lanes of a wave, a dword at a time.
+namespace nereid::codegen {
+
+/// The bits of a value as an integer, and back.
+llvm::Value *to_bits(llvm::IRBuilder<> &builder, llvm::Value *value);
+llvm::Value *from_bits(llvm::IRBuilder<> &builder, llvm::Value *bits, llvm::Type *type);
+llvm::Value *low_dword(llvm::IRBuilder<> &builder, llvm::Value *bits);
+llvm::Value *high_dword(llvm::IRBuilder<> &builder, llvm::Value *bits);
+llvm::Value *join_dwords(llvm::IRBuilder<> &builder, llvm::Value *low, llvm::Value *high);
+
+/// Moves a value of any width by a function of dwords.
+llvm::Value *by_dwords(llvm::IRBuilder<> &builder, llvm::Value *value,
+                       const std::function<llvm::Value *(llvm::Value *)> &move);
+/// A value that is the same in all lanes.
+llvm::Value *to_scalar_registers(llvm::IRBuilder<> &builder, llvm::Value *value);
+/// The value of the lane whose number differs in one bit.
+llvm::Value *shuffle_xor(EmitContext &context, llvm::Value *value, unsigned lane_bit);
+
+} // namespace nereid::codegen

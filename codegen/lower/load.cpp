@@ -1,0 +1,125 @@
+// Loads.
+#include <algorithm>
+
+#include "codegen/lower/branches.h"
+#include "codegen/lower/buffer.h"
+#include "codegen/lower/llvm_types.h"
+#include "codegen/lower/memory.h"
+
+namespace nereid::codegen {
+
+void MemoryEmitter::load(const ir::Op &op) {
+  order_.before(op);
+  if (std::optional<Registers> vectors = issue_load(op))
+    finish_load(op, std::move(*vectors));
+  else
+    define_loaded(op, load_in_branches(op));
+}
+
+std::optional<Registers> MemoryEmitter::issue_load(const ir::Op &op, const Prefetch &prefetch) {
+  const ir::ValueId pointer = op.operands[0];
+  const std::optional<ir::ValueId> mask = mask_of(op);
+  const MemoryAccesses accesses = accesses_of(context_.plan, op);
+  const LinearLayout &leaders = accesses.groups.leaders;
+  const Registers masks = mask ? values_.get(*mask, leaders) : Registers();
+  Registers vectors;
+  if (auto buffers = buffer_accesses(builder_, addresses_.addresses(pointer, leaders, prefetch.plan), masks,
+                                     prefetch.in_bounds)) {
+    for (const BufferAccess &buffer : *buffers)
+      vectors.push_back(
+          buffer_load(builder_, buffer, access_type(builder_, accesses.bytes), is_streamed(op)));
+    return vectors;
+  }
+  if (mask)
+    return std::nullopt;
+  for (llvm::Value *address : addresses_.pointers(pointer, leaders, prefetch.plan))
+    vectors.push_back(load_vector(op, accesses, address));
+  return vectors;
+}
+
+void MemoryEmitter::finish_load(const ir::Op &op, Registers vectors) {
+  if (operand_at(op, 2)) {
+    const MemoryAccesses accesses = accesses_of(context_.plan, op);
+    const Registers masks = values_.get(*mask_of(op), accesses.groups.leaders);
+    const Registers others = values_of_masked(op, accesses);
+    for (size_t group = 0; group < vectors.size(); ++group)
+      if (others[group])
+        vectors[group] = builder_.CreateSelect(masks[group], vectors[group], others[group]);
+  }
+  define_loaded(op, vectors);
+}
+
+/// Accesses under one mask share a branch.
+Registers MemoryEmitter::load_in_branches(const ir::Op &op) {
+  const MemoryAccesses accesses = accesses_of(context_.plan, op);
+  const Registers pointers = addresses_.pointers(op.operands[0], accesses.groups.leaders);
+  const Registers masks = values_.get(*mask_of(op), accesses.groups.leaders);
+  Registers otherwise = values_of_masked(op, accesses);
+  for (llvm::Value *&vector : otherwise)
+    if (!vector)
+      vector = llvm::Constant::getNullValue(access_type(builder_, accesses.bytes));
+  Registers vectors;
+  for (size_t group = 0; group < masks.size();) {
+    size_t end = group + 1;
+    while (end < masks.size() && masks[end] == masks[group])
+      ++end;
+    Registers loaded =
+        guarded(context_, masks[group], Registers(otherwise.begin() + group, otherwise.begin() + end), [&] {
+          Registers active;
+          for (size_t g = group; g < end; ++g)
+            active.push_back(load_vector(op, accesses, pointers[g]));
+          return active;
+        });
+    vectors.insert(vectors.end(), loaded.begin(), loaded.end());
+    group = end;
+  }
+  return vectors;
+}
+
+llvm::Value *MemoryEmitter::load_vector(const ir::Op &op, const MemoryAccesses &accesses,
+                                        llvm::Value *pointer) {
+  llvm::LoadInst *load =
+      builder_.CreateAlignedLoad(access_type(builder_, accesses.bytes), pointer, accesses.align);
+  if (is_streamed(op))
+    load->setMetadata(
+        llvm::LLVMContext::MD_nontemporal,
+        llvm::MDNode::get(builder_.getContext(), llvm::ConstantAsMetadata::get(builder_.getInt32(1))));
+  return load;
+}
+
+/// What a masked access gives, by access; null where that is zero.
+Registers MemoryEmitter::values_of_masked(const ir::Op &op, const MemoryAccesses &accesses) {
+  const std::optional<ir::ValueId> other = operand_at(op, 2);
+  if (!other)
+    return Registers(accesses.count());
+  const Registers others = values_.get(*other, accesses.layout);
+  const auto is_zero = [&](uint32_t group) {
+    for (unsigned n = 0; n < accesses.elements; ++n) {
+      auto *constant = llvm::dyn_cast<llvm::Constant>(others[accesses.groups.member(group, n)]);
+      if (!constant || !constant->isNullValue())
+        return false;
+    }
+    return true;
+  };
+  Registers result;
+  for (uint32_t group = 0; group < accesses.count(); ++group)
+    result.push_back(is_zero(group) ? nullptr : narrowed(accesses, packed_vector(accesses, others, group)));
+  return result;
+}
+
+void MemoryEmitter::define_loaded(const ir::Op &op, const Registers &vectors) {
+  const ir::Element element = context_.type(op.result()).element;
+  const bool is_bool = element == ir::Element::I1;
+  const MemoryAccesses accesses = accesses_of(context_.plan, op);
+  llvm::Type *type = is_bool ? builder_.getInt8Ty() : llvm_type(builder_.getContext(), element);
+  Registers registers(accesses.layout.registers());
+  for (uint32_t group = 0; group < vectors.size(); ++group) {
+    Registers elements = packing_.unpack(vectors[group], type, accesses.elements);
+    for (unsigned n = 0; n < accesses.elements; ++n)
+      registers[accesses.groups.member(group, n)] =
+          is_bool ? builder_.CreateICmpNE(elements[n], builder_.getInt8(0)) : elements[n];
+  }
+  values_.define(op.result(), accesses.layout, registers);
+}
+
+} // namespace nereid::codegen

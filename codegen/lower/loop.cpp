@@ -1,0 +1,150 @@
+// Loops as they stand, and loops whose iterations are split over the waves.
+#include "codegen/lower/loop.h"
+
+#include <bit>
+
+#include "codegen/lower/lowering.h"
+#include "codegen/lower/value_layout.h"
+
+namespace nereid::codegen {
+
+LoopEmitter::LoopEmitter(Lowering &parts)
+    : parts_(parts), context_(parts.context), builder_(parts.context.builder) {}
+
+/// Wave w starts w steps later and goes on by as many steps as there are waves. A distance between first and
+/// last is exact as an unsigned number; a step beyond all distances is as good as the largest number.
+LoopEmitter::Iterations LoopEmitter::iterations_of_wave(Iterations all) {
+  llvm::Type *type = all.first->getType();
+  llvm::Value *start = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::umul_with_overflow,
+                                                      builder_.CreateZExt(context_.wave, type), all.step);
+  llvm::Value *later = builder_.CreateExtractValue(start, 0);
+  llvm::Value *inside = builder_.CreateICmpULT(later, builder_.CreateSub(all.last, all.first));
+  inside = builder_.CreateAnd(inside, builder_.CreateNot(builder_.CreateExtractValue(start, 1)));
+  const auto wave_bits = static_cast<unsigned>(std::countr_zero(context_.waves()));
+  llvm::Constant *largest = llvm::Constant::getAllOnesValue(type);
+  llvm::APInt max_step = llvm::APInt::getMaxValue(type->getIntegerBitWidth()).lshr(wave_bits);
+  llvm::Value *fits = builder_.CreateICmpULE(all.step, llvm::ConstantInt::get(type, max_step));
+  llvm::Value *step = builder_.CreateSelect(fits, builder_.CreateShl(all.step, wave_bits), largest);
+  return {builder_.CreateAdd(all.first, later), all.last, step, builder_.CreateAnd(all.any, inside)};
+}
+
+/// Wave 0 starts with what the sum starts with, the others with -0 (integers: 0), which changes no
+/// number that is added.
+Registers LoopEmitter::initial_accumulator_of_wave(const Registers &initial) {
+  llvm::Value *first_wave = builder_.CreateICmpEQ(context_.wave, builder_.getInt32(0));
+  Registers result;
+  for (llvm::Value *value : initial) {
+    auto *constant = llvm::dyn_cast<llvm::Constant>(value);
+    bool zero = constant && constant->isNullValue();
+    llvm::Value *nothing = value->getType()->isFloatTy() ? llvm::ConstantFP::getNegativeZero(value->getType())
+                                                         : llvm::Constant::getNullValue(value->getType());
+    result.push_back(zero ? value : builder_.CreateSelect(first_wave, value, nothing));
+  }
+  return result;
+}
+
+/// Up to the branch that tells whether there is an iteration; `done` is reached from there where there is
+/// none.
+LoopEmitter::Loop LoopEmitter::open(const ir::Op &op) {
+  const ir::Block &body = op.blocks.front();
+  const bool is_split = context_.plan.loop(op).is_split_over_waves;
+  Loop loop{op, body, is_split, {}, {}, {}, context_.new_block("done")};
+  ValueMap &values = parts_.values;
+  loop.iterations = {values.scalar(op.operands[0]), values.scalar(op.operands[1]),
+                     values.scalar(op.operands[2]), nullptr};
+  loop.iterations.any = builder_.CreateICmpSLT(loop.iterations.first, loop.iterations.last);
+  CarriedValues initial;
+  for (size_t i = 0; i < op.results.size(); ++i) {
+    loop.layouts.push_back(assigned_layout(context_.plan, body.arguments[i + 1]));
+    initial.push_back(parts_.edges.leave(op.operands[i + 3], loop.layouts[i]));
+    if (loop.wave_split)
+      initial.back() = initial_accumulator_of_wave(initial.back());
+  }
+  if (loop.wave_split) {
+    // Waves that run iterations of their own do not meet in the body.
+    for (const ir::Op &inner : body.ops)
+      if (inner.opcode == ir::Opcode::Load)
+        parts_.order.before(inner);
+    loop.iterations = iterations_of_wave(loop.iterations);
+  }
+  loop.exits.emplace_back(builder_.GetInsertBlock(), std::move(initial));
+  return loop;
+}
+
+/// The results, where all exits meet.
+void LoopEmitter::close(const Loop &loop) {
+  builder_.SetInsertPoint(loop.done);
+  const CarriedValues results = phis_of(builder_, loop.exits.front().second);
+  for (const auto &[from, values] : loop.exits)
+    add_incoming(results, values, from);
+  for (size_t i = 0; i < results.size(); ++i) {
+    const ir::ValueId result = loop.op.results[i];
+    if (!loop.wave_split) {
+      parts_.edges.arrive(result, loop.layouts[i], results[i]);
+      continue;
+    }
+    const LinearLayout &layout = context_.plan.layouts.layout(result);
+    parts_.values.define(result, layout,
+                         sum_over_waves(builder_, parts_.exchange, results[i], loop.layouts[i], layout));
+  }
+}
+
+/// The test stands at the end of the body, and once before it: a loop that runs knows that it does.
+void LoopEmitter::emit(const ir::Op &op) {
+  const LoopPlan &plan = context_.plan.loop(op);
+  if (const auto *pipeline = std::get_if<LdsPipeline>(&plan.schedule))
+    return emit_lds_pipeline(parts_, *pipeline);
+  Loop loop = open(op);
+  llvm::BasicBlock *start = context_.new_block("start");
+  builder_.CreateCondBr(loop.iterations.any, start, loop.done);
+  builder_.SetInsertPoint(start);
+  const MemoryOrder::Accesses skipped = parts_.order.accesses();
+  if (const auto *prefetch = std::get_if<PrefetchPlan>(&plan.schedule))
+    emit_prefetch_loop(loop, *prefetch);
+  else
+    emit_iterations(loop);
+  parts_.order.add(skipped);
+  close(loop);
+}
+
+void LoopEmitter::emit_iterations(Loop &loop) {
+  const Iterations &iterations = loop.iterations;
+  const CarriedValues initial = loop.exits.front().second;
+  llvm::BasicBlock *before = builder_.GetInsertBlock();
+  llvm::BasicBlock *block = context_.new_block("loop");
+  builder_.CreateBr(block);
+  builder_.SetInsertPoint(block);
+  llvm::PHINode *index = builder_.CreatePHI(iterations.first->getType(), 2);
+  index->addIncoming(iterations.first, before);
+  const CarriedValues carried = phis_of(builder_, initial);
+  add_incoming(carried, initial, before);
+  parts_.order.expect(loop.body);
+  const CarriedValues next = emit_iteration(loop, index, carried, {});
+  // index < last here, so that the distance is exact as an unsigned number, and a step past the largest
+  // integer is not taken.
+  llvm::Value *more = builder_.CreateICmpUGT(builder_.CreateSub(iterations.last, index), iterations.step);
+  llvm::Value *following = builder_.CreateAdd(index, iterations.step);
+  llvm::BasicBlock *end = builder_.GetInsertBlock();
+  builder_.CreateCondBr(more, block, loop.done);
+  index->addIncoming(following, end);
+  add_incoming(carried, next, end);
+  loop.exits.emplace_back(end, next);
+}
+
+/// The body once: what it carries on.
+CarriedValues LoopEmitter::emit_iteration(const Loop &loop, llvm::Value *index, const CarriedValues &carried,
+                                          const BodyCopy &copy) {
+  RegionCache::Scope region(parts_.cache);
+  parts_.values.define_scalar(loop.body.arguments[0], index);
+  for (size_t i = 0; i < carried.size(); ++i)
+    parts_.edges.arrive(loop.body.arguments[i + 1], loop.layouts[i], carried[i]);
+  EmitContext::LoopScope inside(context_, loop.op);
+  parts_.ops.emit_block(loop.body, copy);
+  context_.set_line(loop.op);
+  CarriedValues next;
+  for (size_t i = 0; i < carried.size(); ++i)
+    next.push_back(parts_.edges.leave(loop.body.ops.back().operands[i], loop.layouts[i]));
+  return next;
+}
+
+} // namespace nereid::codegen

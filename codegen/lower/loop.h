@@ -1,0 +1,51 @@
+#pragma once
+
+#include "codegen/lower/edges.h"
+#include "codegen/lower/memory.h"
+
+namespace nereid::codegen {
+
+struct BodyCopy;
+struct Lowering;
+
+/// Loops. Those that are LDS pipelines are emitted by codegen/lds_pipeline.
+class LoopEmitter {
+public:
+  explicit LoopEmitter(Lowering &parts);
+
+  void emit(const ir::Op &op);
+
+private:
+  struct Iterations {
+    llvm::Value *first, *last, *step;
+    llvm::Value *any; ///< whether there is an iteration
+  };
+  /// A loop under construction.
+  struct Loop {
+    const ir::Op &op;
+    const ir::Block &body;
+    bool wave_split;
+    Iterations iterations;
+    std::vector<LinearLayout> layouts; ///< of the carried values
+    std::vector<std::pair<llvm::BasicBlock *, CarriedValues>> exits;
+    llvm::BasicBlock *done;
+  };
+
+  Loop open(const ir::Op &op);
+  void close(const Loop &loop);
+  void emit_iterations(Loop &loop);
+  CarriedValues emit_iteration(const Loop &loop, llvm::Value *index, const CarriedValues &carried,
+                               const BodyCopy &copy);
+  Iterations iterations_of_wave(Iterations all);
+  Registers initial_accumulator_of_wave(const Registers &initial);
+
+  // --- prefetch_loop.cpp ---
+  class PrefetchLoop;
+  void emit_prefetch_loop(Loop &loop, const PrefetchPlan &plan);
+
+  Lowering &parts_;
+  EmitContext &context_;
+  llvm::IRBuilder<> &builder_;
+};
+
+} // namespace nereid::codegen

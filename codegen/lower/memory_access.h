@@ -1,0 +1,32 @@
+#pragma once
+
+#include <optional>
+
+#include <llvm/Support/Alignment.h>
+
+#include "codegen/assign/register_groups.h"
+#include "codegen/plan/kernel_plan.h"
+
+namespace nereid::codegen {
+
+/// The accesses that a load or store is made of: each moves a group of a lane's registers.
+struct MemoryAccesses {
+  LinearLayout layout;
+  RegisterGroups groups;
+  unsigned elements; ///< of one access
+  unsigned bytes;    ///< of one access
+  llvm::Align align;
+
+  size_t count() const { return groups.first.size(); }
+};
+
+MemoryAccesses accesses_of(const KernelPlan &plan, const ir::Op &op);
+
+/// The operand at a position, if the operation has so many.
+std::optional<ir::ValueId> operand_at(const ir::Op &op, size_t position);
+/// The mask of a load or store.
+std::optional<ir::ValueId> mask_of(const ir::Op &op);
+/// Whether what is accessed is not to stay in the caches.
+bool is_streamed(const ir::Op &op);
+
+} // namespace nereid::codegen

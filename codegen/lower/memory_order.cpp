@@ -1,0 +1,71 @@
+// Barriers between accesses of different waves to the same memory.
+#include "codegen/lower/memory_order.h"
+
+#include <algorithm>
+
+#include <llvm/IR/IntrinsicsAMDGPU.h>
+
+#include "codegen/lower/value_layout.h"
+
+namespace nereid::codegen {
+
+void MemoryOrder::barrier() {
+  if (const ir::Op *loop = context_.wave_split_loop())
+    context_.fail(*loop, "a loop that is split over the waves needs other waves in an iteration",
+                  "use wave_split=n, and please report the kernel");
+  llvm::IRBuilder<> &builder = context_.builder;
+  llvm::SyncScope::ID workgroup = builder.getContext().getOrInsertSyncScopeID("workgroup");
+  builder.CreateFence(llvm::AtomicOrdering::Release, workgroup);
+  builder.CreateIntrinsic(llvm::Intrinsic::amdgcn_s_barrier, {});
+  builder.CreateFence(llvm::AtomicOrdering::Acquire, workgroup);
+  accesses_.clear();
+}
+
+/// Where another thread may have touched the same memory since the last barrier, and one of the two accesses
+/// writes, all waves meet first. The same pointers in the same layout are each thread's own, unless the
+/// layout is replicated over waves.
+void MemoryOrder::before(const ir::Op &access) {
+  const bool writes = ir::facts(access.opcode).effect == ir::OpEffect::Effect;
+  const ir::ValueId pointer = access.operands[0];
+  LinearLayout layout =
+      writes ? context_.plan.layouts.writes.at(&access) : assigned_layout(context_.plan, access.result());
+  std::optional<ir::ValueId> argument = argument_of(pointer);
+  const bool replicated = layout.free_mask(Space::Wave) != 0;
+  bool conflict = std::any_of(accesses_.begin(), accesses_.end(), [&](const Access &other) {
+    bool same_memory = !argument || !other.argument || *argument == *other.argument;
+    bool own = !replicated && other.pointer == pointer && other.layout == layout;
+    return (writes || other.writes) && same_memory && !own;
+  });
+  if (conflict)
+    barrier();
+  accesses_.push_back({argument, pointer, writes, std::move(layout)});
+}
+
+void MemoryOrder::expect(const ir::Block &body) {
+  constexpr ir::ValueId no_pointer = ~ir::ValueId(0);
+  for (const ir::Op &op : body.ops) {
+    for (const ir::Block &inner : op.blocks)
+      expect(inner);
+    if (ir::facts(op.opcode).op_class == ir::OpClass::Memory)
+      accesses_.push_back({argument_of(op.operands[0]), no_pointer,
+                           ir::facts(op.opcode).effect == ir::OpEffect::Effect, LinearLayout()});
+  }
+}
+
+void MemoryOrder::add(const Accesses &accesses) {
+  accesses_.insert(accesses_.end(), accesses.begin(), accesses.end());
+}
+
+std::optional<ir::ValueId> MemoryOrder::argument_of(ir::ValueId pointer) const {
+  const FunctionIndex &index = context_.plan.index;
+  for (const ir::Op *op = index.definition(pointer);
+       op && (op->opcode == ir::Opcode::PtrAdd || ir::facts(op->opcode).op_class == ir::OpClass::Shape);
+       op = index.definition(pointer))
+    pointer = op->operands[0];
+  for (const ir::Argument &argument : context_.function().arguments)
+    if (argument.value == pointer)
+      return pointer;
+  return std::nullopt;
+}
+
+} // namespace nereid::codegen

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "codegen/lower/emit_context.h"
+
+namespace nereid::codegen {
+
+/// The order of accesses to memory that the trace promises for the whole program: which accesses stand since
+/// the last barrier, and where the next one has to be.
+class MemoryOrder {
+public:
+  struct Access {
+    std::optional<ir::ValueId> argument; ///< the pointer it comes from, if it is known
+    ir::ValueId pointer;
+    bool writes;
+    LinearLayout layout;
+  };
+  using Accesses = std::vector<Access>;
+
+  explicit MemoryOrder(EmitContext &context) : context_(context) {}
+
+  /// Everything that the workgroup's waves did to memory before is seen by all of them after. Fails in a loop
+  /// whose iterations are split over the waves.
+  void barrier();
+  /// A barrier where other waves' accesses to the memory of `access` must be over first.
+  void before(const ir::Op &access);
+  /// Accesses of a loop's body may follow those of its next iteration.
+  void expect(const ir::Block &body);
+
+  /// Where control flow parts and meets: what stands since the last barrier on the way to here.
+  const Accesses &accesses() const { return accesses_; }
+  void restart(Accesses accesses) { accesses_ = std::move(accesses); }
+  void add(const Accesses &accesses);
+
+private:
+  std::optional<ir::ValueId> argument_of(ir::ValueId pointer) const;
+
+  EmitContext &context_;
+  Accesses accesses_;
+};
+
+} // namespace nereid::codegen

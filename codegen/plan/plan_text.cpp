@@ -1,0 +1,158 @@
+// A plan as text.
+#include <iterator>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "codegen/plan/kernel_plan.h"
+
+namespace nereid::codegen {
+namespace {
+
+class Printer {
+public:
+  explicit Printer(const KernelPlan &plan) : plan_(plan), function_(plan.function()) {}
+
+  std::string run() {
+    const ir::CompileOptions &options = function_.options;
+    append("plan of {}: {} waves, wave_split {}, AGPRs {}\n", function_.name, options.waves,
+           ir::wave_split_names[static_cast<size_t>(options.wave_split)], plan_.has_agprs ? "on" : "off");
+    layouts();
+    dots();
+    loops();
+    remarks();
+    return std::move(out_);
+  }
+
+private:
+  template <class... Args> void append(fmt::format_string<Args...> format, Args &&...args) {
+    fmt::format_to(std::back_inserter(out_), format, std::forward<Args>(args)...);
+  }
+  /// "line 12 (kernel.h:41)".
+  std::string place(const ir::Op &op) const;
+  void layouts();
+  void layout(ir::ValueId value);
+  void dots();
+  void dot(const ir::Op &op, const DotPlan &plan);
+  void loops();
+  void loop(const LoopPlan &plan);
+  void schedule(const PrefetchPlan &plan);
+  void schedule(const LdsPipeline &plan);
+  void schedule(const SequentialLoop &) { append("one iteration after the other\n"); }
+  void remarks();
+
+  const KernelPlan &plan_;
+  const ir::Function &function_;
+  std::string out_;
+};
+
+std::string Printer::place(const ir::Op &op) const {
+  SourceLine source = function_.place(op);
+  source.file.erase(0, source.file.find_last_of('/') + 1);
+  const unsigned line = plan_.index.line(op);
+  return source.known() ? fmt::format("line {} ({})", line, source.text()) : fmt::format("line {}", line);
+}
+
+void Printer::layouts() {
+  append("\nlayouts: what the bits of register, lane and wave add to an element's coordinates\n");
+  ir::for_each_op(function_, [&](const ir::Op &op, unsigned) {
+    for (ir::ValueId result : op.results)
+      layout(result);
+    for (const ir::Block &block : op.blocks)
+      for (ir::ValueId argument : block.arguments)
+        layout(argument);
+  });
+}
+
+void Printer::layout(ir::ValueId value) {
+  if (plan_.layouts.assigned[value])
+    append("  %{} {} {}\n", value, function_.type(value).text(), plan_.layouts.layout(value).text());
+}
+
+void Printer::dots() {
+  append("\ndots\n");
+  ir::for_each_op(function_, [&](const ir::Op &op, unsigned) {
+    if (auto found = plan_.layouts.dots.find(&op); found != plan_.layouts.dots.end())
+      dot(op, found->second);
+  });
+}
+
+/// How many waves hold parts along each dimension, from the bases of the waves' bits.
+std::string waves_of(const LinearLayout &result) {
+  unsigned rows = 1, columns = 1, copies = 1;
+  for (uint64_t basis : result.bases(Space::Wave)) {
+    const Coordinates at = result.unflatten(basis);
+    (at[0] != 0 ? rows : at[1] != 0 ? columns : copies) *= 2;
+  }
+  return fmt::format("{} along M, {} along N, {} alike", rows, columns, copies);
+}
+
+void Printer::dot(const ir::Op &op, const DotPlan &plan) {
+  const ir::Shape &shape = function_.type(op.result()).shape;
+  append("  {}: {} {} x {}, {}x{}x{}; a wave has {} x {} tiles, {} instructions along K\n", place(op),
+         ir::facts(op.opcode).name, shape[0], shape[1], plan.mfma->size(), plan.mfma->size, plan.mfma->k(),
+         plan.a.row_tiles(), plan.b.row_tiles(), plan.k_instructions);
+  append("    {}\n", plan.mfma->intrinsic);
+  if (plan_.layouts.wave_split.contains(*plan_.index.block(op)))
+    append("    waves: each has the tile of an iteration of its own\n");
+  else if (plan.partial)
+    append("    waves: each has a part of K, the sums meet once\n");
+  else
+    append("    waves: {}\n", waves_of(plan.result));
+  if (plan.a.k_lane_bits != 0)
+    append("    lanes of rows that A lacks take {} steps along K\n", 1u << plan.a.k_lane_bits);
+  if (plan.scales_accumulators)
+    append("    scales multiply the sums of 32 values along K\n");
+  for (ir::ValueId operand : {op.operands[0], op.operands[1]})
+    if (const ir::Op *quantize = plan_.index.definition(operand);
+        quantize && plan_.layouts.shared_quantizes.count(quantize) != 0)
+      append("    each wave quantises a part of the operand of {}\n", place(*quantize));
+}
+
+void Printer::loops() {
+  append("\nloops\n");
+  for (const LoopPlan &plan : plan_.loops)
+    loop(plan);
+}
+
+void Printer::loop(const LoopPlan &plan) {
+  append("  {}: {}", place(*plan.op), plan.is_split_over_waves ? "split over the waves; " : "");
+  std::visit([&](const auto &kind) { schedule(kind); }, plan.schedule);
+}
+
+void Printer::schedule(const PrefetchPlan &plan) {
+  append("register prefetch, {} iterations ahead\n", plan.depth);
+  for (const ir::Op *load : plan.loads)
+    append("    {}: load of {}\n", place(*load), function_.type(load->result()).text());
+  for (const Objection &kept : plan.kept)
+    append("    {}: not ahead: {}\n", place(*kept.op), kept.reason);
+}
+
+void Printer::schedule(const LdsPipeline &plan) {
+  const LdsPipelineSchedule &schedule = plan.schedule;
+  append("LDS pipeline, {} buffers of {} bytes, {} chunks a stage, accumulators in {}, order by {}\n",
+         schedule.buffers, plan.demand.lds_bytes, schedule.chunks,
+         schedule.accumulators_in_agprs ? "AGPRs" : "VGPRs",
+         schedule.group_barriers ? "group barriers" : "scheduling barriers");
+  for (const PipelinedLoad &load : plan.loads)
+    if (load.through_lds())
+      append("    {}: {} through LDS, {} async copies a wave, {} stages ahead\n", place(*load.op),
+             function_.type(load.op->result()).text(), load.copies.first.size(), schedule.buffers);
+    else
+      append("    {}: {} to registers, {} loads, {} stages ahead\n", place(*load.op),
+             function_.type(load.op->result()).text(), load.groups.first.size(), schedule.load_distance());
+  if (!plan.loop.conditions.empty())
+    append("    iterations in which a mask differs between elements follow one at a time\n");
+}
+
+void Printer::remarks() {
+  append("\nremarks\n");
+  for (const Remark &remark : plan_.remarks())
+    append("  {}\n", remark.text());
+}
+
+} // namespace
+
+std::string KernelPlan::text() const { return Printer(*this).run(); }
+
+} // namespace nereid::codegen

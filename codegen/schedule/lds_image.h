@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstdint>
+
+#include "codegen/analysis/objection.h"
+#include "codegen/assign/layout_choice.h"
+#include "codegen/assign/register_groups.h"
+#include "codegen/target/gfx950.h"
+
+namespace nereid::codegen {
+
+/// A row-major tile in one buffer of LDS: how the workgroup's async copies bring it there, 16 bytes a lane.
+/// The byte at row-major position p stands at `swizzled(p)`, an involution that is linear over GF(2), so that
+/// it applies to the bases of the layouts of copies and reads alike. The swizzle of a copy is in which
+/// elements its lanes fetch; where they put them follows the lanes.
+class LdsImage {
+public:
+  static constexpr unsigned copy_bytes = gfx950::lds_copy_bytes; ///< of a lane; a read moves as many
+
+  /// `copies`: lanes along memory, then waves.
+  LdsImage(const ir::Type &type, LinearLayout copies);
+
+  const LinearLayout &copies() const { return copies_; }
+  unsigned bytes() const { return bytes_; }
+  LinearLayout swizzled(const LinearLayout &layout) const;
+  uint64_t swizzled(uint64_t flat) const;
+  /// Bytes that a register adds to the position of its lane, in copies (not swizzled) and in reads. An odd
+  /// factor of the rows lies outside of the swizzled block.
+  uint32_t copy_offset(uint32_t reg) const { return offset(copies_, reg, false); }
+  uint32_t read_offset(const LinearLayout &layout, uint32_t reg) const { return offset(layout, reg, true); }
+  unsigned element_bytes() const { return element_bytes_; }
+
+private:
+  uint32_t offset(const LinearLayout &layout, uint32_t reg, bool swizzles) const;
+
+  LinearLayout copies_;
+  uint64_t row_elements_;
+  unsigned element_bytes_;
+  unsigned bytes_;
+};
+
+/// Whether a load's tile should come through LDS: several waves want the same elements, and one load of a
+/// wave gathers runs shorter than a cache line.
+bool wants_lds(const FunctionIndex &index, const AxisAnalysis &axes, const LayoutChoice &layouts,
+               const ir::Op &load);
+
+/// Objections: the tile is no row-major matrix of 64 to 1024 bytes a row, its accesses are narrower than a
+/// copy, it is smaller than one copy instruction of each wave.
+Decision<LdsImage> choose_lds_image(const FunctionIndex &index, const AxisAnalysis &axes,
+                                    const LayoutChoice &layouts, const ir::Op &load);
+
+} // namespace nereid::codegen

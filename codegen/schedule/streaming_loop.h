@@ -1,0 +1,39 @@
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "codegen/analysis/objection.h"
+#include "codegen/schedule/loop_induction.h"
+
+namespace nereid::codegen {
+
+/// A load whose addresses move by a constant each iteration.
+struct StreamedLoad {
+  const ir::Op *op;
+  int64_t change;                       ///< bytes an iteration
+  std::vector<ir::ValueId> fixed_masks; ///< parts of the mask that do not vary
+  bool has_iteration_mask = false;      ///< the mask has parts that vary, all of them in `conditions`
+};
+
+/// The dots that are added to one carried value, in order.
+struct DotAccumulator {
+  std::vector<const ir::Op *> dots;
+};
+
+/// A loop that loads operands and adds up their dots, and nothing else: what can run as an LDS pipeline
+/// (docs/lowering.md), whatever the layouts. `conditions` are true in all iterations but the last ones;
+/// comparisons that vary and are none of them are computed in each iteration.
+struct StreamingLoop {
+  const ir::Op *op;
+  int64_t step;
+  int64_t stages; ///< as the loop asks for
+  std::vector<StreamedLoad> loads;
+  std::vector<DotAccumulator> accumulators; ///< by carried value
+  std::vector<std::pair<ir::ValueId, LoopInduction::Condition>> conditions;
+};
+
+Decision<StreamingLoop> find_streaming_loop(const FunctionIndex &index, const AxisAnalysis &axes,
+                                            const ir::Op &loop);
+
+} // namespace nereid::codegen

@@ -1,0 +1,89 @@
+#pragma once
+
+#include <cstdint>
+
+#include "codegen/target/gfx950.h"
+
+/// What the compiler weighs one plan against another with, and what each number trades. They decide how fast
+/// code is, never what it computes. "Fitted" means chosen so that the library's kernels compile to the code
+/// that docs/codegen-quality.md counts and tests/kernels/isa_budgets.cpp demands, without spills and without
+/// moves; such numbers were not measured on a device.
+namespace nereid::codegen::cost {
+
+// --- Instructions ---
+
+/// A wave issues one vector instruction: 64 lanes on a SIMD of 16 (ROCm Compute Profiler, "Compute unit").
+inline constexpr unsigned vector_clocks = 4;
+/// One matrix instruction of 16x16.
+inline constexpr int64_t mfma_clocks = gfx950::mfma_passes * gfx950::clocks_of_pass;
+/// LDS reads of a pair of SIMDs, and reads through the vector cache of a compute unit; AMD's measurements in
+/// github.com/ROCm/gfx950-gluon-tutorials (docs/lds_throughput.md, docs/tcp_bound_tile_model.md).
+inline constexpr int64_t lds_bytes_per_clock = 128;
+inline constexpr int64_t cache_bytes_per_clock = 64;
+
+// --- Conversions: lanes or LDS (convert/) ---
+
+/// ds_bpermute of one dword: issue and the way through the LDS crossbar. Estimated from the 128 bytes a
+/// clock.
+inline constexpr unsigned shuffle_clocks = 8;
+/// Until the first result of an LDS instruction is there: 50 to 70 clocks in the measurements above.
+inline constexpr unsigned lds_latency = 64;
+/// An exchange through LDS besides its accesses: two latencies, and about one more for its two barriers.
+inline constexpr unsigned exchange_latency = 3 * lds_latency;
+/// An LDS instruction's issue slot, besides the clocks of its banks.
+inline constexpr unsigned lds_issue_clocks = 4;
+
+// --- Memory accesses (assign/) ---
+
+/// A load or write refuses a layout in which it would move less than a dword at a time, where its own moves
+/// this many times as much. Lower: more conversions; higher: more narrow accesses. Fitted.
+inline constexpr unsigned access_gain = 4;
+
+// --- Sharing quantisation (assign/layout_choice) ---
+
+/// Waves that need the same rows quantise a part each above this many values a lane: one barrier an iteration
+/// against the about 1.7 vector instructions of a value (docs/codegen-quality.md). Below, a wave is done with
+/// all of them before the others could have told it.
+inline constexpr uint32_t values_worth_a_barrier = 64;
+
+// --- Loops split over the waves (analysis/wave_split_loops, plan/wave_split) ---
+
+/// Rows of tiles whose loops are split: waves that share the columns of larger tiles do as well, and need no
+/// sum over the waves. Fitted.
+inline constexpr int64_t max_split_rows = 32;
+/// The waves' accumulators, which meet in LDS: less than half of it. Fitted.
+inline constexpr int64_t max_split_accumulator_bytes = 64 * 1024;
+/// Waves that share columns quantise a part of A's rows each, if these are a multiple of
+/// `shared_quantize_rows`. Else all quantise all of them, and splitting the loop is worth more rows. Fitted.
+inline constexpr int64_t max_odd_split_rows = 128, shared_quantize_rows = 32;
+/// Column tiles of a wave from which on an LDS pipeline does as well as a split loop: a wave with one of them
+/// takes the half of a scale dword.
+inline constexpr unsigned column_tiles_of_pipeline = 2;
+/// Registers for a dot's accumulators and operands in a kernel without AGPRs: the rest of the 256 is for
+/// addresses. Higher: spills; lower: moves to and from AGPRs. Fitted.
+inline constexpr unsigned vgprs_of_dots = 208;
+
+// --- Register prefetch (schedule/prefetch_plan) ---
+
+/// Registers of an iteration besides accumulators and loads in flight; twice as many where there are no
+/// AGPRs to put something aside. Lower: spills; higher: fewer iterations in flight. Fitted.
+inline constexpr unsigned working_registers = 26;
+
+// --- LDS pipelines (schedule/lds_pipeline_schedule) ---
+
+/// Buffers, by which the loop is unrolled: more make code that leaves the instruction cache. Fitted.
+inline constexpr unsigned max_pipeline_buffers = 4;
+/// Registers that the scheduler has in flight. Lower: spills; higher: fewer buffers. Fitted.
+inline constexpr unsigned pipeline_reserve = 10;
+/// Operands that are read from LDS at a time, in registers: a chunk and the next. Fitted.
+inline constexpr unsigned max_registers_from_lds = 96;
+/// Chunks of a stage while accumulators are in VGPRs: beyond, AGPRs cost less than the waits. Fitted.
+inline constexpr unsigned max_chunks_in_vgprs = 4;
+/// Accumulators from which on LLVM finds no AGPR to move another through: with more than two chunks it then
+/// moves some in each iteration. Fitted to LLVM 22.1.
+inline constexpr unsigned crowded_agprs = 240;
+/// Matrix instructions of a stage that are ordered by group barriers: the time of LLVM's scheduler grows
+/// faster than their number. Beyond, every second one has a scheduling barrier. Fitted to LLVM 22.1.
+inline constexpr unsigned max_grouped_instructions = 80;
+
+} // namespace nereid::codegen::cost

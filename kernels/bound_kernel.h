@@ -1,0 +1,106 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "jit/kernel.h"
+#include "kernels/device_memory.h"
+
+/// A kernel function with its config and arguments, each with its name: what compiling and launching need.
+namespace nereid::kernels {
+
+/// The argument of a Ptr<T>.
+template <class T> struct MemoryArgument {
+  std::string_view name;
+  DeviceMemory memory;
+  int64_t bytes;           ///< needed of the memory; 0: it is not read
+  std::string_view layout; ///< for the error
+
+  DevicePointer<T> value() const { return {memory.address}; }
+};
+
+/// The argument of an Int that is a dimension of the problem.
+struct DimensionArgument {
+  std::string_view name;
+  int64_t dimension;
+
+  int32_t value() const { return static_cast<int32_t>(dimension); }
+};
+
+/// The argument of an Int, Long or Float that the launch alone knows.
+template <class N> struct NumberArgument {
+  std::string_view name;
+  N number;
+
+  N value() const { return number; }
+};
+template <class N> NumberArgument(std::string_view, N) -> NumberArgument<N>;
+
+class BoundKernel {
+public:
+  /// Error (User) naming an operand that is null or too short; then those of a launch.
+  Result<LaunchInfo> launch(const LaunchOptions &options, const Stream &stream, Grid grid) const {
+    NEREID_CHECK(check_memory(name_, operands_));
+    return launch_(options, stream, grid);
+  }
+
+  /// Builds the kernel for the alignment of the memory and, where they are known, the divisibility of the
+  /// dimensions.
+  Result<std::shared_ptr<const CompiledKernel>> compile(const Device &device, bool dimensions_known) const {
+    return compile_(device, dimensions_known);
+  }
+
+private:
+  template <auto function, class Config, class... A>
+  friend BoundKernel bind_kernel(std::string_view name, const Config &config, const A &...arguments);
+
+  std::string_view name_;
+  std::vector<NeededMemory> operands_;
+  std::function<Result<LaunchInfo>(const LaunchOptions &, const Stream &, Grid)> launch_;
+  std::function<Result<std::shared_ptr<const CompiledKernel>>(const Device &, bool)> compile_;
+};
+
+namespace detail {
+
+template <class T> void add_operand(std::vector<NeededMemory> &operands, const MemoryArgument<T> &argument) {
+  operands.push_back({argument.name, argument.memory, argument.bytes, argument.layout});
+}
+template <class A> void add_operand(std::vector<NeededMemory> &, const A &) {}
+
+/// What may be known of an argument before there is a launch.
+template <class A> ArgumentFacts facts_before_launch(const A &argument, ArgumentFacts facts) {
+  if constexpr (requires { argument.number; })
+    facts = {};
+  facts.name = argument.name;
+  return facts;
+}
+
+} // namespace detail
+
+/// Binds a kernel function to a config and its arguments, in the order of its parameters. `name` outlives the
+/// result.
+template <auto function, class Config, class... A>
+BoundKernel bind_kernel(std::string_view name, const Config &config, const A &...arguments) {
+  static const Kernel kernel(std::string(name), function);
+  BoundKernel bound;
+  bound.name_ = name;
+  (detail::add_operand(bound.operands_, arguments), ...);
+  bound.launch_ = [=](const LaunchOptions &options, const Stream &stream, Grid grid) {
+    return kernel.launch(options, stream, grid, config, arguments.value()...);
+  };
+  bound.compile_ = [=](const Device &device, bool dimensions_known) {
+    std::vector<ArgumentFacts> facts(sizeof...(A));
+    if (dimensions_known)
+      facts = kernel.facts(arguments.value()...);
+    size_t index = 0;
+    ((facts[index] = detail::facts_before_launch(arguments, facts[index]), ++index), ...);
+    return kernel.compile(config, facts, device);
+  };
+  return bound;
+}
+
+} // namespace nereid::kernels

@@ -1,0 +1,78 @@
+// The registry: a row a kernel of the library, and what is looked up in it.
+#include "kernels/registry.h"
+
+#include <algorithm>
+#include <string>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "kernels/mxfp4_gemm.h"
+#include "kernels/mxfp4_grouped_gemm.h"
+#include "kernels/mxfp4_quant.h"
+#include "kernels/splitk_reduce.h"
+
+namespace nereid::kernels {
+namespace {
+
+template <class C, class O> NamedKernel named(const LibraryKernel<C, O> &kernel) {
+  const auto configure = [&kernel](std::string_view text, const MaybeSize &size) -> Result<ConfiguredKernel> {
+    NEREID_TRY(const Partial<C> given, parse_keys<C>(kernel.name, text));
+    NEREID_TRY(const C config, kernel.complete(given, size));
+    return ConfiguredKernel{config_values(config), [&kernel, config, size](const Device &device) {
+                              return kernel.compile(config, size, device);
+                            }};
+  };
+  return {kernel.name, kernel.summary, kernel.has_n, config_fields<C>(), configure};
+}
+
+bool has_key(std::span<const ConfigValue> keys, std::string_view name) {
+  return std::any_of(keys.begin(), keys.end(), [&](const ConfigValue &key) { return key.name == name; });
+}
+
+} // namespace
+
+const std::vector<NamedKernel> &library_kernels() {
+  static const std::vector<NamedKernel> kernels = {
+      named(quant_kernel), //
+      named(gemm_fused_kernel), named(gemm_kernel),   named(batched_kernel),
+      named(grouped_kernel),    named(reduce_kernel),
+  };
+  return kernels;
+}
+
+Result<const NamedKernel *> kernel_named(std::string_view name) {
+  std::vector<std::string_view> names;
+  for (const NamedKernel &kernel : library_kernels()) {
+    if (kernel.name == name)
+      return &kernel;
+    names.push_back(kernel.name);
+  }
+  return user_error(fmt::format("there is no kernel '{}'", name),
+                    fmt::format("kernels: {}", fmt::join(names, ", ")));
+}
+
+Status check_size(const NamedKernel &kernel, const ProblemSize &size) {
+  if (kernel.has_n)
+    return check_shape(size);
+  if (size.n != 0)
+    return user_error(fmt::format("{} has no N: its size is M,0,K", kernel.name));
+  return check_shape(size, /*has_n=*/false);
+}
+
+Status check_keys(std::string_view kernel, std::span<const ConfigValue> keys, std::string_view config) {
+  const std::string entries = fmt::format(",{}", config);
+  for (const NamedKernel &other : library_kernels())
+    for (const ConfigValue &key : other.keys) {
+      if (has_key(keys, key.name) || entries.find(fmt::format(",{}=", key.name)) == std::string::npos)
+        continue;
+      std::vector<std::string_view> names;
+      for (const ConfigValue &known : keys)
+        names.push_back(known.name);
+      return user_error(fmt::format("{} has no config key '{}'", kernel, key.name),
+                        fmt::format("its keys: {}", fmt::join(names, ", ")));
+    }
+  return {};
+}
+
+} // namespace nereid::kernels

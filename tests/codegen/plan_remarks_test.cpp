@@ -1,0 +1,266 @@
+// Remarks: one kernel for each kind, and the plan's text.
+#include <algorithm>
+#include <array>
+
+#include <gtest/gtest.h>
+
+#include "codegen/plan/kernel_plan.h"
+#include "tests/codegen/lower_harness.h"
+
+namespace nereid::codegen::testing {
+namespace {
+
+using ir::Element;
+using ir::Opcode;
+
+std::vector<Remark> remarks_of(const ir::Function &function) {
+  const auto plan = plan_kernel(function);
+  EXPECT_TRUE(plan.ok()) << (plan ? "" : plan.error().text());
+  return plan ? (*plan)->remarks() : std::vector<Remark>();
+}
+
+/// The only remark of a kind; a kernel without one, or with several, is the test's failure.
+Remark only_remark(const ir::Function &function, RemarkKind kind) {
+  Remark found{kind, {}, 0, "no such remark", ""};
+  unsigned count = 0;
+  for (const Remark &remark : remarks_of(function))
+    if (remark.kind == kind) {
+      found = remark;
+      ++count;
+    }
+  EXPECT_EQ(count, 1u) << remark_name(kind);
+  return found;
+}
+
+bool has_remark(const ir::Function &function, RemarkKind kind) {
+  const std::vector<Remark> remarks = remarks_of(function);
+  return std::any_of(remarks.begin(), remarks.end(),
+                     [&](const Remark &remark) { return remark.kind == kind; });
+}
+
+void expect_words(const Remark &remark, std::initializer_list<const char *> words) {
+  for (const char *word : words)
+    EXPECT_NE(remark.text().find(word), std::string::npos) << word << " is not in: " << remark.text();
+}
+
+void expect_at(const Remark &remark, unsigned line) {
+  EXPECT_EQ(remark.where, (SourceLine{"kernel.cpp", line})) << remark.text();
+  EXPECT_GT(remark.line, 0u);
+}
+
+/// A kernel of which each step has a line of its own.
+struct Lines : KernelBuilder {
+  explicit Lines(int waves) : KernelBuilder(waves) {}
+  void at(unsigned line) { set_place({"kernel.cpp", line}); }
+};
+
+/// z = the sum of x[k * 256 + i] over k; `more` adds to the body and gives what is added besides.
+template <class More> ir::Function row_sum(int stages, int64_t columns, const More &more) {
+  Lines b(1);
+  ir::ValueId x = b.pointer(Element::I32), z = b.pointer(Element::I32), n = b.scalar_argument(Element::I32);
+  const ir::ValueId start[] = {b.constant(ir::Type::tile(Element::I32, {columns}), 0)};
+  b.at(10);
+  ir::Builder::Loop loop = b.begin_for(b.number(0), n, b.number(1), stages, start);
+  b.at(11);
+  ir::ValueId at = b.add(b.mul(loop.index, b.number(columns)), b.arange(0, columns));
+  ir::ValueId loaded = b.load(b.ptr_add(x, at), {}, {}, "");
+  b.at(12);
+  const ir::ValueId next[] = {b.add(loop.carried[0], more(b, x, at, loaded))};
+  b.store_tile(z, b.end_for(next)[0]);
+  return b.done();
+}
+
+/// c += a b^T for a [m, k], b [n, k] of bf16, both row-major, in a loop over k.
+struct Product {
+  int64_t m = 64, n = 64, block_k = 64;
+  int waves = 4, stages = 2;
+  ir::WaveSplit split = ir::WaveSplit::N;
+  bool carries_more = false;
+
+  ir::Function function() const {
+    Lines b(waves);
+    b.options().wave_split = split;
+    ir::ValueId pa = b.pointer(Element::BF16), pb = b.pointer(Element::BF16), pc = b.pointer(Element::F32);
+    ir::ValueId last = b.scalar_argument(Element::I32, block_k);
+    std::vector<ir::ValueId> start = {b.constant(ir::Type::tile(Element::F32, {m, n}), 0)};
+    if (carries_more)
+      start.push_back(b.number(0));
+    b.at(20);
+    ir::Builder::Loop loop = b.begin_for(b.number(0), last, b.number(block_k), stages, start);
+    b.at(21);
+    ir::ValueId a = b.load(b.ptr_add(pa, b.add(rows(b, m), loop.index)), {}, {}, "");
+    b.at(22);
+    ir::ValueId right = b.load(b.ptr_add(pb, b.add(rows(b, n), loop.index)), {}, {}, "");
+    b.at(23);
+    std::vector<ir::ValueId> next = {b.add(loop.carried[0], b.dot(a, b.permute(right, {1, 0})))};
+    if (carries_more)
+      next.push_back(b.add(loop.carried[1], loop.index));
+    b.at(24);
+    b.store_tile(pc, b.end_for(next)[0]);
+    return b.done();
+  }
+
+private:
+  /// Offsets of a row-major tile of `count` rows whose pitch is 4096.
+  ir::ValueId rows(KernelBuilder &b, int64_t count) const {
+    ir::ValueId row = b.mul(b.expand_dims(b.arange(0, count), 1), b.number(4096));
+    return b.add(row, b.expand_dims(b.arange(0, block_k), 0));
+  }
+};
+
+TEST(Remarks, ALoopThatWritesMemoryIsNotPipelined) {
+  const auto stores = [](Lines &b, ir::ValueId x, ir::ValueId at, ir::ValueId loaded) {
+    b.store(b.ptr_add(x, at), loaded, {}, "");
+    return loaded;
+  };
+  const Remark remark = only_remark(row_sum(3, 256, stores), RemarkKind::NotPipelined);
+  expect_at(remark, 10);
+  expect_words(remark, {"stages = 3 has no effect", "its body has a store", "kernel.cpp:12"});
+  EXPECT_FALSE(has_remark(row_sum(1, 256, stores), RemarkKind::NotPipelined));
+}
+
+TEST(Remarks, ALoadWhoseAddressIsLoadedIsNotIssuedAhead) {
+  const Remark remark = only_remark(row_sum(2, 256,
+                                            [](Lines &b, ir::ValueId x, ir::ValueId, ir::ValueId loaded) {
+                                              ir::ValueId index =
+                                                  b.binary(Opcode::And, loaded, b.number(255));
+                                              return b.load(b.ptr_add(x, index), {}, {}, "");
+                                            }),
+                                    RemarkKind::NotPipelined);
+  expect_at(remark, 12);
+  expect_words(remark, {"not issued ahead", "address"});
+}
+
+TEST(Remarks, RegistersReduceStages) {
+  const auto nothing = [](Lines &, ir::ValueId, ir::ValueId, ir::ValueId loaded) { return loaded; };
+  const Remark fewer = only_remark(row_sum(4, 4096, nothing), RemarkKind::FewerStages);
+  expect_at(fewer, 10);
+  expect_words(fewer, {"2 iterations ahead, not 4", "registers"});
+  // No two iterations fit: stages have no effect at all.
+  const Remark none = only_remark(row_sum(4, 8192, nothing), RemarkKind::NotPipelined);
+  expect_at(none, 10);
+  expect_words(none, {"stages = 4 has no effect", "registers"});
+  EXPECT_TRUE(remarks_of(row_sum(2, 256, nothing)).empty());
+}
+
+TEST(Remarks, AnLdsPipelineThatIsLessDeepSaysWhy) {
+  const Remark remark = only_remark(Product{.stages = 8}.function(), RemarkKind::FewerStages);
+  expect_at(remark, 20);
+  expect_words(remark, {"stages of 8", "no more than 4 buffers"});
+}
+
+TEST(Remarks, OperandsThatDoNotGoThroughLdsSayWhy) {
+  // A loop that is an LDS pipeline, but for a value that it carries.
+  EXPECT_FALSE(has_remark(Product{}.function(), RemarkKind::NotThroughLds));
+  const Remark other = only_remark(Product{.carries_more = true}.function(), RemarkKind::NotThroughLds);
+  expect_at(other, 21);
+  expect_words(other, {"several waves load the operand", "number 1", "not only a sum of dots"});
+  // Rows of 48 values are 96 bytes.
+  const Remark odd = only_remark(Product{.block_k = 48}.function(), RemarkKind::NotThroughLds);
+  expect_at(odd, 21);
+  expect_words(odd, {"a row of the tile has 96 bytes"});
+}
+
+TEST(Remarks, SplitLoopsAreNamed) {
+  const Product product{.m = 16, .block_k = 32, .stages = 1, .split = ir::WaveSplit::Auto};
+  const Remark remark = only_remark(product.function(), RemarkKind::SplitOverWaves);
+  expect_at(remark, 20);
+  expect_words(remark, {"each of 4 waves", "iterations of its own"});
+}
+
+TEST(Remarks, LoopsThatCannotBeSplitSayWhy) {
+  const Product carries{
+      .m = 16, .block_k = 32, .stages = 1, .split = ir::WaveSplit::Auto, .carries_more = true};
+  const Remark other = only_remark(carries.function(), RemarkKind::NotSplitOverWaves);
+  expect_at(other, 20);
+  expect_words(other, {"number 1", "not only a sum of dots"});
+  // The tile from before the loop lies across the waves; each would need all of it.
+  Lines b(4);
+  ir::ValueId px = b.pointer(Element::I32), pb = b.pointer(Element::BF16), pc = b.pointer(Element::F32);
+  ir::ValueId outside = b.reshape(b.load_tile(px, {32, 16}), {16, 32});
+  const ir::ValueId start[] = {b.constant(ir::Type::tile(Element::F32, {16, 16}), 0)};
+  b.at(30);
+  ir::Builder::Loop loop = b.begin_for(b.number(0), b.scalar_argument(Element::I32), b.number(1), 1, start);
+  b.at(31);
+  ir::ValueId low = b.binary(Opcode::And, outside, b.integer(Element::I32, 7, {16, 32}));
+  b.at(32);
+  ir::ValueId right = b.load_tile(b.ptr_add(pb, b.mul(loop.index, b.number(512))), {16, 32});
+  const ir::ValueId next[] = {
+      b.add(loop.carried[0], b.dot(b.cast(low, Element::BF16), b.permute(right, {1, 0})))};
+  b.store_tile(pc, b.end_for(next)[0]);
+  const Remark exchange = only_remark(b.done(), RemarkKind::NotSplitOverWaves);
+  expect_at(exchange, 30);
+  expect_words(exchange, {"through LDS", "kernel.cpp:31"});
+}
+
+/// Adds 1 to the elements of a row-major matrix that lie below a limit; `bound` assumes something of its
+/// pitch.
+template <class Bound> ir::Function masked_rows(const Bound &bound) {
+  Lines b(1);
+  ir::ValueId x = b.pointer(Element::I32);
+  ir::ValueId pitch = b.argument(ir::Type::scalar(Element::I32), "pitch");
+  bound(b, pitch);
+  ir::ValueId row = b.mul(b.expand_dims(b.arange(0, 16), 1), pitch);
+  ir::ValueId at = b.add(row, b.expand_dims(b.arange(0, 16), 0));
+  ir::ValueId mask = b.binary(Opcode::Lt, b.expand_dims(b.arange(0, 16), 0), b.scalar_argument(Element::I32));
+  b.at(40);
+  ir::ValueId loaded = b.load(b.ptr_add(x, at), mask, {}, "");
+  b.at(41);
+  b.store(b.ptr_add(x, at), b.add(loaded, b.number(1)), {}, "");
+  return b.done();
+}
+
+TEST(Remarks, MasksThatBecomeBranchesNameTheAssumptionThatHelps) {
+  const Remark remark =
+      only_remark(masked_rows([](KernelBuilder &, ir::ValueId) {}), RemarkKind::MaskBranches);
+  expect_at(remark, 40);
+  expect_words(remark, {"mask of the load", "buffer descriptor", "with pitch"});
+  const std::string assumption = "assume(pitch >= 0 && pitch <= ";
+  const size_t found = remark.remedy.find(assumption);
+  ASSERT_NE(found, std::string::npos) << remark.remedy;
+  const int64_t largest = std::stoll(remark.remedy.substr(found + assumption.size()));
+  EXPECT_GT(largest, 1 << 20);
+  EXPECT_FALSE(has_remark(masked_rows([&](KernelBuilder &b, ir::ValueId pitch) {
+                            b.assume(b.binary(Opcode::Ge, pitch, b.number(0)));
+                            b.assume(b.binary(Opcode::Le, pitch, b.number(largest)));
+                          }),
+                          RemarkKind::MaskBranches));
+}
+
+TEST(Remarks, ConversionsThroughLdsInALoopAreNamed) {
+  const auto transposes = [](Lines &b, ir::ValueId, ir::ValueId, ir::ValueId loaded) {
+    b.at(50);
+    ir::ValueId turned = b.reshape(b.permute(b.reshape(loaded, {64, 64}), {1, 0}), {4096});
+    b.at(51);
+    return b.binary(Opcode::Max, turned, loaded);
+  };
+  const Remark remark = only_remark(row_sum(1, 4096, transposes), RemarkKind::LdsRoundTrip);
+  expect_at(remark, 51);
+  expect_words(remark, {"in each iteration", "i32[4096]", "16384 bytes of LDS"});
+}
+
+TEST(Remarks, StandInTheOrderOfTheKernel) {
+  const Product product{.carries_more = true};
+  const std::vector<Remark> remarks = remarks_of(product.function());
+  ASSERT_GT(remarks.size(), 0u);
+  EXPECT_TRUE(std::is_sorted(remarks.begin(), remarks.end(),
+                             [](const Remark &a, const Remark &b) { return a.line < b.line; }));
+}
+
+TEST(Plan, IsReadable) {
+  const ir::Function function = Product{.stages = 3}.function();
+  const auto plan = plan_kernel(function);
+  ASSERT_TRUE(plan) << plan.error().text();
+  const std::string text = (*plan)->text();
+  for (const char *line : {"plan of kernel: 4 waves, wave_split n, AGPRs off\n",
+                           "\nlayouts: ", "bf16[64, 64] [64, 64] register: (0,1) (0,2) (0,4)",
+                           "(kernel.cpp:23): dot 64 x 64, 16x16x32", "waves: 1 along M, 4 along N, 1 alike",
+                           "(kernel.cpp:20): LDS pipeline, 3 buffers of ",
+                           "(kernel.cpp:21): bf16[64, 64] through LDS, 2 async copies a wave, 3 stages ahead",
+                           "(kernel.cpp:22): bf16[64, 64] to registers", "\nremarks\n"})
+    EXPECT_NE(text.find(line), std::string::npos) << line << "\n" << text;
+  EXPECT_EQ(text, (*plan_kernel(function))->text());
+}
+
+} // namespace
+} // namespace nereid::codegen::testing
