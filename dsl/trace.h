@@ -75,8 +75,8 @@ struct Signature<void (F::*)(C, P...)> : Signature<void (*)(C, P...)> {};
 
 } // namespace detail
 
-/// Runs the kernel once over handles and returns its function, verified and canonical, with the places of its
-/// operations. The kernel is a function or a callable `void(const Config &, parameters...)`; facts may be
+/// Runs the kernel once over handles and returns its function, verified and canonical, with the locations of
+/// its operations. The kernel is a function or a callable `void(const Config &, parameters...)`; facts may be
 /// fewer than parameters. Wrong uses are Owner::User errors with the user's line. Threads may trace at the
 /// same time.
 template <class Kernel, class Config>

@@ -58,7 +58,7 @@ ir::Builder &at(Where where) {
                    "Operations have a meaning only while trace() or a Kernel call traces a kernel",
                    SourceLine::from(where)));
   current_tracer->check_deferred();
-  current_tracer->builder().set_place(SourceLine::from(where));
+  current_tracer->builder().set_location(SourceLine::from(where));
   return current_tracer->builder();
 }
 

@@ -65,9 +65,9 @@ private:
   std::optional<Error> deferred_;
 };
 
-/// The builder of this thread's tracer with its place set. Throws outside of a kernel.
+/// The builder of this thread's tracer with its location set. Throws outside of a kernel.
 ir::Builder &at(Where where);
-/// Like at(), leaving the place as it is.
+/// Like at(), leaving the location as it is.
 Tracer &tracer();
 
 /// The default argument of every operation with an effect. It lives until the end of the caller's
@@ -99,7 +99,7 @@ public:
   Read(const Read &) = delete;
   Read &operator=(const Read &) = delete;
 
-  /// at() for the load's place.
+  /// at() for the load's location.
   ir::Builder &emit() const { return at(where_); }
   /// To be called with the load's result, which it returns.
   ir::ValueId note(ir::ValueId load) const;

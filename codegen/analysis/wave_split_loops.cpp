@@ -132,7 +132,7 @@ Result<WaveSplitCandidates> find_wave_split_loops(const FunctionIndex &index) {
 Error wave_split_error(const ir::Function &function, const WholeLoop &whole) {
   return user_error(fmt::format("wave_split=k cannot split the iterations of this loop over the waves: {}",
                                 whole.objection.reason),
-                    "use wave_split=auto", function.place(*whole.loop));
+                    "use wave_split=auto", function.location(*whole.loop));
 }
 
 } // namespace nereid::codegen

@@ -56,7 +56,7 @@ Result<DotGrid> dot_grid(const ir::Function &function, const ir::Op &op) {
     return nereid_error(fmt::format("{} of {} and {} has no matrix instruction here yet",
                                     ir::facts(op.opcode).name, name_of(sides.a.format),
                                     name_of(sides.b.format)),
-                        "formats that compile: " + operand_formats(), function.place(op));
+                        "formats that compile: " + operand_formats(), function.location(op));
   const ir::Shape &shape = function.type(op.result()).shape;
   const bool large = function.options.mfma == 32 && shape[0] % 32 == 0 && shape[1] % 32 == 0;
   grid.mfma = &find_mfma(*kind, large ? 32 : 16);

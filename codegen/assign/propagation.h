@@ -40,7 +40,7 @@ public:
 
   /// Where errors of the algebra are from here on: at an operation.
   void at(const ir::Op &op) { current_ = &op; }
-  SourceLine location() const { return current_ ? function_.place(*current_) : SourceLine{}; }
+  SourceLine location() const { return current_ ? function_.location(*current_) : SourceLine{}; }
 
   /// `make(waves)` for all waves, or for each alone in a loop that they split.
   LinearLayout for_waves(const ir::Op &op, const std::function<LinearLayout(int waves)> &make) const;

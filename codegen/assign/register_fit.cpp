@@ -40,7 +40,7 @@ Status check_registers(const FunctionIndex &index, const LayoutChoice &layouts) 
           fmt::format(
               "kernel '{}': {} takes {} vector registers a lane, which has {} for everything with {} waves",
               function.name, type.text(), registers, available, waves),
-          "Use a smaller tile or more waves", op ? function.place(*op) : SourceLine());
+          "Use a smaller tile or more waves", op ? function.location(*op) : SourceLine());
   }
   return {};
 }

@@ -234,7 +234,7 @@ llvm::Value *inline_asm(EmitContext &context, const ir::Op &op, const Registers 
     fail(user_error("inline_asm's constraints \"" + constraints +
                         "\" do not fit: " + llvm::toString(std::move(wrong)),
                     "give one output and one constraint for each operand, as LLVM's inline assembly has them",
-                    context.function().place(op)));
+                    context.function().location(op)));
   auto *code = llvm::InlineAsm::get(signature, op.string("asm"), constraints, false);
   llvm::CallInst *call = builder.CreateCall(signature, code, operands);
   call->setDoesNotAccessMemory();

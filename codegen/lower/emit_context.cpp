@@ -28,7 +28,7 @@ llvm::BasicBlock *EmitContext::new_block(const char *name) {
 }
 
 void EmitContext::fail(const ir::Op &op, std::string message, std::string remedy) const {
-  codegen::fail(nereid_error(std::move(message), std::move(remedy), function().place(op)));
+  codegen::fail(nereid_error(std::move(message), std::move(remedy), function().location(op)));
 }
 
 const ir::Op *EmitContext::wave_split_loop() const {

@@ -45,7 +45,7 @@ public:
   const ir::Op *current() const { return current_; }
   void set_line(const ir::Op &op);
   /// Of the operation whose code is emitted.
-  SourceLine place() const { return current_ ? function().place(*current_) : SourceLine{}; }
+  SourceLine location() const { return current_ ? function().location(*current_) : SourceLine{}; }
   /// With an error of Nereid's: something does not compile.
   [[noreturn]] void fail(const ir::Op &op, std::string message, std::string remedy = {}) const;
 

@@ -22,7 +22,7 @@ Status Lowering::run() {
   } catch (const EmitError &error) {
     return error.error();
   } catch (const LayoutError &error) {
-    return error.error(context.place());
+    return error.error(context.location());
   }
 }
 

@@ -47,7 +47,7 @@ private:
 };
 
 std::string Printer::place(const ir::Op &op) const {
-  SourceLine source = function_.place(op);
+  SourceLine source = function_.location(op);
   source.file.erase(0, source.file.find_last_of('/') + 1);
   const unsigned line = plan_.index.line(op);
   return source.known() ? fmt::format("line {} ({})", line, source.text()) : fmt::format("line {}", line);

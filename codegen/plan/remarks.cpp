@@ -37,12 +37,12 @@ private:
 
 void Collector::add(RemarkKind kind, const ir::Op &op, std::string message, std::string remedy) {
   remarks_.push_back(
-      {kind, function_.place(op), plan_.index.line(op), std::move(message), std::move(remedy)});
+      {kind, function_.location(op), plan_.index.line(op), std::move(message), std::move(remedy)});
 }
 
 std::string Collector::because(const Objection &objection, const ir::Op &of) const {
-  const SourceLine &place = function_.place(*objection.op);
-  if (objection.op == &of || !place.known() || place == function_.place(of))
+  const SourceLine &place = function_.location(*objection.op);
+  if (objection.op == &of || !place.known() || place == function_.location(of))
     return objection.reason;
   return fmt::format("{} ({})", objection.reason, place.text());
 }

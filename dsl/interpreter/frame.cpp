@@ -8,13 +8,13 @@
 namespace nereid::interpreter {
 
 Error Frame::error(const ir::Op &op, std::string_view message, std::string remedy) const {
-  const SourceLine &place = launch.function.place(op);
-  // Text IR has no places: the operation itself tells where.
+  const SourceLine &location = launch.function.location(op);
+  // Text IR has no locations: the operation itself tells where.
   const std::string where =
-      place.known() ? std::string(ir::facts(op.opcode).name) : ir::print(launch.function, op);
+      location.known() ? std::string(ir::facts(op.opcode).name) : ir::print(launch.function, op);
   return user_error(fmt::format("kernel {}, program ({}, {}, {}), {}: {}", launch.function.name, program[0],
                                 program[1], program[2], where, message),
-                    std::move(remedy), place);
+                    std::move(remedy), location);
 }
 
 std::string Frame::element(const ir::Type &type, size_t index) {

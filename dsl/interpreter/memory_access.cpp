@@ -51,10 +51,10 @@ std::string distance_text(const HostAllocation *nearest, uint64_t address) {
                                                        : 0;
   if (distance > largest_miss)
     return "";
-  const std::string place = address < nearest->address ? fmt::format("{} bytes before the start", distance)
-                            : address >= end           ? fmt::format("{} bytes past the end", distance)
-                                                       : "across the end";
-  return fmt::format(": {} of the nearest, allocation{} at {:#x} of {} bytes", place,
+  const std::string location = address < nearest->address ? fmt::format("{} bytes before the start", distance)
+                               : address >= end           ? fmt::format("{} bytes past the end", distance)
+                                                          : "across the end";
+  return fmt::format(": {} of the nearest, allocation{} at {:#x} of {} bytes", location,
                      nearest->name.empty() ? "" : " '" + nearest->name + "'", nearest->address,
                      nearest->size);
 }

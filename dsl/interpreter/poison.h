@@ -8,12 +8,12 @@ namespace nereid::interpreter {
 
 /// Elements whose value the author cannot have meant: the result of an i32 overflow, which is looked for
 /// only where it may reach an address, and of a division by zero. They are reported where they become
-/// observable, not where they arise, since a mask may remove them. A poison is the operation's place + 1,
+/// observable, not where they arise, since a mask may remove them. A poison is the operation's location + 1,
 /// with a bit for its kind.
 inline constexpr uint32_t division_bit = 1u << 31;
 
-inline uint32_t overflow_poison(const ir::Op &op) { return op.place + 1; }
-inline uint32_t division_poison(const ir::Op &op) { return (op.place + 1) | division_bit; }
+inline uint32_t overflow_poison(const ir::Op &op) { return op.location + 1; }
+inline uint32_t division_poison(const ir::Op &op) { return (op.location + 1) | division_bit; }
 
 /// Which values may reach an address by arithmetic.
 std::vector<bool> values_that_reach_addresses(const ir::Function &function);

@@ -25,26 +25,27 @@ Builder::Builder(std::string name) {
   regions_.emplace_back();
 }
 
-void Builder::set_place(const SourceLine &place) {
-  if (function_.places[place_] != place) {
-    auto [found, is_new] = place_index_.try_emplace({place.file, place.line}, function_.places.size());
+void Builder::set_location(const SourceLine &location) {
+  if (function_.locations[location_] != location) {
+    auto [found, is_new] =
+        location_index_.try_emplace({location.file, location.line}, function_.locations.size());
     if (is_new)
-      function_.places.push_back(place);
-    place_ = found->second;
+      function_.locations.push_back(location);
+    location_ = found->second;
   }
-  place_negations();
+  locate_negations();
 }
 
-void Builder::place_negations() {
-  const std::span<Op> waiting = std::span(regions_.back().block.ops).last(std::exchange(unplaced_, 0));
+void Builder::locate_negations() {
+  const std::span<Op> waiting = std::span(regions_.back().block.ops).last(std::exchange(unlocated_, 0));
   for (Op &op : waiting) {
-    op.place = definitions_[op.result()].place = place_;
+    op.location = definitions_[op.result()].location = location_;
     use(op.operands[0]);
   }
 }
 
 void Builder::fail(std::string message, std::string remedy) const {
-  throw TraceError(user_error(std::move(message), std::move(remedy), place()));
+  throw TraceError(user_error(std::move(message), std::move(remedy), location()));
 }
 
 bool Builder::visible(ValueId value) const {
@@ -56,12 +57,12 @@ void Builder::use(ValueId value) const {
   if (visible(value))
     return;
   fail(fmt::format("a value defined at {} inside a loop or branch is used at {} outside of it",
-                   place_of(value).text(), place().text()),
+                   location_of(value).text(), location().text()),
        "Declare a Var before the loop or branch and assign the value to it inside");
 }
 
 ValueId Builder::new_value(Type type) {
-  definitions_.push_back({place_, region(), {}});
+  definitions_.push_back({location_, region(), {}});
   return function_.new_value(std::move(type));
 }
 
@@ -73,7 +74,7 @@ Op &Builder::emit(Opcode opcode, std::vector<ValueId> operands, std::vector<Type
   op.opcode = opcode;
   op.operands = std::move(operands);
   op.attributes = std::move(attributes);
-  op.place = place_;
+  op.location = location_;
   for (Type &type : results)
     op.results.push_back(new_value(std::move(type)));
   regions_.back().block.ops.push_back(std::move(op));
@@ -107,7 +108,7 @@ Op &Builder::open_region(Opcode opcode, std::vector<ValueId> operands) {
   Region &inner = regions_.emplace_back();
   inner.serial = next_region_++;
   inner.op.opcode = opcode;
-  inner.op.place = place_;
+  inner.op.location = location_;
   inner.op.operands = std::move(operands);
   return inner.op;
 }
@@ -156,7 +157,7 @@ std::vector<ValueId> Builder::end_for(std::span<const ValueId> yields) {
 
   Op yield;
   yield.opcode = Opcode::Yield;
-  yield.place = op.place;
+  yield.location = op.location;
   std::map<ValueId, ValueId> unchanged;
   std::vector<ValueId> results;
   for (size_t i = 0; i < inits.size(); ++i) {
@@ -169,7 +170,7 @@ std::vector<ValueId> Builder::end_for(std::span<const ValueId> yields) {
     inner.block.arguments.push_back(carried[i]);
     yield.operands.push_back(yields[i]);
     op.results.push_back(new_value(type(carried[i])));
-    definitions_.back().place = op.place;
+    definitions_.back().location = op.location;
     results.push_back(op.results.back());
   }
   inner.block.ops.push_back(std::move(yield));
@@ -205,14 +206,14 @@ std::vector<ValueId> Builder::end_if(std::span<const std::pair<ValueId, ValueId>
   for (size_t branch = 0; branch < 2; ++branch) {
     Op yield;
     yield.opcode = Opcode::Yield;
-    yield.place = op.place;
+    yield.location = op.location;
     for (const auto &[then, otherwise] : yields)
       yield.operands.push_back(branch == 0 ? then : otherwise);
     op.blocks[branch].ops.push_back(std::move(yield));
   }
   for (const auto &yield : yields) {
     op.results.push_back(new_value(type(yield.first)));
-    definitions_.back().place = op.place;
+    definitions_.back().location = op.location;
   }
   std::vector<ValueId> results = op.results;
   regions_.back().block.ops.push_back(std::move(op));
@@ -220,7 +221,7 @@ std::vector<ValueId> Builder::end_if(std::span<const std::pair<ValueId, ValueId>
 }
 
 Function Builder::finish() {
-  place_negations();
+  locate_negations();
   function_.body = std::move(regions_.front().block);
   return std::move(function_);
 }

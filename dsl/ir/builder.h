@@ -16,7 +16,8 @@
 namespace nereid::ir {
 
 /// Builds the operations of one function: infers result types, inserts broadcasts, folds integer constants
-/// and keeps the structured regions. Every wrong use throws a TraceError (Owner::User) at the current place.
+/// and keeps the structured regions. Every wrong use throws a TraceError (Owner::User) at the current
+/// location.
 ///
 /// Shapes broadcast in one way: equal shapes, a rank-0 value with anything, or equal rank where one size
 /// is 1.
@@ -24,13 +25,15 @@ class Builder {
 public:
   explicit Builder(std::string name);
 
-  /// The place of the operations to come, and of errors.
-  void set_place(const SourceLine &place);
-  const SourceLine &place() const { return function_.places[place_]; }
+  /// The location of the operations to come, and of errors.
+  void set_location(const SourceLine &location);
+  const SourceLine &location() const { return function_.locations[location_]; }
   const Function &function() const { return function_; }
   const Type &type(ValueId value) const { return function_.type(value); }
   /// Where a value is defined; line 0 for arguments of the kernel.
-  const SourceLine &place_of(ValueId value) const { return function_.places[definitions_[value].place]; }
+  const SourceLine &location_of(ValueId value) const {
+    return function_.locations[definitions_[value].location];
+  }
   /// Whether the value may be used here: defined in an open region.
   bool visible(ValueId value) const;
   /// The open region: 0 is the kernel's body, no two regions of a function have one number.
@@ -66,7 +69,7 @@ public:
   ValueId join(ValueId a, ValueId b);
 
   ValueId unary(Opcode opcode, ValueId value);
-  /// The negation of an i1 at a line that set_place has yet to tell: C++'s ! cannot know its own.
+  /// The negation of an i1 at a line that set_location has yet to tell: C++'s ! cannot know its own.
   ValueId negate_ahead(ValueId value);
   /// Arithmetic, bit operations and comparisons.
   ValueId binary(Opcode opcode, ValueId a, ValueId b);
@@ -134,13 +137,13 @@ private:
   };
   /// Of a value: the line and the region that define it, and which constant it is.
   struct Definition {
-    uint32_t place = 0;
+    uint32_t location = 0;
     unsigned region = 0;
     std::optional<uint64_t> bits;
     bool from_argument = false; ///< a constant that the launch gave for an argument, or computed from one
   };
 
-  void place_negations();
+  void locate_negations();
   /// Opens a region of the operation, which is returned for its attributes.
   Op &open_region(Opcode opcode, std::vector<ValueId> operands);
   ValueId new_value(Type type);
@@ -174,9 +177,9 @@ private:
   Function function_;
   std::vector<Definition> definitions_; ///< by ValueId
   std::vector<Region> regions_;
-  std::map<std::pair<std::string, unsigned>, uint32_t> place_index_;
-  uint32_t place_ = 0;
-  unsigned unplaced_ = 0; ///< negations at the end of the open region that have no line yet
+  std::map<std::pair<std::string, unsigned>, uint32_t> location_index_;
+  uint32_t location_ = 0;
+  unsigned unlocated_ = 0; ///< negations at the end of the open region that have no line yet
   unsigned next_region_ = 1;
 };
 

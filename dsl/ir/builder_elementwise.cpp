@@ -61,9 +61,9 @@ ValueId Builder::negate_ahead(ValueId value) {
   op.opcode = Opcode::Not;
   op.operands = {value};
   op.results = {new_value(type(value))};
-  op.place = place_;
+  op.location = location_;
   regions_.back().block.ops.push_back(std::move(op));
-  ++unplaced_;
+  ++unlocated_;
   return regions_.back().block.ops.back().result();
 }
 

@@ -137,7 +137,7 @@ private:
     result.opcode = op.opcode;
     result.results = op.results;
     result.attributes = op.attributes;
-    result.place = op.place;
+    result.location = op.location;
     for (ValueId operand : op.operands)
       result.operands.push_back(canonical_value(operand));
     return result;

@@ -49,16 +49,16 @@ struct Function {
   std::vector<Type> value_types; ///< by ValueId
   Block body;
 
-  /// Not in the canonical form: source lines of operations (Op::place), argument names, meanings of
+  /// Not in the canonical form: source lines of operations (Op::location), argument names, meanings of
   /// inline_asm by the operation's "host" attribute.
-  std::vector<SourceLine> places{SourceLine{}};
+  std::vector<SourceLine> locations{SourceLine{}};
   std::vector<std::string> argument_names;
   std::vector<HostFunction> host_functions;
 
   const Type &type(ValueId value) const & { return value_types[value]; }
   Type type(ValueId value) const && { return value_types[value]; }
-  const SourceLine &place(const Op &op) const & { return places[op.place]; }
-  SourceLine place(const Op &op) const && { return places[op.place]; }
+  const SourceLine &location(const Op &op) const & { return locations[op.location]; }
+  SourceLine location(const Op &op) const && { return locations[op.location]; }
   ValueId new_value(Type type) {
     value_types.push_back(std::move(type));
     return static_cast<ValueId>(value_types.size() - 1);

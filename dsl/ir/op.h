@@ -97,7 +97,7 @@ struct Op {
   std::vector<ValueId> results;
   Attributes attributes;
   std::vector<Block> blocks;
-  uint32_t place = 0; ///< index into Function::places; no part of the canonical form
+  uint32_t location = 0; ///< index into Function::locations; no part of the canonical form
 
   ValueId result() const { return results.front(); }
   bool has(std::string_view name) const { return attributes.find(name) != attributes.end(); }

@@ -36,10 +36,11 @@ public:
 
 private:
   bool fail(const Op &op, const std::string &message) {
-    const SourceLine place = op.place < function_.places.size() ? function_.place(op) : SourceLine{};
+    const SourceLine location =
+        op.location < function_.locations.size() ? function_.location(op) : SourceLine{};
     status_ = nereid_error(fmt::format("malformed tile IR, operation {} of @{}: {}: {}", line_,
                                        function_.name, print(function_, op), message),
-                           "Report it with the kernel", place);
+                           "Report it with the kernel", location);
     return false;
   }
 
@@ -89,8 +90,8 @@ private:
       return fmt::format("{} results instead of {}", op.results.size(), wanted.results.min);
     if (op.blocks.size() != wanted.regions)
       return fmt::format("{} regions instead of {}", op.blocks.size(), wanted.regions);
-    if (op.place >= function_.places.size())
-      return "it has no place";
+    if (op.location >= function_.locations.size())
+      return "it has no location";
     return {};
   }
 

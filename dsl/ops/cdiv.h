@@ -8,7 +8,7 @@
 namespace nereid {
 
 namespace detail {
-/// Throw a TraceError at the place. No constant expressions: there the compiler names them.
+/// Throw a TraceError at the location. No constant expressions: there the compiler names them.
 [[noreturn]] void cdiv_by_zero(std::source_location where);
 [[noreturn]] void cdiv_does_not_fit(std::source_location where);
 

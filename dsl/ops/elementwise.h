@@ -72,17 +72,17 @@ Tile<detail::CommonElement<A, B, C>> fma(const A &a, const B &b, const C &c, Whe
 template <class A, class B>
   requires detail::OneElement<A, B>
 Tile<detail::CommonElement<A, B>> where(const detail::Operand<i1> &condition, const A &a, const B &b,
-                                        Where place = Where::current()) {
+                                        Where location = Where::current()) {
   using T = detail::CommonElement<A, B>;
-  detail::Operand<T> x(a, place), y(b, place);
-  return detail::make<T>(detail::at(place).where(condition.id(), x.id(), y.id()));
+  detail::Operand<T> x(a, location), y(b, location);
+  return detail::make<T>(detail::at(location).where(condition.id(), x.id(), y.id()));
 }
 
 template <detail::Number A, detail::Number B>
   requires detail::OneNumber<A, B>
-auto where(const detail::Operand<i1> &condition, A a, B b, Where place = Where::current()) {
+auto where(const detail::Operand<i1> &condition, A a, B b, Where location = Where::current()) {
   using T = detail::NumberElement<A, B>;
-  return nereid::where(condition, detail::as_tile<T>(a, place), b, place);
+  return nereid::where(condition, detail::as_tile<T>(a, location), b, location);
 }
 
 /// Conversion of values. Integers to integers wrap; to floats all round once, to nearest even. A float to an

@@ -16,7 +16,7 @@ CompiledKernel::CompiledKernel(std::shared_ptr<const ir::Function> function, std
       key_(std::move(key)), times_(times), cache_(cache) {
   source_lines_.emplace_back();
   ir::for_each_op(*function_,
-                  [&](const ir::Op &op, unsigned) { source_lines_.push_back(function_->place(op)); });
+                  [&](const ir::Op &op, unsigned) { source_lines_.push_back(function_->location(op)); });
 }
 
 CompiledKernel::~CompiledKernel() = default;

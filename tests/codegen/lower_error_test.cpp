@@ -19,7 +19,7 @@ void expect_error(const Error &error, Owner owner, const std::string &message, u
 
 TEST(LowerErrors, WhatOnlyTheInterpreterRuns) {
   KernelBuilder b(1);
-  b.set_place({"kernel.cpp", 4});
+  b.set_location({"kernel.cpp", 4});
   const ir::ValueId values[] = {b.program_id(0)};
   b.device_print("p", values);
   expect_error(compile_error(b.done()), Owner::Nereid, "device_print does not compile yet", 4);
@@ -37,7 +37,7 @@ TEST(LowerErrors, ATileThatTakesAllRegisters) {
   for (const auto &[waves, rows, available] : {std::tuple{1, 256, 512}, {4, 1024, 512}, {16, 1024, 128}}) {
     KernelBuilder b(waves);
     ir::ValueId x = b.pointer(Element::F32);
-    b.set_place({"kernel.cpp", 7});
+    b.set_location({"kernel.cpp", 7});
     b.store_tile(x, b.load_tile(x, {rows, 128}));
     const Error error = compile_error(b.done());
     expect_error(error, Owner::User,
@@ -51,7 +51,7 @@ TEST(LowerErrors, ATileThatTakesAllRegisters) {
 TEST(LowerErrors, WrongConstraintsOfInlineAssembly) {
   KernelBuilder b(1);
   ir::ValueId x = b.pointer(Element::F32);
-  b.set_place({"kernel.cpp", 5});
+  b.set_location({"kernel.cpp", 5});
   const ir::ValueId operands[] = {b.load_tile(x, {64})};
   b.store_tile(x, b.inline_asm(Element::F32, "v_mov_b32 $0, $1", "=v", {}, operands));
   expect_error(compile_error(b.done()), Owner::User, "constraints \"=v\" do not fit", 5);

@@ -196,7 +196,7 @@ TEST(WaveSplit, KNamesWhatIsInItsWay) {
   b.options().wave_split = WaveSplit::K;
   ir::ValueId x = b.pointer(Element::F32), n = b.scalar_argument(Element::I32);
   const ir::ValueId start[] = {b.constant(ir::Type::tile(Element::F32, {16, 16}), 0)};
-  b.set_place({"kernel.cpp", 9});
+  b.set_location({"kernel.cpp", 9});
   ir::Builder::Loop loop = b.begin_for(b.number(0), n, b.number(1), 1, start);
   const ir::ValueId next[] = {b.add(loop.carried[0], b.load_tile(x, {16, 16}))};
   b.store_tile(x, b.end_for(next)[0]);

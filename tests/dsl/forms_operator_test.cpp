@@ -118,7 +118,7 @@ TEST(FormsOperator, NegationHasTheLineOfTheExpressionThatItStandsIn) {
   unsigned found = 0;
   ir::for_each_op(*function, [&](const ir::Op &op, unsigned) {
     if (op.opcode == ir::Opcode::Not)
-      found = function->place(op).line;
+      found = function->location(op).line;
   });
   EXPECT_EQ(found, line);
 }

@@ -10,12 +10,12 @@ using F32 = std::vector<float>;
 void expect_error(const std::string &text, std::vector<TestBuffer> buffers, const std::string &message,
                   const std::string &at_op) {
   ir::Function function = kernel_of(text);
-  // Every operation gets the place of its own number.
+  // Every operation gets the location of its own number.
   unsigned line = 0;
   const std::function<void(ir::Block &)> number = [&](ir::Block &block) {
     for (ir::Op &op : block.ops) {
-      op.place = ++line;
-      function.places.push_back({"user.cpp", line});
+      op.location = ++line;
+      function.locations.push_back({"user.cpp", line});
       for (ir::Block &inner : op.blocks)
         number(inner);
     }

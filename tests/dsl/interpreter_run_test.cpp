@@ -59,9 +59,9 @@ TEST(Interpreter, VectorAddWithAMaskedTail) {
 
 TEST(Interpreter, AnAccessOutsideNamesPlaceProgramElementAndNeighbour) {
   ir::Function function = kernel_of(add_text);
-  function.places.push_back({"user.cpp", 7});
+  function.locations.push_back({"user.cpp", 7});
   for (ir::Op &op : function.body.ops)
-    op.place = op.opcode == ir::Opcode::Load ? 1 : 0;
+    op.location = op.opcode == ir::Opcode::Load ? 1 : 0;
   Add add(200);
   for (unsigned threads : {1u, 4u}) {
     const Status status = add.run(function, 300, 5, threads);

@@ -158,11 +158,11 @@ TEST(Canonical, HostFunctionsAreNumberedInOrder) {
 TEST(Canonical, OperationsKeepTheirPlaces) {
   Function function = parsed("kernel @f(%0: ptr<i32>, %1: i32) options {waves = 4} {\n"
                              "%2 = neg %1 : i32 %3 = neg %2 : i32 store %0, %3 }");
-  function.places = {{}, {"k.cpp", 1}, {"k.cpp", 2}, {"k.cpp", 3}};
+  function.locations = {{}, {"k.cpp", 1}, {"k.cpp", 2}, {"k.cpp", 3}};
   for (uint32_t i = 0; i < 3; ++i)
-    function.body.ops[i].place = i + 1;
+    function.body.ops[i].location = i + 1;
   const Function result = canonicalize(function);
-  for_each_op(result, [&](const Op &op, unsigned line) { EXPECT_EQ(result.place(op).line, line); });
+  for_each_op(result, [&](const Op &op, unsigned line) { EXPECT_EQ(result.location(op).line, line); });
 }
 
 /// Moves pure operations about at random, as far as their operands and users in the block allow.

@@ -193,8 +193,8 @@ TEST(Verifier, RefusesEveryKindOfMalformedOperation) {
 TEST(Verifier, ErrorsGiveOperationTextAndPlace) {
   Result<Function> function = parse("kernel @f(%0: i32) options {waves = 1} {\n %1 = exp %0 : i32\n}");
   ASSERT_TRUE(function.ok());
-  function->places.push_back({"user.cpp", 12});
-  function->body.ops[0].place = 1;
+  function->locations.push_back({"user.cpp", 12});
+  function->body.ops[0].location = 1;
   const Status status = verify(*function);
   ASSERT_FALSE(status.ok());
   EXPECT_EQ(
@@ -235,8 +235,8 @@ TEST(Verifier, RefusesValuesAndPlacesThatDoNotExist) {
   function.body.ops[0].opcode = Opcode::ProgramId;
   function.body.ops[0].attributes["axis"] = int64_t{0};
   EXPECT_TRUE(verify(function).ok());
-  function.body.ops[0].place = 5;
-  EXPECT_NE(verify(function).error().message.find("it has no place"), std::string::npos);
+  function.body.ops[0].location = 5;
+  EXPECT_NE(verify(function).error().message.find("it has no location"), std::string::npos);
 }
 
 } // namespace

@@ -80,8 +80,8 @@ TEST(TraceKernels, PlacesAreTheUsersLines) {
   std::vector<unsigned> lines;
   ir::for_each_op(*f, [&](const ir::Op &op, unsigned) {
     if (op.opcode == ir::Opcode::Load || op.opcode == ir::Opcode::Store)
-      lines.push_back(f->place(op).line);
-    EXPECT_TRUE(f->place(op).file.ends_with("trace_kernels_test.cpp"));
+      lines.push_back(f->location(op).line);
+    EXPECT_TRUE(f->location(op).file.ends_with("trace_kernels_test.cpp"));
   });
   EXPECT_EQ(lines, (std::vector<unsigned>{18, 19, 20}));
 }
