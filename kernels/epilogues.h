@@ -2,8 +2,8 @@
 
 #include "kernels/gemm_tile.h"
 
-/// What kernels do with their accumulators before they store them. All are plain functions on tiles: a kernel calls
-/// what it needs, nothing is stored in between.
+/// What kernels do with their accumulators before they store them. All are plain functions on tiles: a kernel
+/// calls what it needs, nothing is stored in between.
 namespace nereid::kernels {
 
 /// x sigmoid(x).

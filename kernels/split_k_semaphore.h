@@ -7,11 +7,11 @@ namespace nereid::kernels {
 /// Up to so many slices the loop over them is written out: all their loads may be in flight at once.
 inline constexpr int max_unrolled_slices = 16;
 
-/// The split-K semaphore: the sum over the programs that share a tile, computed by the one that arrives last, in
-/// the order of the splits, so that the result does not depend on which that is. Each program stores its part
-/// to its slice of f32 `slices` [split_k, m, n] and counts itself in arrivals[tile_number], one i32 a tile of
-/// the output, zero before the launch and zero again after it. use(Tile<f32>) is called, once in the trace,
-/// with the whole sum.
+/// The split-K semaphore: the sum over the programs that share a tile, computed by the one that arrives last,
+/// in the order of the splits, so that the result does not depend on which that is. Each program stores its
+/// part to its slice of f32 `slices` [split_k, m, n] and counts itself in arrivals[tile_number], one i32 a
+/// tile of the output, zero before the launch and zero again after it. use(Tile<f32>) is called, once in the
+/// trace, with the whole sum.
 template <class Use>
 void with_sum_of_splits(const GemmTile &tile, const Ptr<f32> &slices, const Ptr<i32> &arrivals,
                         const Int &tile_number, const Tile<f32> &part, const Use &use) {

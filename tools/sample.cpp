@@ -3,8 +3,8 @@
 
 #include <llvm/Support/FileSystem.h>
 
-#include "kernels/problem_size.h"
 #include "kernels/host/problem.h"
+#include "kernels/problem_size.h"
 #include "tools/command.h"
 #include "tools/files.h"
 #include "tools/whole_number.h"
