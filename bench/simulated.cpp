@@ -66,7 +66,8 @@ Result<std::unique_ptr<Simulated>> quant() {
   result->argument(static_cast<int32_t>(size.m));
   result->argument(static_cast<int32_t>(size.k));
   const Grid grid = quant_kernel.grid(config, size, {});
-  result->launch.grid = {grid.x, grid.y, grid.z};
+  result->launch.grid = {static_cast<uint32_t>(grid.x), static_cast<uint32_t>(grid.y),
+                         static_cast<uint32_t>(grid.z)};
   result->launch.block = {64U * static_cast<unsigned>(config.waves), 1, 1};
   return result;
 }
