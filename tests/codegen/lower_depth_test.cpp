@@ -8,6 +8,7 @@
 #include <pthread.h>
 
 #include "codegen/lower/lower.h"
+#include "dsl/ir/limits.h"
 #include "dsl/ir/text.h"
 #include "tests/codegen/lower_harness.h"
 

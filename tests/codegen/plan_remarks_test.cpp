@@ -51,7 +51,7 @@ void expect_at(const Remark &remark, unsigned line) {
 /// A kernel of which each step has a line of its own.
 struct Lines : KernelBuilder {
   explicit Lines(int waves) : KernelBuilder(waves) {}
-  void at(unsigned line) { set_place({"kernel.cpp", line}); }
+  void at(unsigned line) { set_location({"kernel.cpp", line}); }
 };
 
 /// z = the sum of x[k * 256 + i] over k; `more` adds to the body and gives what is added besides.

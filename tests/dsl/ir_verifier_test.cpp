@@ -94,7 +94,7 @@ TEST(Verifier, RefusesEveryKindOfMalformedOperation) {
       {"%30 = where %10, %13, %13 : f32[64]", "operand 0 has shape [], not [64]"},
       // Sources.
       {"%30 = constant {bits = 256} : u8", "bits does not fit in 8 bits"},
-      {"%30 = constant {bits = 0} : ptr<f32>", "a constant is no pointer"},
+      {"%30 = constant {bits = 0} : ptr<f32>", "a constant is not a pointer"},
       {"%30 = program_id {axis = 3} : i32", "axis is 0, 1 or 2"},
       {"%30 = arange {start = 2147483647} : i32[2]", "the numbers of an arange fit in i32"},
       {"%30 = arange {start = 0} : i32[4, 4]", "arange gives i32[n], not i32[4, 4]"},

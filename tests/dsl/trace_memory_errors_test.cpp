@@ -59,7 +59,7 @@ TEST(TraceMemoryErrors, NamesAndFacts) {
     EXPECT_EQ(function.error().owner, Owner::User);
     return function.error().message;
   };
-  EXPECT_EQ(message("2fast", {}), "'2fast' is no name for a kernel");
+  EXPECT_EQ(message("2fast", {}), "'2fast' is not a kernel name");
   EXPECT_EQ(message("k", {{}, {}, {}, {}}), "facts for 4 arguments are given, the kernel has 3");
   EXPECT_EQ(message("k", {{}, {.divisibility = 0}}), "the facts of argument 1 (i32) say divisibility 0");
   EXPECT_EQ(message("k", {{}, {}, {.divisibility = 16}}),

@@ -85,7 +85,7 @@ TEST(TraceShapeErrors, Matrix) {
                  dot_scaled(in.b({16, 16}), in.u({16, 16}), in.u({16, 1}), e2m1));
   EXPECT_REFUSED("quantize: the last dimension of shape [4, 48] is not a multiple of 32", "groups of 32",
                  quantize(in.x({4, 48}), e2m1));
-  EXPECT_REFUSED("quantize: bf16 is no microscaling format", "cast", quantize(in.x({32}), Format::BF16));
+  EXPECT_REFUSED("quantize: bf16 is not a microscaling format", "cast", quantize(in.x({32}), Format::BF16));
 }
 
 } // namespace

@@ -51,7 +51,7 @@ static_assert(gives_value<CompiledKernel, ASK(compiler())>);
 static_assert(gives_value<CompiledKernel, ASK(resources())>);
 static_assert(gives_value<CompiledKernel, ASK(times())>);
 static_assert(gives_value<ir::Function, ASK(type(0))>);
-static_assert(gives_value<ir::Function, ASK(place(ir::Op()))>);
+static_assert(gives_value<ir::Function, ASK(location(ir::Op()))>);
 static_assert(gives_value<jit::DiskCache, ASK(directory())>);
 static_assert(gives_value<sim::CodeObject, ASK(kernels())>);
 static_assert(gives_value<sim::Execution, ASK(fault())>);
