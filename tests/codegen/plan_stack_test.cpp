@@ -74,8 +74,9 @@ TEST(SmallStack, InductionMasksAndAddresses) {
     EXPECT_FALSE(induction.has_max_element(load.operands[1]));
     const Decision<StreamingLoop> streaming = find_streaming_loop(index, axes, loop);
     EXPECT_FALSE(streaming && streaming->loads.empty());
-    EXPECT_TRUE(descriptor_objection(index, ranges, load.operands[0],
-                                     default_layout(function.type(load.result()).shape, 2)));
+    // What the chain adds is the same for all threads: it is a part of the base.
+    EXPECT_FALSE(descriptor_objection(index, ranges, load.operands[0],
+                                      default_layout(function.type(load.result()).shape, 2)));
   });
 }
 
