@@ -15,7 +15,7 @@ namespace {
 
 using ir::Element;
 
-constexpr int chain = 20000;
+constexpr int chain = 4000;
 
 /// Runs a function on a stack of 256 KiB. One that overflows it ends the process.
 void on_small_stack(std::function<void()> body) {
