@@ -1,3 +1,4 @@
+// The number formats of the library on the host: bf16 and e8m0, e2m1.
 #include "kernels/host/formats.h"
 
 #include <bit>

@@ -1,3 +1,4 @@
+// Reference products on the host, and how results are compared with them.
 #include "kernels/host/gemm.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Random operands of a product in the memory formats of the library, with the exact result.
 #include "kernels/host/problem.h"
 
 #include "kernels/host/random.h"

@@ -1,3 +1,4 @@
+// The reference quantiser: groups of 32 to e2m1 codes and e8m0 scales.
 #include "kernels/host/quantize.h"
 
 #include <algorithm>

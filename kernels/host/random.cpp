@@ -1,3 +1,4 @@
+// Random numbers that are the same on every machine.
 #include "kernels/host/random.h"
 
 #include <cmath>

@@ -1,3 +1,4 @@
+// Matrices and scales into AMD's shuffled order and back.
 #include "kernels/host/shuffle.h"
 
 #include <fmt/format.h>
