@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "codegen/assign/buffer_access.h"
 #include "codegen/assign/memory_layout.h"
 #include "codegen/assign/operand_layout.h"
 #include "codegen/assign/quantize_layout.h"
@@ -262,10 +263,8 @@ LinearLayout Propagation::or_coalesced(const ir::Op &op, const LinearLayout &lay
 }
 
 const AxisInfo *Propagation::mask_of(const ir::Op &op) const {
-  const size_t position = op.opcode == ir::Opcode::Load                    ? 1
-                          : op.opcode == ir::Opcode::AtomicCompareExchange ? 3
-                                                                           : 2;
-  return op.operands.size() > position ? &axes_[op.operands[position]] : nullptr;
+  const std::optional<size_t> mask = mask_operand(op);
+  return mask ? &axes_[op.operands[*mask]] : nullptr;
 }
 
 } // namespace nereid::codegen

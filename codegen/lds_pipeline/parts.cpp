@@ -10,7 +10,7 @@ namespace {
 std::vector<const ir::Op *> dots_of(const ir::Block &body) {
   std::vector<const ir::Op *> dots;
   for (const ir::Op &op : body.ops)
-    if (op.opcode == ir::Opcode::Dot || op.opcode == ir::Opcode::DotScaled)
+    if (is_dot(op))
       dots.push_back(&op);
   return dots;
 }

@@ -3,13 +3,12 @@
 
 #include <functional>
 
-#include <pthread.h>
-
 #include <gtest/gtest.h>
 
 #include "codegen/analysis/value_ranges.h"
 #include "codegen/assign/layout_choice.h"
 #include "tests/codegen/lower_harness.h"
+#include "tests/support/small_stack.h"
 
 namespace nereid::codegen::testing {
 namespace {
@@ -18,20 +17,6 @@ using ir::Element;
 using ir::Opcode;
 
 constexpr int length = 20000;
-
-void with_small_stack(const std::function<void()> &work) {
-  pthread_attr_t attributes;
-  ASSERT_EQ(pthread_attr_init(&attributes), 0);
-  ASSERT_EQ(pthread_attr_setstacksize(&attributes, size_t(256) * 1024), 0);
-  pthread_t thread;
-  const auto run = [](void *argument) -> void * {
-    (*static_cast<const std::function<void()> *>(argument))();
-    return nullptr;
-  };
-  ASSERT_EQ(pthread_create(&thread, &attributes, run, const_cast<std::function<void()> *>(&work)), 0);
-  pthread_join(thread, nullptr);
-  pthread_attr_destroy(&attributes);
-}
 
 /// Everything that is found out about a function before it is lowered.
 struct Analysed {
@@ -49,7 +34,7 @@ struct Analysed {
 };
 
 void expect(const ir::Function &function, const std::function<void(const Analysed &)> &holds) {
-  with_small_stack([&] { holds(Analysed(function)); });
+  test::on_small_stack([&] { holds(Analysed(function)); });
 }
 
 TEST(LongChain, OfSumsHasTheLayoutOfTheDotAtItsEnd) {

@@ -5,12 +5,12 @@
 #include <gtest/gtest.h>
 #include <llvm/IR/LLVMContext.h>
 #include <llvm/IR/Module.h>
-#include <pthread.h>
 
 #include "codegen/lower/lower.h"
 #include "dsl/ir/limits.h"
 #include "dsl/ir/text.h"
 #include "tests/codegen/lower_harness.h"
+#include "tests/support/small_stack.h"
 
 namespace nereid::codegen::testing {
 namespace {
@@ -27,32 +27,20 @@ constexpr size_t frame_growth = 1;
 #endif
 constexpr size_t small_stack = frame_growth * 256 * 1024;
 
-void run_on_small_stack(const std::function<void()> &work) {
-  pthread_attr_t attributes;
-  ASSERT_EQ(pthread_attr_init(&attributes), 0);
-  ASSERT_EQ(pthread_attr_setstacksize(&attributes, small_stack), 0);
-  pthread_t thread;
-  const auto start = [](void *argument) -> void * {
-    (*static_cast<const std::function<void()> *>(argument))();
-    return nullptr;
-  };
-  ASSERT_EQ(pthread_create(&thread, &attributes, start, const_cast<std::function<void()> *>(&work)), 0);
-  ASSERT_EQ(pthread_join(thread, nullptr), 0);
-  pthread_attr_destroy(&attributes);
-}
-
 /// Lowers on a small stack, to at least so many instructions.
 void expect_lowers(const ir::Function &function, unsigned instructions) {
   std::string error;
   unsigned count = 0;
-  run_on_small_stack([&] {
-    llvm::LLVMContext context;
-    const Result<LoweredKernel> lowered = lower(function, context);
-    if (lowered)
-      count = (*lowered).module->getInstructionCount();
-    else
-      error = lowered.error().text();
-  });
+  test::on_small_stack(
+      [&] {
+        llvm::LLVMContext context;
+        const Result<LoweredKernel> lowered = lower(function, context);
+        if (lowered)
+          count = (*lowered).module->getInstructionCount();
+        else
+          error = lowered.error().text();
+      },
+      small_stack);
   EXPECT_EQ(error, "");
   EXPECT_GE(count, instructions);
 }

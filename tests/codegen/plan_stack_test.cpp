@@ -2,13 +2,13 @@
 #include <functional>
 
 #include <gtest/gtest.h>
-#include <pthread.h>
 
 #include "codegen/assign/buffer_access.h"
 #include "codegen/assign/memory_layout.h"
 #include "codegen/plan/conversions.h"
 #include "codegen/plan/kernel_plan.h"
 #include "tests/codegen/lower_harness.h"
+#include "tests/support/small_stack.h"
 
 namespace nereid::codegen::testing {
 namespace {
@@ -16,22 +16,6 @@ namespace {
 using ir::Element;
 
 constexpr int chain = 4000;
-
-/// Runs a function on a stack of 256 KiB. One that overflows it ends the process.
-void on_small_stack(std::function<void()> body) {
-  constexpr size_t bytes = 256 * 1024;
-  pthread_attr_t attributes;
-  ASSERT_EQ(pthread_attr_init(&attributes), 0);
-  ASSERT_EQ(pthread_attr_setstacksize(&attributes, bytes), 0);
-  pthread_t thread;
-  const auto run = [](void *argument) -> void * {
-    (*static_cast<std::function<void()> *>(argument))();
-    return nullptr;
-  };
-  ASSERT_EQ(pthread_create(&thread, &attributes, run, &body), 0);
-  pthread_join(thread, nullptr);
-  pthread_attr_destroy(&attributes);
-}
 
 /// A loop with a dot, whose load of A has an offset and a mask, each the end of a long chain in the body.
 ir::Function long_addresses() {
@@ -68,7 +52,7 @@ TEST(SmallStack, InductionMasksAndAddresses) {
   const AxisAnalysis axes(index);
   const ValueRanges ranges(index);
   const ir::Op &loop = first(function, ir::Opcode::For), &load = first(function, ir::Opcode::Load);
-  on_small_stack([&] {
+  test::on_small_stack([&] {
     const LoopInduction induction(index, axes, loop);
     EXPECT_EQ(induction.change(load.operands[0]), 64);
     EXPECT_FALSE(induction.has_max_element(load.operands[1]));
@@ -88,7 +72,7 @@ TEST(SmallStack, PlansOfLoops) {
   const Result<LayoutChoice> layouts = choose_layouts(index, axes, WaveSplitLoops());
   ASSERT_TRUE(layouts) << layouts.error().text();
   const ir::Op &loop = first(function, ir::Opcode::For);
-  on_small_stack([&] {
+  test::on_small_stack([&] {
     const LoopFacts facts{index, axes, ranges, *layouts};
     const LoopPlan plan = plan_loop(facts, loop);
     EXPECT_EQ(plan.op, &loop);

@@ -1,28 +1,13 @@
-#include <pthread.h>
 
 #include "dsl/interpreter/interpreter.h"
 #include "dsl/ir/canonical.h"
 #include "dsl/ir/parser.h"
 #include "dsl/ir/verifier.h"
 #include "tests/dsl/trace_support.h"
+#include "tests/support/small_stack.h"
 
 namespace nereid::test {
 namespace {
-
-/// Runs `body` on a thread with a stack of 256 KiB, as threads of a user's program may have.
-void on_a_small_stack(void (*body)()) {
-  pthread_attr_t attributes;
-  ASSERT_EQ(pthread_attr_init(&attributes), 0);
-  ASSERT_EQ(pthread_attr_setstacksize(&attributes, 256 << 10), 0);
-  pthread_t thread;
-  const auto entry = [](void *argument) -> void * {
-    reinterpret_cast<void (*)()>(argument)();
-    return nullptr;
-  };
-  ASSERT_EQ(pthread_create(&thread, &attributes, entry, reinterpret_cast<void *>(body)), 0);
-  ASSERT_EQ(pthread_join(thread, nullptr), 0);
-  pthread_attr_destroy(&attributes);
-}
 
 /// Traces the body and takes its function through all that dsl/ does with one.
 void check_all_of_dsl(Body body, int32_t expected) {
@@ -54,7 +39,7 @@ void check_all_of_dsl(Body body, int32_t expected) {
 constexpr int chain = 20000;
 
 TEST(Depth, AChainOfDependentOperationsNeedsNoStack) {
-  on_a_small_stack([] {
+  on_small_stack([] {
     check_all_of_dsl(
         [](const Inputs &in) {
           Var x = in.n;
@@ -69,7 +54,7 @@ TEST(Depth, AChainOfDependentOperationsNeedsNoStack) {
 }
 
 TEST(Depth, AChainThroughAddressesAndLoadsNeedsNoStack) {
-  on_a_small_stack([] {
+  on_small_stack([] {
     check_all_of_dsl(
         [](const Inputs &in) {
           Var x = in.n - in.n;
@@ -95,7 +80,7 @@ void nest(const Inputs &in, Var<i32> &count, int depth) {
 }
 
 TEST(Depth, TheDeepestNestingNeedsLittleStack) {
-  on_a_small_stack([] {
+  on_small_stack([] {
     check_all_of_dsl(
         [](const Inputs &in) {
           Var<i32> count = 0;

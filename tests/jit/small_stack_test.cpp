@@ -3,31 +3,16 @@
 
 #include <csignal>
 #include <functional>
-#include <pthread.h>
 #include <stdexcept>
 
 #include <gtest/gtest.h>
 
 #include "tests/jit/sample_kernels.h"
 #include "tests/jit/temporary_directory.h"
+#include "tests/support/small_stack.h"
 
 namespace nereid::test {
 namespace {
-
-/// Runs `work` on a thread with a stack of 256 KiB.
-void on_small_stack(std::function<void()> work) {
-  pthread_attr_t attributes;
-  ASSERT_EQ(pthread_attr_init(&attributes), 0);
-  ASSERT_EQ(pthread_attr_setstacksize(&attributes, size_t{256} << 10), 0);
-  pthread_t thread;
-  const auto start = [](void *argument) -> void * {
-    (*static_cast<std::function<void()> *>(argument))();
-    return nullptr;
-  };
-  ASSERT_EQ(pthread_create(&thread, &attributes, start, &work), 0);
-  pthread_attr_destroy(&attributes);
-  pthread_join(thread, nullptr);
-}
 
 constexpr int chain_length = 2000;
 
