@@ -5,6 +5,7 @@
 
 #include "dsl/ir/printer.h"
 #include "jit/cache/key.h"
+#include "jit/cache/precompiled.h"
 #include "jit/compile/compiler.h"
 #include "jit/compile/identity.h"
 #include "jit/compile/large_stack.h"
@@ -52,18 +53,20 @@ Result<std::shared_ptr<const CompiledKernel>> build_kernel(BuildRequest request,
                                     compiler->identity(), nereid_identity()});
   request.times.passes += watch.milliseconds();
 
-  if (std::optional<Binary> found = disk.find(key)) {
-    auto kernel = finish(std::make_shared<const Binary>(std::move(*found)), key, CacheLevel::Disk);
+  const auto ready = [&](Binary binary, CacheLevel level) {
+    auto kernel = finish(std::make_shared<const Binary>(std::move(binary)), key, level);
     dump_if_asked(*kernel);
     return kernel;
-  }
+  };
+  if (std::optional<Binary> handed = PrecompiledKernels::find(key))
+    return ready(std::move(*handed), CacheLevel::None);
+  if (std::optional<Binary> found = disk.find(key))
+    return ready(std::move(*found), CacheLevel::Disk);
   NEREID_TRY(Binary compiled,
              on_large_stack([&] { return compile(*compiler, *request.function, key, request.times); }));
   NEREID_CHECK(check_spills(request.function->name, compiled.resources));
   disk.try_store(key, {request.function->name, request.config, specialization}, compiled);
-  auto kernel = finish(std::make_shared<const Binary>(std::move(compiled)), key, CacheLevel::None);
-  dump_if_asked(*kernel);
-  return kernel;
+  return ready(std::move(compiled), CacheLevel::None);
 }
 
 } // namespace nereid::jit

@@ -6,16 +6,10 @@
 
 #include "base/result.h"
 #include "jit/cache/cache_bound.h"
+#include "jit/cache/kernel_file.h"
 #include "jit/compile/compiler.h"
 
 namespace nereid::jit {
-
-/// What a cached kernel's file says of it, in addition to the code object.
-struct CachedKernelInfo {
-  std::string kernel;
-  std::string config;
-  std::string specialization;
-};
 
 /// Kernels on disk: one checksummed file each, named by its key; see docs/cache.md. Several processes may
 /// share a directory. Private to the user.

@@ -72,6 +72,8 @@ public:
   /// Which compiler made the code: "embedded LLVM 22.1.8", for instance.
   std::string compiler() const;
   bool has_code() const { return binary_ != nullptr; }
+  /// The code as caches keep it; null when built for the interpreter alone.
+  std::shared_ptr<const jit::Binary> binary() const { return binary_; }
 
   /// The kernel's source line of operation `line` of ir(); unknown for a line that has none.
   SourceLine source_line(unsigned line) const;

@@ -1,6 +1,7 @@
 // The simulator as a device: its options, its memory, its launches, and whose fault its faults are.
 #include "jit/device/sim_device.h"
 
+#include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <cstdlib>
@@ -8,6 +9,7 @@
 
 #include "jit/compile/compiled_kernel.h"
 #include "jit/device/device_fault.h"
+#include "jit/device/launch_budget.h"
 #include "sim/machine.h"
 
 namespace nereid::jit {
@@ -166,12 +168,15 @@ Result<std::optional<InstructionCounts>> SimDevice::launch(StreamState *, const 
   sim::Launch launch;
   NEREID_TRY(launch.checks, checks_);
   NEREID_TRY(launch.instruction_budget, budget_);
+  if (const std::optional<uint64_t> left = LaunchBudget::left())
+    launch.instruction_budget = std::min(launch.instruction_budget, *left);
   launch.grid = request.grid.sizes();
   launch.block = {request.block, 1, 1};
   launch.kernarg.assign(request.kernarg.begin(), request.kernarg.end());
   launch.threads = options_.threads;
   NEREID_TRY(const sim::Report report,
              sim::run(static_cast<const SimKernel &>(request.kernel).code, memory_, launch));
+  LaunchBudget::spend(report.counts.total);
   if (report.fault)
     return fault_error(*report.fault, request);
   return std::optional(InstructionCounts{report.counts, report.longest_wave_instructions});

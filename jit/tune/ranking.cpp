@@ -3,34 +3,33 @@
 
 #include <algorithm>
 
-namespace nereid {
-namespace {
-constexpr uint64_t compute_units = 256; // MI350X, MI355X
-} // namespace
+#include "jit/compile/compiled_kernel.h"
+#include "jit/tune/estimate.h"
 
-Result<double> DeviceTime::figure(const Stream &stream, const std::vector<LaunchInfo> &,
-                                  const CandidateRun &run) const {
+namespace nereid {
+
+Result<double> DeviceTime::figure(const RankedCandidate &candidate, int runs) const {
   std::vector<double> times;
-  for (int i = 0; i < runs_; ++i) {
-    NEREID_TRY(const Event start, stream.record());
-    NEREID_CHECK(run());
-    NEREID_TRY(const Event end, stream.record());
+  for (int i = 0; i < runs; ++i) {
+    NEREID_CHECK(candidate.before_run());
+    NEREID_TRY(const Event start, candidate.stream.record());
+    NEREID_CHECK(candidate.run());
+    NEREID_TRY(const Event end, candidate.stream.record());
     NEREID_TRY(const double passed, start.milliseconds_until(end));
-    times.push_back(passed);
+    times.push_back(1000 * passed);
   }
   std::nth_element(times.begin(), times.begin() + static_cast<ptrdiff_t>(times.size() / 2), times.end());
   return times[times.size() / 2];
 }
 
-Result<double> Estimate::figure(const Stream &, const std::vector<LaunchInfo> &first,
-                                const CandidateRun &) const {
+Result<double> Estimate::figure(const RankedCandidate &candidate, int) const {
   double sum = 0;
-  for (const LaunchInfo &launch : first) {
+  for (const LaunchInfo &launch : candidate.launches) {
     if (!launch.instructions)
       return environment_error("the device counted no instructions of kernel '" + launch.kernel() + "'",
                                "An estimate needs compiled code on the simulator; unset NEREID_INTERPRET");
-    const uint64_t iterations = (launch.grid.count() + compute_units - 1) / compute_units;
-    sum += static_cast<double>(iterations * launch.instructions->longest_wave);
+    sum += estimated_slots({launch.grid.count(), launch.compiled->block() / 64, launch.resources().occupancy,
+                            launch.instructions->total, launch.instructions->longest_wave});
   }
   return sum;
 }

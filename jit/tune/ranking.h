@@ -2,51 +2,66 @@
 
 #include <functional>
 #include <memory>
-#include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/result.h"
 #include "jit/device/device.h"
 #include "jit/device/launch.h"
+#include "jit/tune/candidate.h"
 
 namespace nereid {
 
-/// One run of a candidate: its launches, in order.
-using CandidateRun = std::function<Result<std::vector<LaunchInfo>>()>;
+/// A candidate whose results are right, as a ranking sees it.
+struct RankedCandidate {
+  const Stream &stream;
+  const std::vector<LaunchInfo> &launches; ///< of a run that is over
+  std::function<Status()> before_run;      ///< sets memory; to be called before each run, and not timed
+  CandidateRun run;
+};
+
+/// How often successive halving runs a candidate: `first` times at first, twice as often for each half that
+/// is left, `last` times at most. 1 and 1: one run says all, and nothing is halved.
+struct Rungs {
+  int first = 1;
+  int last = 1;
+};
 
 /// Puts candidates in order; less is better.
 class Ranking {
 public:
   virtual ~Ranking() = default;
-  virtual std::string_view name() const = 0; ///< "device time" or "estimate"
+  virtual std::string_view name() const = 0; ///< "device time", "simulated time", "estimate"
   virtual std::string_view unit() const = 0; ///< of the figures
-  /// The figure of a candidate whose results are right. `first` is the run that was checked.
-  virtual Result<double> figure(const Stream &stream, const std::vector<LaunchInfo> &first,
-                                const CandidateRun &run) const = 0;
+  /// All that decides what the figure of given code is; a stored figure holds while it stays as it is.
+  virtual std::string identity() const { return std::string(name()); }
+  virtual Rungs rungs() const { return {}; }
+  /// The figure of `runs` runs. One that is not finite or not above zero does not count.
+  virtual Result<double> figure(const RankedCandidate &candidate, int runs) const = 0;
 };
 
-/// The median of several runs between two events of the stream, in milliseconds; on a GPU.
+/// The median between two events of the stream, in microseconds; on a GPU.
 class DeviceTime final : public Ranking {
 public:
-  explicit DeviceTime(int runs = 11) : runs_(runs) {}
+  explicit DeviceTime(Rungs rungs = {3, 24}) : rungs_(rungs) {}
   std::string_view name() const override { return "device time"; }
-  std::string_view unit() const override { return "ms"; }
-  Result<double> figure(const Stream &stream, const std::vector<LaunchInfo> &first,
-                        const CandidateRun &run) const override;
+  std::string_view unit() const override { return "us"; }
+  Rungs rungs() const override { return rungs_; }
+  Result<double> figure(const RankedCandidate &candidate, int runs) const override;
 
 private:
-  int runs_;
+  Rungs rungs_;
 };
 
-/// A plain estimate where nothing can be timed: for each launch how often its workgroups fill 256 compute
-/// units, times the instructions of its longest wave; summed.
+/// An estimate by counted instructions where nothing can be timed, in issue slots of a SIMD:
+/// estimated_slots(), summed over the launches.
 class Estimate final : public Ranking {
 public:
   std::string_view name() const override { return "estimate"; }
-  std::string_view unit() const override { return "wave instructions"; }
-  Result<double> figure(const Stream &stream, const std::vector<LaunchInfo> &first,
-                        const CandidateRun &run) const override;
+  std::string_view unit() const override { return "issue slots"; }
+  std::string identity() const override { return "estimate 2"; }
+  Result<double> figure(const RankedCandidate &candidate, int runs) const override;
 };
 
 /// DeviceTime on a GPU, Estimate on the simulator.

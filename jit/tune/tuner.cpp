@@ -1,192 +1,289 @@
-// Compiles, runs, checks and ranks candidates; reports as JSON files.
+// Compiles, runs, checks, ranks, and keeps what it finds.
 #include "jit/tune/tuner.h"
 
 #include <algorithm>
+#include <cmath>
+#include <set>
 
 #include <fmt/format.h>
 
-#include "jit/compile/resources_json.h"
-#include "llvm/Support/FileSystem.h"
+#include "jit/device/launch_budget.h"
+#include "jit/tune/candidate_compile.h"
+#include "jit/tune/guarded_call.h"
+#include "jit/tune/memory_hooks.h"
+#include "jit/tune/table_file.h"
 #include "llvm/Support/JSON.h"
-#include "llvm/Support/MemoryBuffer.h"
-#include "llvm/Support/ThreadPool.h"
-#include "llvm/Support/raw_ostream.h"
 
 namespace nereid {
 namespace {
 
-constexpr double tie = 1.02;
+Status check_text(const std::string &what, const std::string &text) {
+  if (llvm::json::isUTF8(text))
+    return {};
+  return user_error(fmt::format("the {} of a tuning is not UTF-8: '{}'", what, llvm::json::fixUTF8(text)),
+                    "Tables are text; tuning_key() escapes what is not");
+}
 
-std::string reason_to_reject(const CompiledKernel &kernel) {
-  const Resources r = kernel.resources();
-  if (r.scratch || r.spills)
-    return fmt::format("kernel '{}' spills: {} registers, {} bytes of scratch", kernel.name(), r.spills,
-                       r.scratch);
-  if (!r.occupancy)
-    return fmt::format("kernel '{}': a workgroup does not fit: {} registers a lane, {} bytes of LDS",
-                       kernel.name(), r.vgpr, r.lds);
-  const int wanted = kernel.function().options.waves_per_eu;
-  if (static_cast<int>(r.occupancy) < wanted)
-    return fmt::format("kernel '{}' has {} waves a SIMD, waves_per_eu asks for {}", kernel.name(),
-                       r.occupancy, wanted);
+Status check_request(const TuneRequest &request) {
+  NEREID_CHECK(check_text("kernel", request.kernel));
+  NEREID_CHECK(check_text("key", request.key));
+  if (request.kernel.empty())
+    return user_error("a tuning without a kernel's name", "Its table is named by it");
+  if (request.candidates.empty())
+    return user_error("there is no candidate to tune '" + request.kernel + "' with");
+  std::set<std::string> configs;
+  for (const TuneCandidate &candidate : request.candidates) {
+    NEREID_CHECK(check_text("config", candidate.config));
+    if (!configs.insert(candidate.config).second)
+      return user_error(fmt::format("two candidates of '{}' have the config '{}'", request.kernel,
+                                    candidate.config),
+                        "A table has one figure for a config: tell them apart in its text");
+  }
   return {};
 }
 
-void compile(const TuneCandidate &candidate, TuneOutcome &outcome) {
-  auto compiled = candidate.compile();
-  if (!compiled) {
-    outcome.rejected = "does not compile: " + compiled.error().text();
-    return;
-  }
-  outcome.kernels = std::move(*compiled);
-  for (const auto &kernel : outcome.kernels)
-    if (outcome.rejected.empty())
-      outcome.rejected = reason_to_reject(*kernel);
+Result<TuneMode> mode_of(const TuneOptions &options, const Device &device) {
+  const bool gpu = device.kind() == DeviceKind::Hip;
+  const TuneMode mode = options.mode.value_or(gpu ? TuneMode::Measure : TuneMode::Model);
+  if (options.ranking || mode == TuneMode::Off)
+    return mode;
+  if (mode == TuneMode::Measure && !gpu)
+    return user_error("mode measure needs a GPU, and the stream is of a simulator",
+                      "Use mode model, or a stream of Device::hip()");
+  if (mode == TuneMode::Model && gpu)
+    return user_error("mode model needs a simulator, and the stream is of a GPU",
+                      "Use mode measure, or a stream of Device::simulator()");
+  return mode;
 }
 
-Status run_and_check(const TuneRequest &request, const TuneCandidate &candidate, const Stream &stream,
-                     TuneOutcome &outcome) {
-  if (request.prepare)
-    NEREID_CHECK(request.prepare());
-  NEREID_TRY(outcome.launches, candidate.run());
-  NEREID_CHECK(stream.synchronize());
-  return request.validate();
+/// One call of tune().
+class Tuning {
+public:
+  Tuning(const TuneRequest &request, const Stream &stream, const TuneOptions &options, const Ranking &ranking,
+         jit::MemoryHooks hooks, KernelTunings stored, TuneReport &report)
+      : request_(request), stream_(stream), options_(options), ranking_(ranking), hooks_(std::move(hooks)),
+        stored_(std::move(stored)), report_(report) {}
+
+  Status run();
+
+private:
+  std::vector<size_t> compile();
+  bool is_stored(TuneOutcome &outcome) const;
+  Result<std::vector<LaunchInfo>> budgeted(const CandidateRun &run, const std::string &what) const;
+  Status check(size_t index);
+  Status rank(size_t index, int runs);
+  bool reject(size_t index, const char *reason, const Status &status);
+  Status keep(const std::vector<size_t> &indices);
+  std::vector<size_t> better_half(const std::vector<size_t> &alive) const;
+  void report_progress(size_t count);
+
+  TuneOutcome &outcome(size_t index) { return report_.candidates[index]; }
+
+  const TuneRequest &request_;
+  const Stream &stream_;
+  const TuneOptions &options_;
+  const Ranking &ranking_;
+  jit::MemoryHooks hooks_;
+  KernelTunings stored_;
+  TuneReport &report_;
+  size_t done_ = 0;
+};
+
+/// Those that remain to be run.
+std::vector<size_t> Tuning::compile() {
+  std::vector<size_t> all(request_.candidates.size());
+  for (size_t i = 0; i < all.size(); ++i)
+    all[i] = i;
+  jit::compile_candidates(request_, all, stream_.device(), options_, ranking_.identity(), report_.candidates);
+  std::erase_if(all, [&](size_t i) { return !outcome(i).record.rejected.empty() || is_stored(outcome(i)); });
+  return all;
 }
 
-std::optional<size_t> choose(const std::vector<TuneOutcome> &candidates) {
-  std::optional<double> best;
-  for (const TuneOutcome &c : candidates)
-    if (c.figure && (!best || *c.figure < *best))
-      best = c.figure;
-  for (size_t i = 0; i < candidates.size(); ++i)
-    if (candidates[i].figure && *candidates[i].figure <= *best * tie)
-      return i;
-  return std::nullopt;
+bool Tuning::is_stored(TuneOutcome &outcome) const {
+  const TuningRecord *record = stored_.find(request_.key, outcome.record.config);
+  if (!record || record->code != outcome.record.code || record->ranking != ranking_.name())
+    return false;
+  outcome.record = *record;
+  outcome.stored = true;
+  return true;
 }
 
-llvm::json::Object json_of(const TuneOutcome &c) {
-  llvm::json::Array kernels;
-  for (const auto &kernel : c.kernels)
-    kernels.push_back(llvm::json::Object{{"kernel", kernel->name()},
-                                         {"resources", jit::resources_json(kernel->resources())},
-                                         {"jit_ms", kernel->times().total()}});
-  llvm::json::Array launches;
-  for (const LaunchInfo &launch : c.launches) {
-    llvm::json::Object object{{"kernel", launch.kernel()},
-                              {"grid", llvm::json::Array{launch.grid.x, launch.grid.y, launch.grid.z}}};
-    if (launch.instructions) {
-      object["instructions"] = static_cast<int64_t>(launch.instructions->total);
-      object["longest_wave"] = static_cast<int64_t>(launch.instructions->longest_wave);
+Result<std::vector<LaunchInfo>> Tuning::budgeted(const CandidateRun &run, const std::string &what) const {
+  const LaunchBudget budget(options_.instructions);
+  return jit::guarded_call(what, run);
+}
+
+/// Runs and validates; rejects what is not right.
+Status Tuning::check(size_t index) {
+  const TuneCandidate &candidate = request_.candidates[index];
+  if (reject(index, "cannot be prepared", hooks_.before_checked_run(candidate)))
+    return {};
+  const auto launch = [&](const CandidateRun &run, const std::string &what) -> Status {
+    NEREID_TRY(outcome(index).launches, budgeted(run, what));
+    outcome(index).record.launches = static_cast<unsigned>(outcome(index).launches.size());
+    return stream_.synchronize();
+  };
+  if (reject(index, "does not run",
+             candidate.check ? launch(candidate.check, "the candidate's check")
+                             : launch(candidate.run, "the candidate's run")))
+    return {};
+  if (reject(index, "wrong", jit::guarded_call("validate", request_.validate)))
+    return {};
+  if (candidate.check && !reject(index, "cannot be prepared", hooks_.before_run()))
+    reject(index, "does not run", launch(candidate.run, "the candidate's run"));
+  return {};
+}
+
+Status Tuning::rank(size_t index, int runs) {
+  const CandidateRun run = [&] { return budgeted(request_.candidates[index].run, "the candidate's run"); };
+  const RankedCandidate candidate{stream_, outcome(index).launches, [&] { return hooks_.before_run(); }, run};
+  const std::function<Result<double>()> rank = [&] { return ranking_.figure(candidate, runs); };
+  TuningRecord &record = outcome(index).record;
+  record.figure.reset();
+  NEREID_TRY(const double figure, jit::guarded_call("the ranking", rank));
+  if (!std::isfinite(figure) || figure <= 0)
+    return nereid_error(fmt::format("{} {} is none", figure, ranking_.unit()));
+  record.figure = rounded_figure(figure);
+  record.unit = ranking_.unit();
+  return {};
+}
+
+bool Tuning::reject(size_t index, const char *reason, const Status &status) {
+  if (!status)
+    outcome(index).record.rejected = fmt::format("{}: {}", reason, status.error().text());
+  return !status;
+}
+
+Status Tuning::keep(const std::vector<size_t> &indices) {
+  report_progress(indices.size());
+  if (options_.table.empty() || indices.empty())
+    return {};
+  return TableFile(options_.table, request_.kernel, report_.device)
+      .update([&](KernelTunings &table) -> Status {
+        for (const size_t i : indices)
+          table.add(outcome(i).record);
+        return {};
+      });
+}
+
+void Tuning::report_progress(size_t count) {
+  done_ += count;
+  if (options_.progress)
+    options_.progress(done_, request_.candidates.size());
+}
+
+/// Of the candidates that are still measured those to measure more: the better half of all figures, and
+/// what ties with the best.
+std::vector<size_t> Tuning::better_half(const std::vector<size_t> &alive) const {
+  std::vector<double> figures;
+  for (const TuneOutcome &candidate : report_.candidates)
+    if (candidate.record.figure)
+      figures.push_back(*candidate.record.figure);
+  std::sort(figures.begin(), figures.end());
+  const double bound = std::max(figures[(figures.size() - 1) / 2], figures[0] * tie_factor);
+  std::vector<size_t> better;
+  for (const size_t i : alive)
+    if (*report_.candidates[i].record.figure <= bound)
+      better.push_back(i);
+  return better;
+}
+
+Status Tuning::run() {
+  std::vector<size_t> alive = compile();
+  std::vector<size_t> over;
+  for (size_t i = 0; i < request_.candidates.size(); ++i)
+    if (std::find(alive.begin(), alive.end(), i) == alive.end())
+      over.push_back(i);
+  NEREID_CHECK(keep(over));
+
+  const Rungs rungs = ranking_.rungs();
+  for (int runs = rungs.first; !alive.empty(); runs = std::min(2 * runs, rungs.last)) {
+    const bool last = runs >= rungs.last;
+    std::vector<size_t> ranked;
+    for (const size_t i : alive) {
+      if (runs == rungs.first)
+        NEREID_CHECK(check(i));
+      if (outcome(i).record.rejected.empty())
+        reject(i, "no figure", rank(i, runs));
+      if (last || !outcome(i).record.rejected.empty())
+        NEREID_CHECK(keep({i}));
+      else
+        ranked.push_back(i);
     }
-    launches.push_back(std::move(object));
+    if (ranked.empty())
+      break;
+    alive = better_half(ranked);
+    std::vector<size_t> worse;
+    std::set_difference(ranked.begin(), ranked.end(), alive.begin(), alive.end(), std::back_inserter(worse));
+    NEREID_CHECK(keep(worse));
   }
-  return llvm::json::Object{
-      {"config", c.config},
-      {"figure", c.figure ? llvm::json::Value(*c.figure) : llvm::json::Value(nullptr)},
-      {"rejected", c.rejected.empty() ? llvm::json::Value(nullptr) : llvm::json::Value(c.rejected)},
-      {"kernels", std::move(kernels)},
-      {"launches", std::move(launches)}};
+  return {};
+}
+
+std::optional<size_t> index_of_winner(const std::vector<TuneOutcome> &candidates) {
+  std::vector<const TuningRecord *> records;
+  for (const TuneOutcome &candidate : candidates)
+    records.push_back(&candidate.record);
+  const TuningRecord *winner = winner_of(records);
+  const auto found = std::find(records.begin(), records.end(), winner);
+  return winner ? std::optional(static_cast<size_t>(found - records.begin())) : std::nullopt;
+}
+
+/// Compiles the first candidate and takes it.
+void take_default(const TuneRequest &request, const Device &device, const TuneOptions &options,
+                  TuneReport &report) {
+  const size_t first[] = {0};
+  jit::compile_candidates(request, first, device, options, "", report.candidates);
+  for (size_t i = 1; i < report.candidates.size(); ++i)
+    report.candidates[i].record.rejected = "not tried: mode off takes the first";
+  if (report.candidates.front().record.rejected.empty())
+    report.winner = 0;
+}
+
+TuneReport empty_report(const TuneRequest &request, const Device &device, const Ranking *ranking) {
+  TuneReport report;
+  report.kernel = request.kernel;
+  report.key = request.key;
+  report.device = llvm::json::fixUTF8(device.name());
+  if (ranking) {
+    report.ranking = ranking->name();
+    report.unit = ranking->unit();
+  }
+  for (const TuneCandidate &candidate : request.candidates) {
+    TuneOutcome &outcome = report.candidates.emplace_back();
+    outcome.record.key = request.key;
+    outcome.record.config = candidate.config;
+    outcome.record.ranking = report.ranking;
+  }
+  return report;
 }
 
 } // namespace
 
-Result<TuneReport> tune(const TuneRequest &request, const Stream &stream, const Ranking &ranking) {
-  if (request.candidates.empty())
-    return user_error("there is no candidate to tune '" + request.kernel + "' with");
+Result<TuneReport> tune(const TuneRequest &request, const Stream &stream, const TuneOptions &options) {
+  NEREID_CHECK(check_request(request));
+  const Device device = stream.device();
+  NEREID_TRY(const TuneMode mode, mode_of(options, device));
+  if (mode == TuneMode::Off) {
+    TuneReport report = empty_report(request, device, nullptr);
+    take_default(request, device, options, report);
+    return report;
+  }
   if (!request.validate)
-    return user_error("tuning '" + request.kernel + "' needs a reference to compare with");
-  TuneReport report{request.kernel,
-                    request.key,
-                    stream.device().name(),
-                    std::string(ranking.name()),
-                    std::string(ranking.unit()),
-                    std::vector<TuneOutcome>(request.candidates.size()),
-                    std::nullopt};
-  {
-    llvm::DefaultThreadPool pool(llvm::hardware_concurrency(request.threads));
-    for (size_t i = 0; i < request.candidates.size(); ++i) {
-      report.candidates[i].config = request.candidates[i].config;
-      pool.async([&, i] { compile(request.candidates[i], report.candidates[i]); });
-    }
-    pool.wait();
+    return user_error("tuning '" + request.kernel + "' needs a reference to compare with",
+                      "Set the request's validate");
+  NEREID_TRY(jit::MemoryHooks hooks, jit::MemoryHooks::make(request, stream));
+  const std::unique_ptr<Ranking> own = options.ranking ? nullptr : ranking_for(device);
+  const Ranking &ranking = options.ranking ? *options.ranking : *own;
+  TuneReport report = empty_report(request, device, &ranking);
+  KernelTunings stored(request.kernel, report.device);
+  if (!options.table.empty()) {
+    NEREID_TRY(stored, TableFile(options.table, request.kernel, report.device).read());
   }
-  for (size_t i = 0; i < request.candidates.size(); ++i) {
-    TuneOutcome &outcome = report.candidates[i];
-    if (!outcome.rejected.empty())
-      continue;
-    if (Status right = run_and_check(request, request.candidates[i], stream, outcome); !right) {
-      outcome.rejected = "wrong: " + right.error().text();
-      continue;
-    }
-    Result<double> figure = ranking.figure(stream, outcome.launches, request.candidates[i].run);
-    if (figure)
-      outcome.figure = *figure;
-    else
-      outcome.rejected = "no figure: " + figure.error().text();
-  }
-  report.winner = choose(report.candidates);
+  NEREID_CHECK(
+      Tuning(request, stream, options, ranking, std::move(hooks), std::move(stored), report).run());
+  report.winner = index_of_winner(report.candidates);
   return report;
-}
-
-std::string TuneReport::winning_config() const { return winner ? candidates[*winner].config : std::string(); }
-
-std::string TuneReport::json() const {
-  llvm::json::Array all;
-  for (const TuneOutcome &candidate : candidates)
-    all.push_back(json_of(candidate));
-  llvm::json::Value value =
-      llvm::json::Object{{"kernel", kernel},
-                         {"key", key},
-                         {"device", device},
-                         {"ranking", ranking},
-                         {"unit", unit},
-                         {"winner", winner ? llvm::json::Value(winning_config()) : nullptr},
-                         {"candidates", std::move(all)}};
-  return fmt::format("{}\n", llvm::formatv("{0:2}", value).str());
-}
-
-std::string TuningStore::path(const std::string &kernel, const std::string &key) const {
-  std::string name = kernel + "-" + key;
-  std::replace_if(
-      name.begin(), name.end(),
-      [](char c) { return !std::isalnum(static_cast<unsigned char>(c)) && c != '_' && c != '-'; }, '_');
-  return directory_ + "/" + name + ".json";
-}
-
-Status TuningStore::store(const TuneReport &report) const {
-  const std::string file = path(report.kernel, report.key);
-  std::error_code failed = llvm::sys::fs::create_directories(directory_);
-  if (!failed) {
-    llvm::raw_fd_ostream stream(file, failed);
-    if (!failed) {
-      stream << report.json();
-      stream.close();
-      failed = stream.error();
-      stream.clear_error();
-    }
-  }
-  if (failed)
-    return environment_error("cannot write " + file + ": " + failed.message());
-  return {};
-}
-
-std::optional<std::string> TuningStore::winner(const std::string &kernel, const std::string &key,
-                                               const std::string &device) const {
-  auto file = llvm::MemoryBuffer::getFile(path(kernel, key));
-  if (!file)
-    return std::nullopt;
-  auto json = llvm::json::parse((*file)->getBuffer());
-  if (!json) {
-    llvm::consumeError(json.takeError());
-    return std::nullopt;
-  }
-  const llvm::json::Object *object = json->getAsObject();
-  if (!object || object->getString("kernel") != llvm::StringRef(kernel) ||
-      object->getString("key") != llvm::StringRef(key) ||
-      object->getString("device") != llvm::StringRef(device))
-    return std::nullopt;
-  std::optional<llvm::StringRef> winner = object->getString("winner");
-  return winner ? std::optional(winner->str()) : std::nullopt;
 }
 
 } // namespace nereid

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "jit/compile/compiler.h"
+
+namespace nereid::jit {
+
+/// What a cached kernel's file says of it, in addition to the code object.
+struct CachedKernelInfo {
+  std::string kernel;
+  std::string config;
+  std::string specialization;
+};
+
+/// A kernel as the bytes of its file (docs/cache.md).
+std::string kernel_file(std::string_view key, const CachedKernelInfo &info, const Binary &binary);
+/// The inverse; nothing when anything about the bytes is wrong or they are those of another key.
+std::optional<Binary> read_kernel_file(std::string_view content, std::string_view key);
+
+} // namespace nereid::jit

@@ -1,0 +1,80 @@
+// From candidates to kernels, their resources and their identity.
+#include "jit/tune/candidate_compile.h"
+
+#include <algorithm>
+
+#include "jit/tune/guarded_call.h"
+#include "jit/tune/resource_checks.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/SHA256.h"
+
+namespace nereid::jit {
+namespace {
+
+/// SHA-256 of all keys, which cover code generator and compiler, and of what the ranking is.
+std::string code_identity(const CompiledKernels &kernels, const std::string &ranking_identity) {
+  llvm::SHA256 hash;
+  hash.update(ranking_identity);
+  for (const auto &kernel : kernels)
+    hash.update("\n" + kernel->key());
+  return llvm::toHex(hash.final(), /*LowerCase=*/true);
+}
+
+Status check_kernels(const TuneRequest &request, const CompiledKernels &kernels) {
+  for (const auto &kernel : kernels) {
+    NEREID_CHECK(check_resources(*kernel));
+    if (request.accept)
+      NEREID_CHECK(guarded_call("accept", request.accept, *kernel));
+  }
+  return {};
+}
+
+void record_resources(const CompiledKernels &kernels, TuningRecord &record) {
+  record.occupancy = kernels.front()->resources().occupancy;
+  for (const auto &kernel : kernels) {
+    const Resources r = kernel->resources();
+    record.occupancy = std::min(record.occupancy, r.occupancy);
+    record.vgpr = std::max(record.vgpr, r.vgpr);
+    record.lds = std::max(record.lds, r.lds);
+  }
+}
+
+Result<CompiledKernels> take_over(const TuneCandidate &candidate, const Device &device,
+                                  Result<BinariesByKey> compiled) {
+  NEREID_TRY(BinariesByKey binaries, std::move(compiled));
+  const PrecompiledKernels handed(std::move(binaries));
+  NEREID_TRY(CompiledKernels kernels, guarded_call("the candidate's compile", candidate.compile, device));
+  if (kernels.empty())
+    return user_error("its compile gives no kernels", "Return every kernel that the candidate launches");
+  if (std::find(kernels.begin(), kernels.end(), nullptr) != kernels.end())
+    return user_error("its compile gives a null kernel", "Return every kernel that the candidate launches");
+  return kernels;
+}
+
+} // namespace
+
+void compile_candidates(const TuneRequest &request, std::span<const size_t> which, const Device &device,
+                        const TuneOptions &options, const std::string &ranking_identity,
+                        std::vector<TuneOutcome> &outcomes) {
+  std::vector<CompileFunction> jobs;
+  for (const size_t i : which)
+    jobs.push_back(request.candidates[i].compile);
+  std::vector<Result<BinariesByKey>> compiled =
+      compile_in_workers(jobs, {options.workers, options.compile_seconds});
+  for (size_t job = 0; job < which.size(); ++job) {
+    TuneOutcome &outcome = outcomes[which[job]];
+    Result<CompiledKernels> kernels =
+        take_over(request.candidates[which[job]], device, std::move(compiled[job]));
+    if (!kernels) {
+      outcome.record.rejected = "does not compile: " + kernels.error().text();
+      continue;
+    }
+    outcome.kernels = std::move(*kernels);
+    outcome.record.code = code_identity(outcome.kernels, ranking_identity);
+    record_resources(outcome.kernels, outcome.record);
+    if (const Status fit = check_kernels(request, outcome.kernels); !fit)
+      outcome.record.rejected = "does not fit: " + fit.error().text();
+  }
+}
+
+} // namespace nereid::jit

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+
+#include "jit/tune/report.h"
+#include "jit/tune/request.h"
+
+namespace nereid::jit {
+
+/// Compiles candidates in worker processes, loads what they gave into the device, and fills the outcomes:
+/// kernels, resources, code identity under a ranking, or the reason of a rejection.
+void compile_candidates(const TuneRequest &request, std::span<const size_t> which, const Device &device,
+                        const TuneOptions &options, const std::string &ranking_identity,
+                        std::vector<TuneOutcome> &outcomes);
+
+} // namespace nereid::jit

@@ -1,0 +1,93 @@
+// What tuning found, as text and as JSON.
+#include "jit/tune/report.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "jit/compile/resources_json.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace nereid {
+namespace {
+
+llvm::json::Value json_text(const std::string &bytes) {
+  return llvm::json::isUTF8(bytes) ? bytes : llvm::json::fixUTF8(bytes);
+}
+
+llvm::json::Value text_or_null(const std::string &bytes) {
+  return bytes.empty() ? llvm::json::Value(nullptr) : json_text(bytes);
+}
+
+llvm::json::Object json_of(const TuneOutcome &outcome) {
+  llvm::json::Array kernels;
+  for (const auto &kernel : outcome.kernels)
+    kernels.push_back(llvm::json::Object{{"kernel", json_text(kernel->name())},
+                                         {"resources", jit::resources_json(kernel->resources())}});
+  llvm::json::Array launches;
+  for (const LaunchInfo &launch : outcome.launches) {
+    llvm::json::Object object{{"kernel", json_text(launch.kernel())},
+                              {"grid", llvm::json::Array{launch.grid.x, launch.grid.y, launch.grid.z}}};
+    if (launch.instructions) {
+      object["instructions"] = static_cast<int64_t>(launch.instructions->total);
+      object["longest_wave"] = static_cast<int64_t>(launch.instructions->longest_wave);
+    }
+    launches.push_back(std::move(object));
+  }
+  const TuningRecord &record = outcome.record;
+  return llvm::json::Object{
+      {"config", json_text(record.config)},
+      {"figure", record.figure ? llvm::json::Value(*record.figure) : llvm::json::Value(nullptr)},
+      {"rejected", text_or_null(record.rejected)},
+      {"stored", outcome.stored},
+      {"kernels", std::move(kernels)},
+      {"launches", std::move(launches)}};
+}
+
+} // namespace
+
+std::string TuneReport::winning_config() const {
+  return winner ? candidates[*winner].record.config : std::string();
+}
+
+Result<std::string> TuneReport::winner_or_reasons() const {
+  if (winner)
+    return winning_config();
+  return user_error(fmt::format("no candidate of '{}' for {} is right:\n{}", kernel, key, text()),
+                    "Add configs, or check the reference");
+}
+
+std::string TuneReport::text() const {
+  std::string text =
+      fmt::format("{} for {} on {}{}\n", kernel, key, device,
+                  ranking.empty() ? std::string() : fmt::format(": {} in {}", ranking, unit));
+  size_t width = 0;
+  for (const TuneOutcome &candidate : candidates)
+    width = std::max(width, candidate.record.config.size());
+  for (size_t i = 0; i < candidates.size(); ++i) {
+    const TuningRecord &record = candidates[i].record;
+    const std::string result = record.figure           ? fmt::format("{}", *record.figure)
+                               : record.rejected.empty() ? std::string("taken")
+                                                         : "rejected: " + record.rejected;
+    text += fmt::format("{} {:<{}}  {}{}\n", winner == i ? "*" : " ", record.config, width, result,
+                        candidates[i].stored ? " (stored)" : "");
+  }
+  return text;
+}
+
+std::string TuneReport::json() const {
+  llvm::json::Array all;
+  for (const TuneOutcome &candidate : candidates)
+    all.push_back(json_of(candidate));
+  const llvm::json::Value value = llvm::json::Object{{"kernel", json_text(kernel)},
+                                                     {"key", json_text(key)},
+                                                     {"device", json_text(device)},
+                                                     {"ranking", text_or_null(ranking)},
+                                                     {"unit", text_or_null(unit)},
+                                                     {"winner", text_or_null(winning_config())},
+                                                     {"candidates", std::move(all)}};
+  return fmt::format("{}\n", llvm::formatv("{0:2}", value).str());
+}
+
+} // namespace nereid

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "dsl/config.h"
+#include "jit/device/launch.h"
+#include "jit/tune/compile_workers.h"
+#include "jit/tune/tuning_record.h"
+
+namespace nereid {
+
+/// What became of a candidate.
+struct TuneOutcome {
+  TuningRecord record;
+  bool stored = false;              ///< the figure or reason is that of a table
+  std::vector<LaunchInfo> launches; ///< of the last run here
+  CompiledKernels kernels;          ///< as far as it compiled
+};
+
+struct TuneReport {
+  std::string kernel;
+  std::string key;
+  std::string device;  ///< its name
+  std::string ranking; ///< "device time", "simulated time", "estimate"; empty with mode off
+  std::string unit;
+  std::vector<TuneOutcome> candidates; ///< in the order given
+  std::optional<size_t> winner;        ///< index of a candidate; none when all were rejected
+
+  /// The config of the winner; empty when there is none.
+  std::string winning_config() const;
+  /// The same as a config. Error (User): there is none, with each candidate's reason.
+  template <ListedConfig C> Result<C> best() const {
+    NEREID_TRY(const std::string text, winner_or_reasons());
+    C config;
+    NEREID_CHECK(config_parse(config, text));
+    return config;
+  }
+  /// A line a candidate, for people.
+  std::string text() const;
+  /// Winner, every figure and every rejection as one JSON object.
+  std::string json() const;
+
+private:
+  Result<std::string> winner_or_reasons() const;
+};
+
+} // namespace nereid

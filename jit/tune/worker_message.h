@@ -1,0 +1,17 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "jit/tune/compile_workers.h"
+
+namespace nereid::jit {
+
+/// What a job gave, as the bytes that its process sends.
+std::string worker_message(const Result<CompiledKernels> &outcome);
+/// The inverse; nothing when the message is not complete.
+std::optional<Result<BinariesByKey>> read_worker_message(std::string_view bytes);
+
+} // namespace nereid::jit
