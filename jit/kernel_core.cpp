@@ -235,8 +235,11 @@ Result<LaunchInfo> KernelCore::launch(const LaunchOptions &options, const Stream
   } else {
     Kernarg kernarg;
     NEREID_CHECK(kernarg.pack(arguments));
-    NEREID_TRY(info.instructions, device.launch(stream.state(), {*ready->loaded, *ready->compiled, grid,
-                                                                 ready->compiled->block(), kernarg.bytes()}));
+    NEREID_TRY(const LaunchOutcome outcome,
+               device.launch(stream.state(), {*ready->loaded, *ready->compiled, grid,
+                                              ready->compiled->block(), kernarg.bytes()}));
+    info.instructions = outcome.instructions;
+    info.time = outcome.time;
   }
   info.wall_ms = watch.milliseconds();
   return info;

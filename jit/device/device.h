@@ -9,6 +9,7 @@
 
 #include "base/result.h"
 #include "jit/device/buffer.h"
+#include "sim/launch/launch_time.h"
 
 namespace nereid {
 
@@ -29,6 +30,9 @@ struct SimulatorOptions {
   /// Wave instructions of all waves after which a launch ends with an error. 0: what NEREID_SIM_BUDGET says,
   /// else 2^32. A bad number there is the error of launches.
   uint64_t budget = 0;
+  /// Whether launches are timed (LaunchInfo::time), and what their caches hold.
+  sim::Timing timing = sim::Timing::Off;
+  sim::CacheState caches = sim::CacheState::Cold;
 };
 
 class Device;

@@ -67,9 +67,7 @@ public:
   virtual Result<std::shared_ptr<EventState>> record(StreamState *stream) = 0;
 
   virtual Result<std::shared_ptr<const LoadedKernel>> load(const CompiledKernel &kernel) = 0;
-  /// Instruction counts when the device has them.
-  virtual Result<std::optional<InstructionCounts>> launch(StreamState *stream,
-                                                          const LaunchRequest &request) = 0;
+  virtual Result<LaunchOutcome> launch(StreamState *stream, const LaunchRequest &request) = 0;
 
   /// The kernels that this device has loaded.
   KernelCache &kernels() { return kernels_; }

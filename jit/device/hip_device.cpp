@@ -123,8 +123,7 @@ public:
     return std::shared_ptr<const LoadedKernel>(std::move(state));
   }
 
-  Result<std::optional<InstructionCounts>> launch(StreamState *stream,
-                                                  const LaunchRequest &request) override {
+  Result<LaunchOutcome> launch(StreamState *stream, const LaunchRequest &request) override {
     constexpr uint64_t buffer_pointer = 1, buffer_size = 2, end = 3;
     size_t size = request.kernarg.size();
     void *extra[] = {pointer(buffer_pointer), const_cast<std::byte *>(request.kernarg.data()),
@@ -133,7 +132,7 @@ public:
     NEREID_CHECK(call(api_.hipModuleLaunchKernel, "hipModuleLaunchKernel",
                       static_cast<const HipKernel &>(request.kernel).function, x, y, z, request.block, 1u, 1u,
                       0u, handle_of(stream), nullptr, extra));
-    return std::optional<InstructionCounts>();
+    return LaunchOutcome();
   }
 
 private:

@@ -10,6 +10,7 @@
 #include "jit/compile/jit_times.h"
 #include "jit/compile/resources.h"
 #include "sim/launch/instruction_counts.h"
+#include "sim/launch/launch_time.h"
 
 namespace nereid {
 
@@ -43,6 +44,12 @@ struct InstructionCounts : sim::InstructionCounts {
   uint64_t longest_wave = 0; ///< the most instructions that one wave executed; no part of the sums
 };
 
+/// What a device tells of a launch beside its effects.
+struct LaunchOutcome {
+  std::optional<InstructionCounts> instructions; ///< when the device counts them
+  std::optional<sim::LaunchTime> time;           ///< when the device computes it
+};
+
 struct LaunchOptions {
   /// Run the kernel's IR on the host in place of its code; unset: as NEREID_INTERPRET says.
   std::optional<bool> interpret;
@@ -56,6 +63,7 @@ struct LaunchInfo {
   JitTimes jit;
   CacheLevel cache = CacheLevel::None;
   std::optional<InstructionCounts> instructions; ///< when the device counts them
+  std::optional<sim::LaunchTime> time;           ///< simulated, when SimulatorOptions::timing asks for it
   double wall_ms = 0;                            ///< of the launch alone, on the host's clock
   bool interpreted = false;
 

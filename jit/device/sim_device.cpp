@@ -164,7 +164,7 @@ Result<std::shared_ptr<const LoadedKernel>> SimDevice::load(const CompiledKernel
   return std::shared_ptr<const LoadedKernel>(std::make_shared<SimKernel>(std::move(code)));
 }
 
-Result<std::optional<InstructionCounts>> SimDevice::launch(StreamState *, const LaunchRequest &request) {
+Result<LaunchOutcome> SimDevice::launch(StreamState *, const LaunchRequest &request) {
   sim::Launch launch;
   NEREID_TRY(launch.checks, checks_);
   NEREID_TRY(launch.instruction_budget, budget_);
@@ -174,12 +174,14 @@ Result<std::optional<InstructionCounts>> SimDevice::launch(StreamState *, const 
   launch.block = {request.block, 1, 1};
   launch.kernarg.assign(request.kernarg.begin(), request.kernarg.end());
   launch.threads = options_.threads;
+  launch.timing = options_.timing;
+  launch.caches = options_.caches;
   NEREID_TRY(const sim::Report report,
              sim::run(static_cast<const SimKernel &>(request.kernel).code, memory_, launch));
   LaunchBudget::spend(report.counts.total);
   if (report.fault)
     return fault_error(*report.fault, request);
-  return std::optional(InstructionCounts{report.counts, report.longest_wave_instructions});
+  return LaunchOutcome{InstructionCounts{report.counts, report.longest_wave_instructions}, report.time};
 }
 
 std::shared_ptr<DeviceInterface> make_sim_device(const SimulatorOptions &options) {

@@ -31,7 +31,7 @@ public:
   Result<std::shared_ptr<EventState>> record(StreamState *) override;
 
   Result<std::shared_ptr<const LoadedKernel>> load(const CompiledKernel &kernel) override;
-  Result<std::optional<InstructionCounts>> launch(StreamState *, const LaunchRequest &request) override;
+  Result<LaunchOutcome> launch(StreamState *, const LaunchRequest &request) override;
 
 private:
   SimulatorOptions options_;

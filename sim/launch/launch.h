@@ -10,6 +10,7 @@
 
 #include "base/result.h"
 #include "sim/launch/instruction_counts.h"
+#include "sim/launch/launch_time.h"
 #include "sim/object/line_table.h"
 #include "sim/state/checks.h"
 #include "sim/state/fault.h"
@@ -42,6 +43,8 @@ struct Launch {
   /// Lets workgroups with float atomics run in any order; otherwise they run one after the other, so that
   /// their sums have the same bits every time.
   bool any_order = false;
+  Timing timing = Timing::Off;
+  CacheState caches = CacheState::Cold; ///< of a timed launch
   Checks checks;
   Observer observer; ///< may be empty
 };
@@ -67,6 +70,7 @@ struct Report {
   uint64_t waves = 0;
   uint64_t longest_wave_instructions = 0;
   double wall_seconds = 0;
+  std::optional<LaunchTime> time; ///< when the launch asked for it and nothing faulted
   std::optional<Fault> fault;
 };
 

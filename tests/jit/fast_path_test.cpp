@@ -44,9 +44,9 @@ public:
   Result<std::shared_ptr<const LoadedKernel>> load(const CompiledKernel &) override {
     return std::shared_ptr<const LoadedKernel>(std::make_shared<LoadedKernel>());
   }
-  Result<std::optional<InstructionCounts>> launch(StreamState *, const LaunchRequest &request) override {
+  Result<LaunchOutcome> launch(StreamState *, const LaunchRequest &request) override {
     last_kernarg.assign(reinterpret_cast<const char *>(request.kernarg.data()), request.kernarg.size());
-    return std::optional<InstructionCounts>();
+    return LaunchOutcome();
   }
   std::string last_kernarg = std::string(64, ' ');
 };

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+namespace nereid::sim {
+
+/// Whether a launch is timed.
+enum class Timing : uint8_t {
+  Off,
+  On,   ///< runs and is timed
+  Only, ///< is timed from a few of its workgroups; what it leaves in memory is undefined
+};
+
+/// What the caches hold when a timed launch starts.
+enum class CacheState : uint8_t {
+  Cold,     ///< nothing: all first reads come from HBM
+  Warm,     ///< what an earlier run of the same launch left in L2 and MALL
+  Rotating, ///< the launch before used another copy of all buffers, of which there are `rotating_copies`
+};
+
+/// Copies of all arguments that AMD's tuner rotates, so that small launches find theirs in the MALL
+/// (op_tests of aiter).
+inline constexpr unsigned rotating_copies = 101;
+
+/// The time of one launch on an MI355X as the timing model computes it (docs/timing.md). Simulated, not
+/// measured.
+struct LaunchTime {
+  double us = 0;                   ///< device time, launch included
+  double cycles_per_workgroup = 0; ///< core clocks from the first to the last instruction of a workgroup
+  double clock_ghz = 0;            ///< mean core clock; below the peak where power limits
+  /// What takes most of the time: "launch", "latency", "issue", "mfma", "lds", "vector memory", "fabric",
+  /// "hbm", "stores", "power" or "barrier".
+  std::string limit;
+  /// Share of the waves' time by reason, 0 to 1, summing to 1: "issue", "mfma", "lds", "vector memory", ...
+  std::map<std::string, double> stalls;
+  uint64_t l2_bytes = 0;   ///< between compute units and L2
+  uint64_t mall_bytes = 0; ///< between L2 and the MALL
+  uint64_t hbm_bytes = 0;  ///< between the MALL and HBM
+};
+
+} // namespace nereid::sim
