@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "jit/compile/compiled_kernel.h"
+#include "jit/compile/digests.h"
 #include "jit/device/device_fault.h"
 #include "jit/device/launch_budget.h"
 #include "sim/machine.h"
@@ -162,6 +163,13 @@ Result<std::shared_ptr<EventState>> SimDevice::record(StreamState *) {
 Result<std::shared_ptr<const LoadedKernel>> SimDevice::load(const CompiledKernel &kernel) {
   NEREID_TRY(sim::CodeObject code, sim::CodeObject::load(std::as_bytes(kernel.code_object())));
   return std::shared_ptr<const LoadedKernel>(std::make_shared<SimKernel>(std::move(code)));
+}
+
+std::string SimDevice::clock() const {
+  if (options_.timing == sim::Timing::Off)
+    return {};
+  constexpr const char *states[] = {"cold", "warm", "rotating"};
+  return std::string(states[static_cast<int>(options_.caches)]) + " caches, simulator " + simulator_digest;
 }
 
 Result<LaunchOutcome> SimDevice::launch(StreamState *, const LaunchRequest &request) {

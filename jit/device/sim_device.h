@@ -31,6 +31,7 @@ public:
   Result<std::shared_ptr<EventState>> record(StreamState *) override;
 
   Result<std::shared_ptr<const LoadedKernel>> load(const CompiledKernel &kernel) override;
+  std::string clock() const override;
   Result<LaunchOutcome> launch(StreamState *, const LaunchRequest &request) override;
 
 private:

@@ -11,13 +11,16 @@
 namespace nereid::jit {
 namespace {
 
-/// SHA-256 of all keys, which cover code generator and compiler, and of what the ranking is.
+/// Enough to tell codes of one config apart; lines stay readable.
+constexpr size_t code_digits = 16;
+
+/// Of the SHA-256 of all keys, which cover code generator and compiler, and of what the ranking is.
 std::string code_identity(const CompiledKernels &kernels, const std::string &ranking_identity) {
   llvm::SHA256 hash;
   hash.update(ranking_identity);
   for (const auto &kernel : kernels)
     hash.update("\n" + kernel->key());
-  return llvm::toHex(hash.final(), /*LowerCase=*/true);
+  return llvm::toHex(hash.final(), /*LowerCase=*/true).substr(0, code_digits);
 }
 
 Status check_kernels(const TuneRequest &request, const CompiledKernels &kernels) {

@@ -127,8 +127,7 @@ Error died(int status) {
   const std::string how = WIFSIGNALED(status)
                               ? fmt::format("signal {} ({})", WTERMSIG(status), strsignal(WTERMSIG(status)))
                               : fmt::format("exit code {}", WEXITSTATUS(status));
-  return user_error("the process that compiles it ended with " + how,
-                    "Compile the config alone to find out where");
+  return user_error("its process ended with " + how, "Compile the config alone to find out where");
 }
 
 Result<BinariesByKey> outcome_of(const Worker &worker) {
@@ -140,7 +139,7 @@ Result<BinariesByKey> outcome_of(const Worker &worker) {
 
 Result<BinariesByKey> give_up(const Worker &worker, double seconds) {
   end(worker);
-  return user_error(fmt::format("it does not compile within {} s", seconds),
+  return user_error(fmt::format("it takes longer than {} s", seconds),
                     "Leave the config out, or raise the time that a compile may take");
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "jit/compile/compiled_kernel.h"
+#include "jit/device/device_interface.h"
 #include "jit/tune/estimate.h"
 
 namespace nereid {
@@ -22,6 +23,17 @@ Result<double> DeviceTime::figure(const RankedCandidate &candidate, int runs) co
   return times[times.size() / 2];
 }
 
+Result<double> SimulatedTime::figure(const RankedCandidate &candidate, int) const {
+  double sum = 0;
+  for (const LaunchInfo &launch : candidate.launches) {
+    if (!launch.time)
+      return user_error("the device did not time kernel '" + launch.kernel() + "'",
+                        "Use a simulator with SimulatorOptions::timing");
+    sum += launch.time->us;
+  }
+  return sum;
+}
+
 Result<double> Estimate::figure(const RankedCandidate &candidate, int) const {
   double sum = 0;
   for (const LaunchInfo &launch : candidate.launches) {
@@ -37,6 +49,8 @@ Result<double> Estimate::figure(const RankedCandidate &candidate, int) const {
 std::unique_ptr<Ranking> ranking_for(const Device &device) {
   if (device.kind() == DeviceKind::Hip)
     return std::make_unique<DeviceTime>();
+  if (std::string clock = device.interface().clock(); !clock.empty())
+    return std::make_unique<SimulatedTime>(std::move(clock));
   return std::make_unique<Estimate>();
 }
 

@@ -54,17 +54,32 @@ private:
   Rungs rungs_;
 };
 
+/// The time that the simulator computes of each launch, summed, in microseconds.
+class SimulatedTime final : public Ranking {
+public:
+  /// `clock`: what decides the times, of DeviceInterface::clock().
+  explicit SimulatedTime(std::string clock) : clock_(std::move(clock)) {}
+  std::string_view name() const override { return "simulated time"; }
+  std::string_view unit() const override { return "us"; }
+  std::string identity() const override { return "simulated time, " + clock_; }
+  Result<double> figure(const RankedCandidate &candidate, int runs) const override;
+
+private:
+  std::string clock_;
+};
+
 /// An estimate by counted instructions where nothing can be timed, in issue slots of a SIMD:
 /// estimated_slots(), summed over the launches.
 class Estimate final : public Ranking {
 public:
   std::string_view name() const override { return "estimate"; }
   std::string_view unit() const override { return "issue slots"; }
-  std::string identity() const override { return "estimate 2"; }
+  std::string identity() const override { return "estimate 2"; } ///< the number: of its formula
   Result<double> figure(const RankedCandidate &candidate, int runs) const override;
 };
 
-/// DeviceTime on a GPU, Estimate on the simulator.
+/// DeviceTime on a GPU; on a simulator SimulatedTime where it times launches (SimulatorOptions::timing), else
+/// Estimate.
 std::unique_ptr<Ranking> ranking_for(const Device &device);
 
 } // namespace nereid

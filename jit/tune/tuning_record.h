@@ -16,7 +16,7 @@ struct TuningRecord {
   std::string unit;     ///< "us", "issue slots"
   std::string ranking;  ///< what the figure is: "device time", "simulated time", "estimate", "imported"
   std::string rejected; ///< why it may not win; empty when it may
-  /// SHA-256 of what was ranked, in hexadecimal digits: kernels, code generator, compiler, and what the
+  /// Hexadecimal digits that change with what was ranked: kernels, code generator, compiler, and what the
   /// ranking was. Empty where nothing compiled. A figure stands for code that has this identity.
   std::string code;
   unsigned launches = 0;

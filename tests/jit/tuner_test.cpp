@@ -1,129 +1,253 @@
-// Which candidate wins, which are rejected and why, and what a store remembers.
+// Which candidate wins, by which figure, and what is set before its runs.
 #include "jit/tune/tuner.h"
 
-#include <gtest/gtest.h>
-
-#include "tests/jit/sample_kernels.h"
-#include "tests/jit/temporary_directory.h"
+#include "tests/jit/toy_tuning.h"
 
 namespace nereid::test {
 namespace {
 
-struct ToyConfig {
-  int block = 256;
-  int waves = 4;
-  int waves_per_eu = 0;
-  int wrong = 0;
-  NEREID_CONFIG(ToyConfig, block, waves, waves_per_eu, wrong)
-};
-
-void twice(const ToyConfig &c, Ptr<const f32> x, Ptr<f32> z, Int n) {
-  Tile<i32> i = program_id(0) * c.block + arange(0, c.block);
-  Tile<i1> in_range = i < n;
-  Tile<f32> value = load(x + i, in_range);
-  store(z + i, c.wrong ? value : value + value, in_range);
-}
-
-class Toy {
-public:
-  Toy() {
-    for (int i = 0; i < n; ++i)
-      host.push_back(static_cast<float>(i));
-    x = device.upload(host).value();
-    z = device.allocate<float>(host.size()).value();
-  }
-  TuneRequest request(const std::vector<ToyConfig> &configs) {
-    TuneRequest made{"twice", "n=4096", {}, {}, {}, 0};
-    for (const ToyConfig &config : configs)
-      made.candidates.push_back(candidate(kernel, device.stream(),
-                                          {static_cast<uint32_t>((n + config.block - 1) / config.block)},
-                                          config, x, z, n));
-    made.prepare = [this] { return z.fill(-1.0f); };
-    made.validate = [this]() -> Status {
-      const std::vector<float> result = z.to_host().value();
-      for (size_t i = 0; i < result.size(); ++i)
-        if (result[i] != 2 * host[i])
-          return user_error("element " + std::to_string(i) + " differs");
-      return {};
-    };
-    return made;
-  }
-
-  const int n = 4096;
-  Device device = Device::simulator();
-  std::vector<float> host;
-  Buffer<float> x, z;
-  Kernel<ToyConfig, Ptr<const f32>, Ptr<f32>, Int> kernel{"twice", twice};
-};
-
 TEST(Tuner, FindsTheBestOfWhatIsRight) {
   Toy toy;
-  const ToyConfig wrong{.block = 256, .wrong = 1};
+  const ToyConfig wrong{.flaw = Flaw::Wrong};
   // A wave's work grows with the block; the grid always fits in one round.
-  const ToyConfig good{.block = 256}, large{.block = 4096};
-  auto report = tune(toy.request({large, wrong, good}), toy.device.stream(), Estimate());
+  const ToyConfig good{.block = 256}, large{.block = 2048};
+  const auto report = toy.tune(toy.request({large, wrong, good}));
   ASSERT_TRUE(report) << report.error().text();
   EXPECT_EQ(report->ranking, "estimate");
-  ASSERT_TRUE(report->winner) << report->json();
-  EXPECT_EQ(*report->winner, 2u) << report->json();
+  EXPECT_EQ(report->unit, "issue slots");
+  EXPECT_EQ(report->winner, 2u) << report->text();
   EXPECT_EQ(report->winning_config(), config_text(good));
-  EXPECT_NE(report->candidates[1].rejected.find("differs"), std::string::npos);
-  EXPECT_FALSE(report->candidates[1].figure);
-  ASSERT_TRUE(report->candidates[0].figure);
-  EXPECT_GT(*report->candidates[0].figure, *report->candidates[2].figure);
-  EXPECT_EQ(*report->candidates[2].figure,
-            static_cast<double>(report->candidates[2].launches[0].instructions->longest_wave));
-}
-
-TEST(Tuner, RejectsByWhatWasCompiled) {
-  Toy toy;
-  // 16 waves of one workgroup: at most 8 waves a SIMD, never 9.
-  auto report =
-      tune(toy.request({{.waves_per_eu = 8}, {.block = 48}, {.waves = 17}}), toy.device.stream(), Estimate());
-  ASSERT_TRUE(report) << report.error().text();
-  EXPECT_EQ(report->winner, 0u) << report->json();
-  EXPECT_NE(report->candidates[2].rejected.find("does not compile"), std::string::npos) << report->json();
+  EXPECT_EQ(report->best<ToyConfig>().value().block, 256);
+  EXPECT_NE(rejection(report, 1).find("differs"), std::string::npos);
+  EXPECT_FALSE(report->candidates[1].record.figure);
+  EXPECT_GT(report->candidates[0].record.figure, report->candidates[2].record.figure);
 }
 
 TEST(Tuner, HasNoWinnerWhenAllAreWrong) {
   Toy toy;
-  auto report = tune(toy.request({{.wrong = 1}}), toy.device.stream(), Estimate());
+  const auto report = toy.tune(toy.request({{.flaw = Flaw::Wrong}}));
   ASSERT_TRUE(report);
   EXPECT_FALSE(report->winner);
   EXPECT_EQ(report->winning_config(), "");
   EXPECT_NE(report->json().find("\"winner\": null"), std::string::npos);
+  const auto best = report->best<ToyConfig>();
+  ASSERT_FALSE(best);
+  EXPECT_NE(best.error().message.find("differs"), std::string::npos) << best.error().text();
 }
 
-TEST(Tuner, TiesGoToTheFirst) {
+TEST(Tuner, TiesWithinTwoPercentGoToFewerLaunchesThenOccupancyThenNaturalOrder) {
   Toy toy;
-  const ToyConfig same{.block = 512};
-  auto report = tune(toy.request({same, same}), toy.device.stream(), Estimate());
-  ASSERT_TRUE(report);
+  const FakeRanking equal([](const std::string &config, int) {
+    return config.starts_with("block=1024") ? 101.9 : config.starts_with("block=128") ? 100 : 103;
+  });
+  // 101.9 and 100 tie: both have one launch, and 128 comes before 1024.
+  TuneRequest request = toy.request({{.block = 2048}, {.block = 1024}, {.block = 128}});
+  auto report = toy.tune(request, {.ranking = &equal});
+  ASSERT_TRUE(report) << report.error().text();
+  EXPECT_EQ(report->winning_config(), "block=128,waves=4,waves_per_eu=0,flaw=none");
+
+  // The same, launched twice, loses a tie although it is first.
+  const CandidateRun once = request.candidates[2].run;
+  request.candidates[2].run = [once]() -> Result<std::vector<LaunchInfo>> {
+    NEREID_TRY(std::vector<LaunchInfo> launches, once());
+    NEREID_TRY(const std::vector<LaunchInfo> again, once());
+    launches.insert(launches.end(), again.begin(), again.end());
+    return launches;
+  };
+  report = toy.tune(request, {.ranking = &equal});
+  ASSERT_TRUE(report) << report.error().text();
+  EXPECT_EQ(report->winning_config(), "block=1024,waves=4,waves_per_eu=0,flaw=none");
+}
+
+TEST(Tuner, ChoosesBetweenWholePaths) {
+  Toy toy;
+  const Buffer<float> half = toy.device.allocate<float>(toy.host.size()).value();
+  TuneRequest request = toy.request({{.block = 512}});
+  // Another path: a copy in between, two launches of two kernels.
+  const ToyConfig config{.block = 256};
+  const Kernel second("twice_again", twice);
+  TuneCandidate first_half = candidate(toy.kernel, toy.device.stream(), {cdiv(toy.n, 256)}, config, toy.x, half, toy.n);
+  TuneCandidate second_half = candidate(second, toy.device.stream(), {cdiv(toy.n, 256)}, config, toy.x, toy.z, toy.n);
+  TuneCandidate path{.config = "path=two"};
+  path.compile = [=](const Device &device) -> Result<CompiledKernels> {
+    NEREID_TRY(CompiledKernels all, first_half.compile(device));
+    NEREID_TRY(const CompiledKernels more, second_half.compile(device));
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  };
+  path.run = [=]() -> Result<std::vector<LaunchInfo>> {
+    NEREID_TRY(std::vector<LaunchInfo> all, first_half.run());
+    NEREID_TRY(const std::vector<LaunchInfo> more, second_half.run());
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  };
+  path.writes = second_half.writes;
+  request.candidates.push_back(path);
+  const auto report = toy.tune(request);
+  ASSERT_TRUE(report) << report.error().text();
+  EXPECT_EQ(report->candidates[1].record.launches, 2u);
+  EXPECT_EQ(report->candidates[1].kernels.size(), 2u);
+  ASSERT_TRUE(report->candidates[1].record.figure) << report->text();
+  EXPECT_EQ(report->winner, 0u) << "two launches take more: " << report->text();
+}
+
+TEST(Tuner, RanksBySimulatedTimeSummedOverLaunches) {
+  const Toy toy;
+  std::vector<LaunchInfo> launches(2);
+  launches[0].time = sim::LaunchTime{.us = 5};
+  launches[1].time = sim::LaunchTime{.us = 7.5};
+  const Stream stream = toy.device.stream();
+  const RankedCandidate timed{stream, launches, {}, {}};
+  const SimulatedTime ranking("cold caches");
+  EXPECT_EQ(ranking.figure(timed, 1).value(), 12.5);
+  EXPECT_EQ(ranking.unit(), "us");
+  EXPECT_NE(ranking.identity(), SimulatedTime("warm caches").identity());
+}
+
+TEST(Ranking, IsTheOneOfTheDevice) {
+  EXPECT_EQ(ranking_for(Device::simulator())->name(), "estimate");
+  EXPECT_EQ(ranking_for(Device::simulator({.timing = sim::Timing::On}))->name(), "simulated time");
+}
+
+TEST(Tuner, OffTakesTheFirstWithoutLookingAtTheOthers) {
+  Toy toy;
+  TuneRequest request = toy.request({{.block = 512}, {.block = 256}});
+  request.candidates[1].compile = [](const Device &) -> Result<CompiledKernels> { std::abort(); };
+  request.validate = nullptr;
+  const auto report = toy.tune(request, {.mode = TuneMode::Off});
+  ASSERT_TRUE(report) << report.error().text();
   EXPECT_EQ(report->winner, 0u);
+  EXPECT_EQ(report->candidates[0].kernels.size(), 1u);
+  EXPECT_NE(rejection(report, 1).find("not tried"), std::string::npos);
 }
 
-TEST(Tuner, WantsCandidatesAndAReference) {
+TEST(Tuner, RefusesAModeThatTheDeviceHasNotAndRequestsThatSayTooLittle) {
   Toy toy;
-  EXPECT_EQ(tune(toy.request({}), toy.device.stream(), Estimate()).error().owner, Owner::User);
-  TuneRequest blind = toy.request({{}});
-  blind.validate = nullptr;
-  EXPECT_EQ(tune(blind, toy.device.stream(), Estimate()).error().owner, Owner::User);
+  const auto refused = [](const Result<TuneReport> &report, const char *text) {
+    ASSERT_FALSE(report);
+    EXPECT_EQ(report.error().owner, Owner::User);
+    EXPECT_NE(report.error().message.find(text), std::string::npos) << report.error().text();
+  };
+  refused(toy.tune(toy.request({{}}), {.mode = TuneMode::Measure}), "needs a GPU");
+  refused(toy.tune(toy.request({})), "no candidate");
+  refused(toy.tune(toy.request({{}, {}})), "two candidates");
+  TuneRequest request = toy.request({{}});
+  request.validate = nullptr;
+  refused(toy.tune(request), "needs a reference");
+  request = toy.request({{}});
+  request.kernel.clear();
+  refused(toy.tune(request), "name");
+  request = toy.request({{}});
+  request.candidates[0].writes.clear();
+  refused(toy.tune(request), "needs to know what");
+  request.candidates[0].writes.emplace_back(toy.z.at(0));
+  refused(toy.tune(request), "buffer is not known");
+  request.outputs.emplace_back(toy.z);
+  EXPECT_TRUE(toy.tune(request));
+  Toy other;
+  request.restore.emplace_back(other.z);
+  refused(toy.tune(request), "another device");
 }
 
-TEST(TuningStore, RemembersWinners) {
+// Without poison the second would be right by what the first left.
+TEST(Tuner, PoisonsOutputsByDefault) {
   Toy toy;
-  TemporaryDirectory directory;
-  const TuningStore store(directory.path() + "/tuned");
-  EXPECT_FALSE(store.winner("twice", "n=4096", toy.device.name()));
-  auto report = tune(toy.request({{.block = 512}}), toy.device.stream(), Estimate());
-  ASSERT_TRUE(report);
-  ASSERT_TRUE(store.store(*report));
-  EXPECT_EQ(store.winner("twice", "n=4096", toy.device.name()), report->winning_config());
-  EXPECT_FALSE(store.winner("twice", "n=4096", "another device"));
-  EXPECT_FALSE(store.winner("twice", "n=8192", toy.device.name()));
+  const auto report = toy.tune(toy.request({{.block = 1024}, {.block = 256, .flaw = Flaw::WritesNothing}}));
+  ASSERT_TRUE(report) << report.error().text();
+  EXPECT_EQ(report->winner, 0u);
+  EXPECT_NE(rejection(report, 1).find("wrong: user error: element 0 differs"), std::string::npos)
+      << report->text();
 }
 
-TEST(Ranking, IsAnEstimateOnTheSimulator) { EXPECT_EQ(ranking_for(Device::simulator())->name(), "estimate"); }
+TEST(Tuner, ResetsRestoresAndPreparesBeforeEveryRun) {
+  Toy toy;
+  Buffer<float> sums = toy.device.upload(std::vector<float>(4, 1)).value();
+  Buffer<float> kept = toy.device.upload(std::vector<float>(4, 3)).value();
+  TuneRequest request = toy.request({{.block = 256}, {.block = 512}});
+  request.reset_to_zero.emplace_back(sums);
+  request.restore.emplace_back(kept);
+  int prepared = 0, runs = 0;
+  request.prepare = [&]() -> Status {
+    ++prepared;
+    EXPECT_EQ(sums.to_host().value(), std::vector<float>(4, 0));
+    EXPECT_EQ(kept.to_host().value(), std::vector<float>(4, 3));
+    return {};
+  };
+  for (TuneCandidate &candidate : request.candidates)
+    candidate.run = [&, run = candidate.run] {
+      ++runs;
+      EXPECT_TRUE(sums.fill(7));
+      EXPECT_TRUE(kept.fill(7));
+      return run();
+    };
+  struct TwoRuns : FakeRanking {
+    TwoRuns() : FakeRanking([](const std::string &, int) { return 1; }) {}
+    Result<double> figure(const RankedCandidate &candidate, int) const override {
+      for (int i = 0; i < 2; ++i) {
+        NEREID_CHECK(candidate.before_run());
+        NEREID_CHECK(candidate.run());
+      }
+      return 1.0;
+    }
+  } ranking;
+  const auto report = toy.tune(request, {.ranking = &ranking});
+  ASSERT_TRUE(report) << report.error().text();
+  EXPECT_TRUE(report->winner) << report->text();
+  EXPECT_EQ(runs, 6);
+  EXPECT_EQ(prepared, 6);
+}
+
+TEST(Tuner, HalvesWhereMeasuringCosts) {
+  Toy toy;
+  const FakeRanking ranking(
+      [](const std::string &config, int) { return std::strtod(config.c_str() + 6, nullptr); }, {2, 8});
+  const auto report =
+      toy.tune(toy.request({{.block = 128}, {.block = 256}, {.block = 512}, {.block = 1024}, {.block = 2048}}),
+               {.ranking = &ranking});
+  ASSERT_TRUE(report) << report.error().text();
+  EXPECT_EQ(report->winner, 0u);
+  std::map<int, int> asked;
+  for (const auto &[config, runs] : ranking.asked)
+    ++asked[runs];
+  // All of five, the better three, of which again those within the better half of all five.
+  EXPECT_EQ(asked, (std::map<int, int>{{2, 5}, {4, 3}, {8, 3}}));
+  for (const TuneOutcome &outcome : report->candidates)
+    EXPECT_TRUE(outcome.record.figure) << "every figure is kept";
+}
+
+TEST(Tuner, RunsTheCheckInPlaceOfTheRunWhereThereIsOne) {
+  Toy toy;
+  TuneRequest request = toy.request({{.block = 256}});
+  std::string order;
+  const CandidateRun run = request.candidates[0].run;
+  request.candidates[0].check = [&, run] {
+    order += "check ";
+    return run();
+  };
+  request.candidates[0].run = [&, run] {
+    order += "run ";
+    return run();
+  };
+  request.validate = [&] {
+    order += "validate ";
+    return toy.check();
+  };
+  EXPECT_TRUE(toy.tune(request).value().winner);
+  EXPECT_EQ(order, "check validate run ");
+}
+
+TEST(Tuner, TellsItsProgress) {
+  Toy toy;
+  size_t last = 0;
+  TuneOptions options;
+  options.progress = [&](size_t done, size_t of) {
+    EXPECT_GT(done, last);
+    EXPECT_EQ(of, 2u);
+    last = done;
+  };
+  EXPECT_TRUE(toy.tune(toy.request({{.block = 256}, {.block = 48}}), options));
+  EXPECT_EQ(last, 2u);
+}
 
 } // namespace
 } // namespace nereid::test

@@ -1,0 +1,226 @@
+// What candidates and hooks do wrong costs only the candidate: each reason of a rejection is seen here.
+#include <chrono>
+#include <csignal>
+#include <limits>
+#include <stdexcept>
+#include <thread>
+
+#include "jit/device/launch_budget.h"
+#include "jit/tune/tuner.h"
+#include "tests/jit/toy_tuning.h"
+
+namespace nereid::test {
+namespace {
+
+/// Tunes a broken candidate and a good one: the good one wins, and the other's reason is returned.
+std::string reason(Toy &toy, const std::function<void(TuneRequest &, TuneCandidate &)> &break_it,
+                   TuneOptions options = {}) {
+  TuneRequest request = toy.request({{.block = 256}, {.block = 512}});
+  break_it(request, request.candidates[0]);
+  const auto report = toy.tune(request, options);
+  EXPECT_TRUE(report) << report.error().text();
+  if (!report)
+    return "";
+  EXPECT_EQ(report->winner, 1u) << report->text();
+  EXPECT_FALSE(report->candidates[0].record.figure);
+  EXPECT_NE(report->json().find("\"rejected\""), std::string::npos);
+  return report->candidates[0].record.rejected;
+}
+
+#define EXPECT_REASON(text, expected)                                                                        \
+  do {                                                                                                       \
+    const std::string given = text;                                                                          \
+    EXPECT_NE(given.find(expected), std::string::npos) << given;                                             \
+  } while (false)
+
+TEST(TunerFaults, CompileThatIsNoFunctionOrGivesNothing) {
+  Toy toy;
+  EXPECT_REASON(reason(toy, [](TuneRequest &, TuneCandidate &c) { c.compile = nullptr; }),
+                "does not compile: user error: the candidate's compile is a null function");
+  EXPECT_REASON(reason(toy, [](TuneRequest &, TuneCandidate &c) {
+                  c.compile = [](const Device &) { return CompiledKernels(); };
+                }),
+                "does not compile: user error: its compile gives no kernels");
+  EXPECT_REASON(reason(toy, [](TuneRequest &, TuneCandidate &c) {
+                  c.compile = [](const Device &) { return CompiledKernels{nullptr}; };
+                }),
+                "does not compile: user error: its compile gives a null kernel");
+}
+
+TEST(TunerFaults, CompileThatFailsOrThrows) {
+  Toy toy;
+  EXPECT_REASON(reason(toy, [&](TuneRequest &, TuneCandidate &c) { c = toy.toy({.waves = 17}); }),
+                "does not compile: user error: ");
+  EXPECT_REASON(reason(toy, [](TuneRequest &, TuneCandidate &c) {
+                  c.compile = [](const Device &) -> Result<CompiledKernels> {
+                    throw std::runtime_error("thrown on the way");
+                  };
+                }),
+                "the candidate's compile threw: thrown on the way");
+  EXPECT_REASON(reason(toy, [](TuneRequest &, TuneCandidate &c) {
+                  c.compile = [](const Device &) -> Result<CompiledKernels> { throw 7; };
+                }),
+                "threw something that is no std::exception");
+}
+
+TEST(TunerFaults, CompileThatCrashesOrExits) {
+  Toy toy;
+  EXPECT_REASON(reason(toy, [](TuneRequest &, TuneCandidate &c) {
+                  c.compile = [](const Device &) -> Result<CompiledKernels> {
+                    std::raise(SIGSEGV);
+                    return CompiledKernels();
+                  };
+                }),
+                "does not compile: user error: its process ended with signal 11");
+  EXPECT_REASON(reason(toy, [](TuneRequest &, TuneCandidate &c) {
+                  c.compile = [](const Device &) -> Result<CompiledKernels> { std::abort(); };
+                }),
+                "its process ended with signal 6");
+  EXPECT_REASON(reason(toy, [](TuneRequest &, TuneCandidate &c) {
+                  c.compile = [](const Device &) -> Result<CompiledKernels> { std::_Exit(3); };
+                }),
+                "its process ended with exit code 3");
+}
+
+TEST(TunerFaults, CompileThatHangs) {
+  Toy toy;
+  const auto start = std::chrono::steady_clock::now();
+  EXPECT_REASON(reason(
+                    toy,
+                    [](TuneRequest &, TuneCandidate &c) {
+                      c.compile = [](const Device &) -> Result<CompiledKernels> {
+                        for (;;)
+                          std::this_thread::sleep_for(std::chrono::seconds(1));
+                      };
+                    },
+                    {.compile_seconds = 3}),
+                "does not compile: user error: it takes longer than 3 s");
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(60));
+}
+
+struct HeavyConfig {
+  int block = 256;
+  int waves = 1;
+  NEREID_CONFIG(HeavyConfig, block, waves)
+};
+
+/// All elements stay in registers until their sum is known.
+void scale_by_sum(const HeavyConfig &c, Ptr<const f32> x, Ptr<f32> z) {
+  Tile<i32> i = arange(0, c.block);
+  Tile<f32> value = load(x + i);
+  store(z + i, value * sum(value, 0));
+}
+
+TEST(TunerFaults, ScratchAndOccupancy) {
+  Toy toy;
+  const Kernel heavy("scale_by_sum", scale_by_sum);
+  const Buffer<float> large = toy.device.allocate<float>(65536).value();
+  const Buffer<float> out = toy.device.allocate<float>(65536).value();
+  EXPECT_REASON(reason(toy, [&](TuneRequest &, TuneCandidate &c) {
+                  c = candidate(heavy, toy.device.stream(), {1}, HeavyConfig{.block = 65536}, large, out);
+                }),
+                "does not fit: user error: kernel 'scale_by_sum' spills to memory");
+  EXPECT_REASON(reason(toy, [&](TuneRequest &, TuneCandidate &c) { c = toy.toy({.waves_per_eu = 9}); }),
+                "waves");
+}
+
+TEST(TunerFaults, WhatTheRequestDoesNotAccept) {
+  Toy toy;
+  EXPECT_REASON(reason(toy, [](TuneRequest &request, TuneCandidate &) {
+                  request.accept = [](const CompiledKernel &kernel) -> Status {
+                    if (kernel.config().starts_with("block=256,"))
+                      return user_error("not this one");
+                    return {};
+                  };
+                }),
+                "does not fit: user error: not this one");
+}
+
+TEST(TunerFaults, RunThatIsNoFunctionFailsOrThrows) {
+  Toy toy;
+  EXPECT_REASON(reason(toy, [](TuneRequest &, TuneCandidate &c) { c.run = nullptr; }),
+                "does not run: user error: the candidate's run is a null function");
+  EXPECT_REASON(reason(toy, [](TuneRequest &, TuneCandidate &c) {
+                  c.run = []() -> Result<std::vector<LaunchInfo>> { throw std::runtime_error("run away"); };
+                }),
+                "does not run: user error: the candidate's run threw: run away");
+  EXPECT_REASON(reason(toy, [](TuneRequest &, TuneCandidate &c) {
+                  c.run = []() -> Result<std::vector<LaunchInfo>> { return device_error("no way"); };
+                }),
+                "does not run: device error: no way");
+}
+
+TEST(TunerFaults, AnEndlessKernelCostsItsBudget) {
+  Toy toy;
+  const auto start = std::chrono::steady_clock::now();
+  EXPECT_REASON(
+      reason(toy, [&](TuneRequest &, TuneCandidate &c) { c = toy.toy({.flaw = Flaw::Endless}); },
+             {.instructions = 1 << 20}),
+      "does not run: user error: ");
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(60));
+  // The budget is that of the candidate: launches outside know nothing of it.
+  EXPECT_FALSE(LaunchBudget::left());
+}
+
+TEST(TunerFaults, ABudgetCountsAllLaunchesOfARun) {
+  Toy toy;
+  const TuneCandidate one = toy.toy({});
+  const uint64_t needed = one.run().value().at(0).instructions->total;
+  const LaunchBudget budget(needed + needed / 2);
+  EXPECT_TRUE(one.run());
+  EXPECT_EQ(LaunchBudget::left(), needed / 2);
+  EXPECT_FALSE(one.run());
+}
+
+TEST(TunerFaults, HooksThatFailOrThrow) {
+  Toy toy;
+  EXPECT_REASON(reason(toy, [&](TuneRequest &request, TuneCandidate &) {
+                  request.prepare = [calls = 0]() mutable -> Status {
+                    if (calls++ == 0)
+                      throw std::runtime_error("not ready");
+                    return {};
+                  };
+                }),
+                "cannot be prepared: user error: prepare threw: not ready");
+  EXPECT_REASON(reason(toy, [&](TuneRequest &request, TuneCandidate &) {
+                  request.validate = [&, calls = 0]() mutable -> Status {
+                    if (calls++ == 0)
+                      throw std::runtime_error("no reference");
+                    return toy.check();
+                  };
+                }),
+                "wrong: user error: validate threw: no reference");
+}
+
+TEST(TunerFaults, FiguresThatAreNone) {
+  Toy toy;
+  for (const double figure : {std::numeric_limits<double>::quiet_NaN(), -1.0, 0.0,
+                              std::numeric_limits<double>::infinity()}) {
+    const FakeRanking ranking([&](const std::string &config, int) {
+      return config.starts_with("block=256,") ? figure : 5;
+    });
+    EXPECT_REASON(reason(toy, [](TuneRequest &, TuneCandidate &) {}, {.ranking = &ranking}), "no figure: ");
+  }
+  const FakeRanking thrower([](const std::string &config, int) -> double {
+    if (config.starts_with("block=256,"))
+      throw std::runtime_error("no clock");
+    return 5;
+  });
+  EXPECT_REASON(reason(toy, [](TuneRequest &, TuneCandidate &) {}, {.ranking = &thrower}),
+                "no figure: user error: the ranking threw: no clock");
+}
+
+TEST(TunerFaults, TextThatIsNotUtf8) {
+  Toy toy;
+  const std::string latin = "gr\xfc\xdf" "e";
+  EXPECT_REASON(reason(toy, [&](TuneRequest &, TuneCandidate &c) {
+                  c.run = [&]() -> Result<std::vector<LaunchInfo>> { return user_error(latin); };
+                }),
+                latin);
+  TuneRequest request = toy.request({{}});
+  request.key = latin;
+  EXPECT_EQ(toy.tune(request).error().owner, Owner::User);
+}
+
+} // namespace
+} // namespace nereid::test
