@@ -8,7 +8,10 @@ CLI::App *add_command(CLI::App &app, Invocation &invocation, const std::string &
   CLI::App *command = app.add_subcommand(name, description);
   command->footer(""); // not that of the whole command, which subcommands inherit
   command->add_flag("--json", invocation.common.json, "Print one JSON object on stdout, also on failure");
-  command->callback([&invocation, action = std::move(action)] { invocation.run = action; });
+  command->callback([&invocation, command, action = std::move(action)] {
+    if (command->get_subcommands().empty())
+      invocation.run = action;
+  });
   return command;
 }
 

@@ -23,7 +23,8 @@ struct Invocation {
   std::function<Outcome()> run;
 };
 
-/// A subcommand with --json; its action becomes the invocation's when it is on the command line.
+/// A subcommand with --json; its action becomes the invocation's when it is on the command line without a
+/// subcommand of its own.
 CLI::App *add_command(CLI::App &app, Invocation &invocation, const std::string &name,
                       const std::string &description, std::function<Outcome()> action);
 /// --device sim|hip|auto
@@ -40,6 +41,8 @@ void add_gemm(CLI::App &app, Invocation &invocation);
 void add_compile(CLI::App &app, Invocation &invocation);
 void add_inspect(CLI::App &app, Invocation &invocation);
 void add_tune(CLI::App &app, Invocation &invocation);
+void add_tune_merge(CLI::App &tune, Invocation &invocation);
+void add_tune_import(CLI::App &tune, Invocation &invocation);
 void add_doctor(CLI::App &app, Invocation &invocation);
 void add_sim(CLI::App &app, Invocation &invocation);
 

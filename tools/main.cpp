@@ -23,7 +23,7 @@ constexpr const char *footer = R"(Examples:
   nereid gemm --m 16 --n 2112 --k 7168 --a data/a.bin --b data/b.bin --b-scales data/b_scales.bin --out c.bin
   nereid compile mxfp4_gemm_fused --config block_m=16,block_n=64,split_k=8 --shape 16,2112,7168 --emit isa
   nereid inspect mxfp4_quant --shape 256,0,3072
-  nereid tune mxfp4_gemm_fused --shape 16,2112,7168
+  nereid tune --shape 16,2112,7168 --table tables
   nereid doctor
   nereid sim run launch.json
 
@@ -45,7 +45,7 @@ Error usage_error(const CLI::App &app, int argc, char **argv, const CLI::ParseEr
     const auto has_name = [&](const CLI::App *candidate) { return candidate->check_name(argv[i]); };
     const std::vector<const CLI::App *> named = command->get_subcommands(has_name);
     if (named.empty()) {
-      if (!command->get_subcommands([](const CLI::App *) { return true; }).empty())
+      if (command->get_require_subcommand_min() > 0)
         return user_error("there is no subcommand '" + name + argv[i] + "'", "see nereid " + name + "--help");
       break;
     }

@@ -1,149 +1,118 @@
-// nereid tune: the listed configs of a path, compiled, run, checked and ranked.
+// nereid tune: the listed configs of mxfp4_linear, compiled, run, checked and ranked, for a list of shapes.
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "jit/tune/tuner.h"
-#include "kernels/host/problem.h"
-#include "kernels/mxfp4_linear.h"
+#include "kernels/linear_config.h"
 #include "tools/command.h"
 #include "tools/kernel_choice.h"
-#include "tools/size_options.h"
+#include "tools/progress.h"
+#include "tools/tune_request.h"
+#include "tools/tune_shapes.h"
 
 namespace nereid::tools {
 namespace {
 
 constexpr const char *footer =
-    R"(Compiles and runs the listed configs of a path on seeded data, rejects those that are wrong or do not fit,
-and ranks the rest: by device time on a GPU, else by an estimate (how often the workgroups fill 256 compute units times the
-instructions of the longest wave). With --store the report goes to a file of that directory too.
+    R"(Compiles, runs and checks the listed configs of all paths of mxfp4_linear on seeded data, rejects those that are
+wrong or do not fit, and ranks the rest: --mode measure by device time on a GPU, model by time that the simulator
+computes or estimates. off takes the first config as it is. KERNEL and --path leave out the paths of other kernels.
+With --table, figures are kept in a table of that directory (docs/tuning.md): a run that was interrupted goes on where
+it was, and only what is new is measured.
 
 Examples:
-  nereid tune mxfp4_gemm_fused --shape 16,2112,7168
-  nereid tune --shape 4,2880,512 --path fused --store tuning --json)";
+  nereid tune --shape 16,2112,7168
+  nereid tune mxfp4_gemm_fused --shape 4,2880,512 --path fused --json
+  nereid tune --shapes shapes.csv --table tables --shard 1/4    # on the first of four machines
+  nereid tune merge tables part1 part2 part3 part4
+  nereid tune import a4w4_blockscale_tuned_gemm.csv --table tables)";
 
-struct TuneOptions {
-  std::string kernel = "mxfp4_linear";
-  std::string shape;
+struct Options {
+  std::string kernel = kernels::linear_name;
+  ShapeOptions shapes;
   std::string path = "auto";
-  std::string store;
+  std::string mode;
+  std::string table;
+  double compile_seconds = 60;
 };
 
-/// Operands on the device and what runs on them.
-struct Workbench {
-  kernels::host::Problem problem;
-  Buffer<uint16_t> a;
-  Buffer<uint8_t> b;
-  Buffer<uint8_t> b_scales;
-  Buffer<uint16_t> c;
-  kernels::Mxfp4Linear linear;
+using kernels::GemmPath;
 
-  explicit Workbench(const Device &device) : linear(device) {}
-};
-
-Result<std::shared_ptr<Workbench>> make_workbench(const Device &device, const kernels::ProblemSize &size) {
-  auto bench = std::make_shared<Workbench>(device);
-  bench->problem = kernels::host::random_problem(size.m, size.n, size.k, 1);
-  NEREID_TRY(bench->a, device.upload(bench->problem.a));
-  NEREID_TRY(bench->b, device.upload(bench->problem.b));
-  NEREID_TRY(bench->b_scales, device.upload(bench->problem.b_scales));
-  NEREID_TRY(bench->c, device.allocate<uint16_t>(size.m * size.n));
-  return bench;
-}
-
-/// What is tuned: a config of a path that multiplies a problem with a kernel.
-template <class GemmKernel>
-TuneCandidate make_candidate(const std::shared_ptr<Workbench> &bench, const Stream &stream,
-                             const GemmKernel &kernel, kernels::GemmPath path,
-                             const Partial<kernels::GemmConfig> &config, const kernels::ProblemSize &size) {
-  TuneCandidate candidate;
-  candidate.config = config_text(config);
-  candidate.compile = [=, &kernel]() -> Result<std::vector<std::shared_ptr<const CompiledKernel>>> {
-    NEREID_TRY(const kernels::GemmConfig complete, kernel.complete(config, size));
-    NEREID_TRY(std::shared_ptr<const CompiledKernel> compiled,
-               kernel.compile(complete, size, stream.device()));
-    return std::vector{std::move(compiled)};
-  };
-  candidate.run = [=]() -> Result<std::vector<LaunchInfo>> {
-    NEREID_TRY(kernels::LinearReport report,
-               bench->linear(stream, {bench->a, bench->b, bench->b_scales, bench->c}, size, path, config));
-    std::vector<LaunchInfo> launches;
-    for (kernels::LaunchRecord &record : report.launches)
-      launches.push_back(std::move(record.info));
-    return launches;
-  };
-  return candidate;
-}
-
-Status validate(const Workbench &bench) {
-  NEREID_TRY(const std::vector<uint16_t> c, bench.c.to_host());
-  const kernels::host::Comparison comparison = kernels::host::compare(c, bench.problem.exact);
-  if (comparison.passed())
-    return {};
-  return nereid_error(fmt::format("{} elements are wrong", comparison.wrong));
-}
-
-/// The configs of a path, and how one is run and checked.
-template <class GemmKernel>
-TuneRequest request_for(const GemmKernel &kernel, const std::shared_ptr<Workbench> &bench,
-                        const Stream &stream, kernels::GemmPath path, const kernels::ProblemSize &size) {
-  TuneRequest request;
-  request.kernel = fmt::format("{}.{}", kernel.name, name_of(path));
-  request.key = fmt::format("M={},N={},K={}", size.m, size.n, size.k);
-  for (const Partial<kernels::GemmConfig> &config : kernels::tuning_list(path))
-    request.candidates.push_back(make_candidate(bench, stream, kernel, path, config, size));
-  request.prepare = [bench] { return bench->c.fill(0xffff); };
-  request.validate = [bench] { return validate(*bench); };
-  return request;
-}
-
-std::string report_text(const TuneReport &report) {
-  std::string text = fmt::format("{} for {} on {}: {} in {}\n", report.kernel, report.key, report.device,
-                                 report.ranking, report.unit);
-  for (size_t i = 0; i < report.candidates.size(); ++i) {
-    const TuneOutcome &candidate = report.candidates[i];
-    const std::string figure =
-        candidate.figure ? fmt::format("{:.6g}", *candidate.figure) : "rejected: " + candidate.rejected;
-    text += fmt::format("{} {:<75} {}\n", report.winner == i ? "*" : " ", candidate.config, figure);
-  }
-  return text;
-}
-
-/// The path whose list is tuned over: mxfp4_gemm multiplies in two passes alone, mxfp4_gemm_fused in all
-/// other paths.
-Result<kernels::GemmPath> chosen_path(const TuneOptions &options, const kernels::ProblemSize &size) {
-  NEREID_TRY(kernels::GemmPath wanted, kernels::path_named(options.path));
-  const bool automatic = wanted == kernels::GemmPath::Auto;
-  if (automatic && options.kernel == kernels::gemm_kernel.name)
-    wanted = kernels::GemmPath::TwoPass;
-  NEREID_TRY(const kernels::GemmPlan plan, kernels::plan_gemm(wanted, {}, size));
-  const bool two_pass = plan.path == kernels::GemmPath::TwoPass;
-  if (automatic && two_pass && options.kernel == kernels::gemm_fused_kernel.name)
-    return kernels::GemmPath::Fused;
-  if (options.kernel != "mxfp4_linear" && two_pass != (options.kernel == kernels::gemm_kernel.name))
+/// The paths to try: mxfp4_gemm multiplies in two passes alone, mxfp4_gemm_fused in all others.
+Result<std::vector<GemmPath>> chosen_paths(const Options &options) {
+  std::vector<GemmPath> paths = {GemmPath::Fused, GemmPath::Atomic, GemmPath::Workspace, GemmPath::TwoPass};
+  NEREID_TRY(const GemmPath wanted, kernels::path_named(options.path));
+  std::erase_if(paths, [&](GemmPath path) {
+    const bool two_pass = path == GemmPath::TwoPass;
+    return (wanted != GemmPath::Auto && path != wanted) ||
+           (options.kernel == kernels::gemm_kernel.name && !two_pass) ||
+           (options.kernel == kernels::gemm_fused_kernel.name && two_pass);
+  });
+  if (paths.empty())
     return user_error(fmt::format("{} is not what --path {} multiplies with", options.kernel, options.path));
-  return plan.path;
+  return paths;
 }
 
-Outcome run(const CommonOptions &common, const TuneOptions &options) {
-  NEREID_TRY(const kernels::ProblemSize size, parse_size(options.shape));
-  NEREID_TRY(const kernels::GemmPath path, chosen_path(options, size));
-  NEREID_TRY(const Device device, chosen_device(common));
-  NEREID_TRY(const std::shared_ptr<Workbench> bench, make_workbench(device, size));
-  const Stream stream = device.stream();
-  const TuneRequest request = path == kernels::GemmPath::TwoPass
-                                  ? request_for(kernels::gemm_kernel, bench, stream, path, size)
-                                  : request_for(kernels::gemm_fused_kernel, bench, stream, path, size);
-  NEREID_TRY(const TuneReport report, tune(request, stream, *ranking_for(device)));
-  if (!options.store.empty())
-    NEREID_CHECK(TuningStore(options.store).store(report));
+std::optional<TuneMode> chosen_mode(const std::string &name) {
+  const auto *found = std::find(std::begin(tune_mode_names), std::end(tune_mode_names), name);
+  if (found == std::end(tune_mode_names))
+    return std::nullopt;
+  return static_cast<TuneMode>(found - std::begin(tune_mode_names));
+}
 
+/// That of --device; where it is auto, the one that the mode needs.
+Result<Device> device_for(const CommonOptions &common, std::optional<TuneMode> mode) {
+  if (common.device == "auto" && mode == TuneMode::Model)
+    return Device::simulator();
+  if (common.device == "auto" && mode == TuneMode::Measure)
+    return Device::hip();
+  return chosen_device(common);
+}
+
+Result<TuneReport> tune_shape(const Options &options, const Device &device, const kernels::ProblemSize &size,
+                              const std::vector<GemmPath> &paths, Progress &progress) {
+  NEREID_TRY(const LinearTuning tuning, LinearTuning::make(device, size, paths));
+  TuneOptions tune_options = tuning.options();
+  tune_options.mode = chosen_mode(options.mode);
+  tune_options.table = options.table;
+  tune_options.compile_seconds = options.compile_seconds;
+  const std::string &key = tuning.request().key;
+  tune_options.progress = [&](size_t done, size_t of) { progress.show(key, done, of); };
+  progress.show(key, 0, tuning.request().candidates.size());
+  NEREID_TRY(TuneReport report, tune(tuning.request(), tuning.stream(), tune_options));
+  progress.finish(key, report.winner ? report.winning_config() : "no candidate gave a right result");
+  return report;
+}
+
+llvm::json::Value json_of(const TuneReport &report) {
+  llvm::Expected<llvm::json::Value> json = llvm::json::parse(report.json());
+  if (json)
+    return std::move(*json);
+  llvm::consumeError(json.takeError());
+  return nullptr;
+}
+
+Outcome run(const CommonOptions &common, const Options &options) {
+  NEREID_TRY(const std::vector<kernels::ProblemSize> shapes, chosen_shapes(options.shapes));
+  NEREID_TRY(const std::vector<GemmPath> paths, chosen_paths(options));
+  NEREID_TRY(const Device device, device_for(common, chosen_mode(options.mode)));
   Outcome outcome;
-  outcome.text = report_text(report);
-  if (llvm::Expected<llvm::json::Value> json = llvm::json::parse(report.json()))
-    outcome.json = std::move(*json->getAsObject());
-  else
-    llvm::consumeError(json.takeError());
-  if (!report.winner) {
-    const Error none = nereid_error("no candidate gave a right result");
+  llvm::json::Array tunings;
+  size_t without_winner = 0;
+  {
+    Progress progress;
+    for (const kernels::ProblemSize &size : shapes) {
+      NEREID_TRY(const TuneReport report, tune_shape(options, device, size, paths, progress));
+      outcome.text += report.text();
+      tunings.push_back(json_of(report));
+      without_winner += report.winner ? 0 : 1;
+    }
+  }
+  outcome.json["tunings"] = std::move(tunings);
+  if (without_winner) {
+    const Error none =
+        nereid_error(fmt::format("no candidate gave a right result for {} of {} shapes", without_winner, shapes.size()));
     outcome.code = ExitCode::Wrong;
     outcome.error = none.text();
     outcome.json["error"] = to_json(none);
@@ -154,18 +123,27 @@ Outcome run(const CommonOptions &common, const TuneOptions &options) {
 } // namespace
 
 void add_tune(CLI::App &app, Invocation &invocation) {
-  auto options = std::make_shared<TuneOptions>();
-  CLI::App *command =
-      add_command(app, invocation, "tune", "Find the best listed config of mxfp4_linear for a shape",
-                  [&invocation, options] { return run(invocation.common, *options); });
+  auto options = std::make_shared<Options>();
+  CLI::App *command = add_command(app, invocation, "tune", "Find the best listed config of mxfp4_linear for shapes",
+                                  [&invocation, options] { return run(invocation.common, *options); });
   command->footer(footer);
   add_device_option(*command, invocation);
   command->add_option("kernel", options->kernel, "mxfp4_linear, mxfp4_gemm_fused or mxfp4_gemm")
       ->check(CLI::IsMember({"mxfp4_linear", "mxfp4_gemm_fused", "mxfp4_gemm"}))
       ->capture_default_str();
-  command->add_option("--shape", options->shape, "M,N,K")->required();
+  command->add_option("--shape", options->shapes.shapes, "M,N,K; may be given several times")
+      ->allow_extra_args(false);
+  command->add_option("--shapes", options->shapes.file, "File with M,N,K on each line");
+  command->add_option("--shard", options->shapes.shard, "i/n: of the shapes every n-th from the i-th on");
+  command->add_option("--mode", options->mode, "off, model or measure; by default measure on a GPU, else model")
+      ->check(CLI::IsMember({"off", "model", "measure"}));
   add_path_option(*command, options->path);
-  command->add_option("--store", options->store, "Directory for the report's file");
+  command->add_option("--table", options->table, "Directory of tuning tables");
+  command->add_option("--compile-seconds", options->compile_seconds, "Time that the compile of a config may take")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  add_tune_merge(*command, invocation);
+  add_tune_import(*command, invocation);
 }
 
 } // namespace nereid::tools

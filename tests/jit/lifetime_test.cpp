@@ -104,7 +104,7 @@ TEST(Lifetime, CandidatesKeepNumbersAndPointers) {
   static_assert(std::same_as<jit::KeptArgument<Buffer<float>>, const Buffer<float> &>);
   static_assert(std::same_as<jit::KeptArgument<DevicePointer<float>>, DevicePointer<float>>);
   const TuneCandidate kept = make();
-  ASSERT_TRUE(kept.compile());
+  ASSERT_TRUE(kept.compile(device));
   const auto run = kept.run();
   ASSERT_TRUE(run) << run.error().text();
   EXPECT_EQ(z.to_host().value(), std::vector<float>(1024, 2.0F));

@@ -254,13 +254,3 @@ TEST(Inspect, ShowsResourcesAndCodeWithSourceLines) {
   EXPECT_NE(result.out.find("s_endpgm"), std::string::npos);
 }
 
-TEST(Tune, FindsAWinnerAmongTheListedConfigs) {
-  const WorkDirectory directory;
-  const CommandResult result = run_command({"tune", "--shape", "8,64,256", "--path", "fused", "--device",
-                                            "sim", "--store", directory.path("tuning"), "--json"});
-  EXPECT_EQ(result.exit_code, 0) << result.err;
-  EXPECT_NE(result.out.find("estimate"), std::string::npos);
-  EXPECT_NE(result.out.find("block_m=16"), std::string::npos);
-  expect_error({"tune", "mxfp4_gemm", "--shape", "8,64,256", "--path", "fused"}, 2, "user",
-               "mxfp4_gemm is not what --path fused multiplies with");
-}

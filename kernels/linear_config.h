@@ -1,0 +1,27 @@
+#pragma once
+
+#include <string>
+
+#include "jit/tune/tuning_key.h"
+#include "kernels/gemm_plan.h"
+
+namespace nereid::kernels {
+
+constexpr auto nereid_config_names(GemmPath) { return path_names; }
+
+/// What mxfp4_linear is tuned over, and what tuning tables hold of it: "path=fused,block_m=16,...".
+struct LinearConfig {
+  GemmPath path = GemmPath::Auto;
+  GemmConfig gemm;
+
+  NEREID_CONFIG(LinearConfig, path, gemm)
+};
+
+/// The operation in tuning tables.
+inline constexpr const char *linear_name = "mxfp4_linear";
+/// The key of a shape in tuning tables: "M=16,N=2112,K=7168".
+inline std::string linear_key(const ProblemSize &size) {
+  return tuning_key({{"M", size.m}, {"N", size.n}, {"K", size.k}});
+}
+
+} // namespace nereid::kernels

@@ -1,0 +1,166 @@
+// mxfp4_linear as the tuner sees it.
+#include "tools/tune_request.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "jit/device/device_interface.h"
+#include "kernels/host/problem.h"
+#include "kernels/linear_config.h"
+#include "kernels/mxfp4_linear.h"
+#include "kernels/mxfp4_quant.h"
+#include "kernels/splitk_reduce.h"
+
+namespace nereid::tools {
+namespace {
+
+using kernels::GemmPath;
+using kernels::LinearConfig;
+using kernels::ProblemSize;
+
+/// How launches that are ranked are timed on the simulator. Off: it has no clock yet.
+constexpr sim::Timing timing = sim::Timing::Off;
+
+/// Multiplications of a reference that take a few seconds.
+constexpr int64_t max_validated = int64_t{1} << 31;
+
+/// The shape itself, or a smaller one with the same tails and divisibility.
+ProblemSize validated_size(const ProblemSize &size) {
+  if (timing == sim::Timing::Off || size.m * size.n * size.k <= max_validated)
+    return size;
+  const auto shrink = [](int64_t extent, int64_t unit) {
+    return extent <= 2 * unit ? extent : unit + extent % unit;
+  };
+  return {shrink(size.m, 512), shrink(size.n, 1024), shrink(size.k, 2048)};
+}
+
+/// Operands on a device and what runs on them.
+struct Workbench {
+  Workbench(const Device &device, const ProblemSize &problem_size)
+      : size(problem_size), stream(device.stream()), linear(device) {}
+
+  Result<std::vector<LaunchInfo>> run(const Partial<LinearConfig> &config) {
+    NEREID_TRY(kernels::LinearReport report,
+               linear(stream, {a, b, b_scales, c}, size, *config.path, config.gemm));
+    std::vector<LaunchInfo> launches;
+    for (kernels::LaunchRecord &record : report.launches)
+      launches.push_back(std::move(record.info));
+    return launches;
+  }
+
+  ProblemSize size;
+  Stream stream;
+  Buffer<uint16_t> a;
+  Buffer<uint8_t> b;
+  Buffer<uint8_t> b_scales;
+  Buffer<uint16_t> c;
+  std::vector<double> exact; ///< empty where results are not looked at
+  kernels::Mxfp4Linear linear;
+};
+
+Result<std::shared_ptr<Workbench>> with_data(const Device &device, const ProblemSize &size) {
+  auto bench = std::make_shared<Workbench>(device, size);
+  kernels::host::Problem problem = kernels::host::random_problem(size.m, size.n, size.k, 1);
+  NEREID_TRY(bench->a, device.upload(problem.a));
+  NEREID_TRY(bench->b, device.upload(problem.b));
+  NEREID_TRY(bench->b_scales, device.upload(problem.b_scales));
+  NEREID_TRY(bench->c, device.allocate<uint16_t>(size.m * size.n));
+  bench->exact = std::move(problem.exact);
+  return bench;
+}
+
+Result<std::shared_ptr<Workbench>> without_data(const Device &device, const ProblemSize &size) {
+  auto bench = std::make_shared<Workbench>(device, size);
+  NEREID_TRY(bench->a, device.allocate<uint16_t>(size.m * size.k));
+  NEREID_TRY(bench->b, device.allocate<uint8_t>(kernels::host::shuffled_b_bytes(size.n, size.k)));
+  NEREID_TRY(bench->b_scales,
+             device.allocate<uint8_t>(kernels::host::shuffled_scale_bytes(size.n, size.k)));
+  NEREID_TRY(bench->c, device.allocate<uint16_t>(size.m * size.n));
+  return bench;
+}
+
+Status validate(const Workbench &bench) {
+  NEREID_TRY(const std::vector<uint16_t> c, bench.c.to_host());
+  const kernels::host::Comparison comparison = kernels::host::compare(c, bench.exact);
+  if (comparison.passed())
+    return {};
+  return nereid_error(fmt::format("{} elements are wrong", comparison.wrong));
+}
+
+/// The kernels that a config launches.
+Result<CompiledKernels> compile(const Partial<LinearConfig> &config, const ProblemSize &size,
+                                const Device &device) {
+  NEREID_TRY(const kernels::GemmPlan plan, kernels::plan_gemm(*config.path, config.gemm, size));
+  CompiledKernels all;
+  const auto add = [&](const auto &kernel, const auto &complete) -> Status {
+    NEREID_TRY(std::shared_ptr<const CompiledKernel> compiled, kernel.compile(complete, size, device));
+    all.push_back(std::move(compiled));
+    return {};
+  };
+  if (plan.path == GemmPath::TwoPass) {
+    NEREID_TRY(const kernels::QuantConfig quant, kernels::quant_kernel.complete({.shuffled = true}, size));
+    NEREID_CHECK(add(kernels::quant_kernel, quant));
+    NEREID_CHECK(add(kernels::gemm_kernel, plan.gemm));
+  } else {
+    NEREID_CHECK(add(kernels::gemm_fused_kernel, plan.gemm));
+  }
+  if (!kernels::writes_bf16(plan.gemm.reduce)) {
+    const int slices = plan.gemm.reduce == kernels::Reduce::Atomic ? 1 : plan.gemm.split_k;
+    NEREID_TRY(const kernels::ReduceConfig reduce, kernels::reduce_kernel.complete({.split_k = slices}, size));
+    NEREID_CHECK(add(kernels::reduce_kernel, reduce));
+  }
+  return all;
+}
+
+TuneCandidate make_candidate(const Partial<LinearConfig> &config, const ProblemSize &size,
+                             const std::shared_ptr<Workbench> &checked,
+                             const std::shared_ptr<Workbench> &timed) {
+  TuneCandidate candidate;
+  candidate.config = config_text(config);
+  candidate.compile = [=](const Device &device) { return compile(config, size, device); };
+  candidate.run = [=] { return timed->run(config); };
+  if (checked != timed)
+    candidate.check = [=] { return checked->run(config); };
+  candidate.writes.emplace_back(checked->c);
+  return candidate;
+}
+
+/// A hundred instructions for each matrix instruction of 16 x 16 x 128, and what small launches need.
+uint64_t budget_of(const ProblemSize &size) {
+  const auto blocks = [](int64_t extent, int64_t block) { return static_cast<uint64_t>((extent + block - 1) / block); };
+  return std::max(uint64_t{1} << 27,
+                  100 * blocks(size.m, 16) * blocks(size.n, 16) * blocks(size.k, 128));
+}
+
+} // namespace
+
+Result<LinearTuning> LinearTuning::make(const Device &device, const ProblemSize &size,
+                                        const std::vector<GemmPath> &paths) {
+  LinearTuning tuning(device.stream());
+  NEREID_TRY(const std::shared_ptr<Workbench> checked, with_data(device, validated_size(size)));
+  std::shared_ptr<Workbench> timed = checked;
+  if (device.kind() == DeviceKind::Simulator && timing != sim::Timing::Off) {
+    const Device clock = Device::simulator({.timing = timing});
+    NEREID_TRY(timed, without_data(clock, size));
+    tuning.ranking_ = std::make_shared<SimulatedTime>(clock.interface().clock());
+  }
+  TuneRequest &request = tuning.request_;
+  request.kernel = kernels::linear_name;
+  request.key = kernels::linear_key(size);
+  for (const GemmPath path : paths)
+    for (const Partial<kernels::GemmConfig> &config : kernels::tuning_list(path))
+      request.candidates.push_back(make_candidate({.path = path, .gemm = config}, size, checked, timed));
+  request.validate = [checked] { return validate(*checked); };
+  tuning.instructions_ = budget_of(size);
+  return tuning;
+}
+
+TuneOptions LinearTuning::options() const {
+  TuneOptions options;
+  options.ranking = ranking_.get();
+  options.instructions = instructions_;
+  return options;
+}
+
+} // namespace nereid::tools
