@@ -7,6 +7,7 @@
 
 #include "jit/device/device_interface.h"
 #include "kernels/host/problem.h"
+#include "kernels/host/shuffle.h"
 #include "kernels/linear_config.h"
 #include "kernels/mxfp4_linear.h"
 #include "kernels/mxfp4_quant.h"

@@ -16,7 +16,7 @@ public:
 
   /// What is left of this thread's budget; nothing when it has none.
   static std::optional<uint64_t> left();
-  /// Takes what a launch executed.
+  /// Takes what a launch executed; all that is left of a launch that wanted more.
   static void spend(uint64_t instructions);
 
 private:

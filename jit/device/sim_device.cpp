@@ -186,7 +186,8 @@ Result<LaunchOutcome> SimDevice::launch(StreamState *, const LaunchRequest &requ
   launch.caches = options_.caches;
   NEREID_TRY(const sim::Report report,
              sim::run(static_cast<const SimKernel &>(request.kernel).code, memory_, launch));
-  LaunchBudget::spend(report.counts.total);
+  LaunchBudget::spend(report.fault && report.fault->kind == sim::FaultKind::Budget ? launch.instruction_budget
+                                                                                   : report.counts.total);
   if (report.fault)
     return fault_error(*report.fault, request);
   return LaunchOutcome{InstructionCounts{report.counts, report.longest_wave_instructions}, report.time};

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "jit/tune/guarded_call.h"
+#include "jit/tune/reason_text.h"
 #include "jit/tune/resource_checks.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/SHA256.h"
@@ -69,14 +70,14 @@ void compile_candidates(const TuneRequest &request, std::span<const size_t> whic
     Result<CompiledKernels> kernels =
         take_over(request.candidates[which[job]], device, std::move(compiled[job]));
     if (!kernels) {
-      outcome.record.rejected = "does not compile: " + kernels.error().text();
+      outcome.record.rejected = "does not compile: " + reason_text(kernels.error());
       continue;
     }
     outcome.kernels = std::move(*kernels);
     outcome.record.code = code_identity(outcome.kernels, ranking_identity);
     record_resources(outcome.kernels, outcome.record);
     if (const Status fit = check_kernels(request, outcome.kernels); !fit)
-      outcome.record.rejected = "does not fit: " + fit.error().text();
+      outcome.record.rejected = "does not fit: " + reason_text(fit.error());
   }
 }
 

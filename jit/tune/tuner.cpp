@@ -11,6 +11,7 @@
 #include "jit/tune/candidate_compile.h"
 #include "jit/tune/guarded_call.h"
 #include "jit/tune/memory_hooks.h"
+#include "jit/tune/reason_text.h"
 #include "jit/tune/table_file.h"
 #include "llvm/Support/JSON.h"
 
@@ -110,7 +111,12 @@ bool Tuning::is_stored(TuneOutcome &outcome) const {
 
 Result<std::vector<LaunchInfo>> Tuning::budgeted(const CandidateRun &run, const std::string &what) const {
   const LaunchBudget budget(options_.instructions);
-  return jit::guarded_call(what, run);
+  Result<std::vector<LaunchInfo>> launches = jit::guarded_call(what, run);
+  // The simulator's own message says where it was, which depends on the host's threads.
+  if (!launches && LaunchBudget::left() == 0)
+    return user_error(fmt::format("it executed its {} wave instructions and has not ended", options_.instructions),
+                      "Check the bounds of its loops, or raise TuneOptions::instructions");
+  return launches;
 }
 
 /// Runs and validates; rejects what is not right.
@@ -150,7 +156,7 @@ Status Tuning::rank(size_t index, int runs) {
 
 bool Tuning::reject(size_t index, const char *reason, const Status &status) {
   if (!status)
-    outcome(index).record.rejected = fmt::format("{}: {}", reason, status.error().text());
+    outcome(index).record.rejected = fmt::format("{}: {}", reason, jit::reason_text(status.error()));
   return !status;
 }
 
@@ -168,17 +174,16 @@ Status Tuning::keep(const std::vector<size_t> &indices) {
 
 void Tuning::report_progress(size_t count) {
   done_ += count;
-  if (options_.progress)
+  if (options_.progress && count)
     options_.progress(done_, request_.candidates.size());
 }
 
-/// Of the candidates that are still measured those to measure more: the better half of all figures, and
-/// what ties with the best.
+/// Of the candidates that are still measured those to measure more: the better half, and what ties with the
+/// best.
 std::vector<size_t> Tuning::better_half(const std::vector<size_t> &alive) const {
   std::vector<double> figures;
-  for (const TuneOutcome &candidate : report_.candidates)
-    if (candidate.record.figure)
-      figures.push_back(*candidate.record.figure);
+  for (const size_t i : alive)
+    figures.push_back(*report_.candidates[i].record.figure);
   std::sort(figures.begin(), figures.end());
   const double bound = std::max(figures[(figures.size() - 1) / 2], figures[0] * tie_factor);
   std::vector<size_t> better;

@@ -5,7 +5,9 @@
 #include <stdexcept>
 #include <thread>
 
+#include "jit/compile/compiler.h"
 #include "jit/device/launch_budget.h"
+#include "jit/tune/resource_checks.h"
 #include "jit/tune/tuner.h"
 #include "tests/jit/toy_tuning.h"
 
@@ -98,30 +100,49 @@ TEST(TunerFaults, CompileThatHangs) {
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(60));
 }
 
-struct HeavyConfig {
-  int block = 256;
-  int waves = 1;
-  NEREID_CONFIG(HeavyConfig, block, waves)
-};
-
 /// All elements stay in registers until their sum is known.
-void scale_by_sum(const HeavyConfig &c, Ptr<const f32> x, Ptr<f32> z) {
+void scale_by_sum(const ToyConfig &c, Ptr<const f32> x, Ptr<f32> z) {
   Tile<i32> i = arange(0, c.block);
   Tile<f32> value = load(x + i);
-  store(z + i, value * sum(value, 0));
+  store(z + i, value * sum(value, axis(0)));
 }
 
-TEST(TunerFaults, ScratchAndOccupancy) {
+TEST(TunerFaults, KernelThatSpillsToMemory) {
   Toy toy;
   const Kernel heavy("scale_by_sum", scale_by_sum);
-  const Buffer<float> large = toy.device.allocate<float>(65536).value();
-  const Buffer<float> out = toy.device.allocate<float>(65536).value();
+  const Buffer<float> large = toy.device.allocate<float>(8192).value();
+  const Buffer<float> out = toy.device.allocate<float>(8192).value();
+  // 128 elements a lane, and 64 registers.
+  const ToyConfig config{.block = 8192, .waves = 1, .waves_per_eu = 8};
   EXPECT_REASON(reason(toy, [&](TuneRequest &, TuneCandidate &c) {
-                  c = candidate(heavy, toy.device.stream(), {1}, HeavyConfig{.block = 65536}, large, out);
+                  c = candidate(heavy, toy.device.stream(), {1}, config, large, out);
                 }),
                 "does not fit: user error: kernel 'scale_by_sum' spills to memory");
-  EXPECT_REASON(reason(toy, [&](TuneRequest &, TuneCandidate &c) { c = toy.toy({.waves_per_eu = 9}); }),
-                "waves");
+}
+
+/// A compiled kernel as if it took these resources.
+CompiledKernel with_resources(const std::shared_ptr<const CompiledKernel> &kernel, const Resources &resources) {
+  jit::Binary binary = *kernel->binary();
+  binary.resources = resources;
+  return {std::shared_ptr<const ir::Function>(kernel, &kernel->function()),
+          kernel->config(),
+          std::make_shared<const jit::Binary>(std::move(binary)),
+          kernel->key(),
+          {},
+          CacheLevel::None};
+}
+
+TEST(TunerFaults, ResourcesThatRefuse) {
+  Toy toy;
+  const auto four = toy.toy({.waves_per_eu = 4}).compile(toy.device).value().at(0);
+  const auto check = [&](const Resources &resources) {
+    return jit::check_resources(with_resources(four, resources));
+  };
+  EXPECT_TRUE(check({.vgpr = 64, .occupancy = 4}));
+  EXPECT_TRUE(check({.vgpr = 64, .spills = 9, .occupancy = 8})) << "scalars in lanes of registers touch no memory";
+  EXPECT_REASON(check({.vgpr = 64, .scratch = 4, .occupancy = 8}).error().text(), "4 bytes of scratch");
+  EXPECT_REASON(check({.vgpr = 512, .lds = 170'000}).error().text(), "a workgroup does not fit");
+  EXPECT_REASON(check({.vgpr = 200, .occupancy = 2}).error().text(), "has 2 waves a SIMD, waves_per_eu asks for 4");
 }
 
 TEST(TunerFaults, WhatTheRequestDoesNotAccept) {
@@ -156,7 +177,7 @@ TEST(TunerFaults, AnEndlessKernelCostsItsBudget) {
   EXPECT_REASON(
       reason(toy, [&](TuneRequest &, TuneCandidate &c) { c = toy.toy({.flaw = Flaw::Endless}); },
              {.instructions = 1 << 20}),
-      "does not run: user error: ");
+      "does not run: user error: it executed its 1048576 wave instructions and has not ended");
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(60));
   // The budget is that of the candidate: launches outside know nothing of it.
   EXPECT_FALSE(LaunchBudget::left());

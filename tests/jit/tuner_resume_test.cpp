@@ -36,7 +36,7 @@ protected:
 
   static inline const std::vector<ToyConfig> configs = {
       {.block = 256}, {.block = 512},          {.block = 1024}, {.block = 2048, .flaw = Flaw::Wrong},
-      {.block = 48},  {.block = 256, .waves = 2}};
+      {.waves = 17},  {.block = 256, .waves = 2}};
 
 private:
   TemporaryDirectory temporary_;
