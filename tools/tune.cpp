@@ -16,8 +16,8 @@ namespace {
 
 constexpr const char *footer =
     R"(Compiles, runs and checks the listed configs of all paths of mxfp4_linear on seeded data, rejects those that are
-wrong or do not fit, and ranks the rest: --mode measure by device time on a GPU, model by time that the simulator
-computes or estimates. off takes the first config as it is. KERNEL and --path leave out the paths of other kernels.
+wrong or do not fit, and ranks the rest: --mode measure by device time on a GPU, model by the time that the
+simulator computes. off takes the first config as it is. KERNEL and --path leave out the paths of other kernels.
 With --table, figures are kept in a table of that directory (docs/tuning.md): a run that was interrupted goes on where
 it was, and only what is new is measured.
 
@@ -33,6 +33,7 @@ struct Options {
   ShapeOptions shapes;
   std::string path = "auto";
   std::string mode;
+  std::string caches = "cold";
   std::string table;
   double compile_seconds = 60;
 };
@@ -54,11 +55,16 @@ Result<std::vector<GemmPath>> chosen_paths(const Options &options) {
   return paths;
 }
 
+constexpr std::string_view cache_names[] = {"cold", "warm", "rotating"};
+
+template <size_t n> size_t index_of(const std::string_view (&names)[n], const std::string &name) {
+  return static_cast<size_t>(std::find(std::begin(names), std::end(names), name) - std::begin(names));
+}
+
 std::optional<TuneMode> chosen_mode(const std::string &name) {
-  const auto *found = std::find(std::begin(tune_mode_names), std::end(tune_mode_names), name);
-  if (found == std::end(tune_mode_names))
+  if (name.empty())
     return std::nullopt;
-  return static_cast<TuneMode>(found - std::begin(tune_mode_names));
+  return static_cast<TuneMode>(index_of(tune_mode_names, name));
 }
 
 /// That of --device; where it is auto, the one that the mode needs.
@@ -75,6 +81,7 @@ Result<TuneReport> tune_shape(const Options &options, const Device &device, cons
   NEREID_TRY(const LinearTuning tuning, LinearTuning::make(device, size, paths));
   TuneOptions tune_options = tuning.options();
   tune_options.mode = chosen_mode(options.mode);
+  tune_options.caches = static_cast<sim::CacheState>(index_of(cache_names, options.caches));
   tune_options.table = options.table;
   tune_options.compile_seconds = options.compile_seconds;
   const std::string &key = tuning.request().key;
@@ -138,6 +145,9 @@ void add_tune(CLI::App &app, Invocation &invocation) {
   command->add_option("--mode", options->mode, "off, model or measure; by default measure on a GPU, else model")
       ->check(CLI::IsMember({"off", "model", "measure"}));
   add_path_option(*command, options->path);
+  command->add_option("--caches", options->caches, "What they hold when a simulated launch starts")
+      ->check(CLI::IsMember({"cold", "warm", "rotating"}))
+      ->capture_default_str();
   command->add_option("--table", options->table, "Directory of tuning tables");
   command->add_option("--compile-seconds", options->compile_seconds, "Time that the compile of a config may take")
       ->check(CLI::PositiveNumber)

@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "jit/device/device_interface.h"
 #include "kernels/host/problem.h"
 #include "kernels/host/shuffle.h"
 #include "kernels/linear_config.h"
@@ -20,15 +19,12 @@ using kernels::GemmPath;
 using kernels::LinearConfig;
 using kernels::ProblemSize;
 
-/// How launches that are ranked are timed on the simulator. Off: it has no clock yet.
-constexpr sim::Timing timing = sim::Timing::Off;
-
 /// Multiplications of a reference that take a few seconds.
 constexpr int64_t max_validated = int64_t{1} << 31;
 
 /// The shape itself, or a smaller one with the same tails and divisibility.
 ProblemSize validated_size(const ProblemSize &size) {
-  if (timing == sim::Timing::Off || size.m * size.n * size.k <= max_validated)
+  if (size.m * size.n * size.k <= max_validated)
     return size;
   const auto shrink = [](int64_t extent, int64_t unit) {
     return extent <= 2 * unit ? extent : unit + extent % unit;
@@ -116,13 +112,12 @@ Result<CompiledKernels> compile(const Partial<LinearConfig> &config, const Probl
 
 TuneCandidate make_candidate(const Partial<LinearConfig> &config, const ProblemSize &size,
                              const std::shared_ptr<Workbench> &checked,
-                             const std::shared_ptr<Workbench> &timed) {
+                             const std::shared_ptr<Workbench> &ranked) {
   TuneCandidate candidate;
   candidate.config = config_text(config);
   candidate.compile = [=](const Device &device) { return compile(config, size, device); };
-  candidate.run = [=] { return timed->run(config); };
-  if (checked != timed)
-    candidate.check = [=] { return checked->run(config); };
+  candidate.run = [=] { return ranked->run(config); };
+  candidate.check = [=] { return checked->run(config); };
   candidate.writes.emplace_back(checked->c);
   return candidate;
 }
@@ -140,18 +135,13 @@ Result<LinearTuning> LinearTuning::make(const Device &device, const ProblemSize 
                                         const std::vector<GemmPath> &paths) {
   LinearTuning tuning(device.stream());
   NEREID_TRY(const std::shared_ptr<Workbench> checked, with_data(device, validated_size(size)));
-  std::shared_ptr<Workbench> timed = checked;
-  if (device.kind() == DeviceKind::Simulator && timing != sim::Timing::Off) {
-    const Device clock = Device::simulator({.timing = timing});
-    NEREID_TRY(timed, without_data(clock, size));
-    tuning.ranking_ = std::make_shared<SimulatedTime>(clock.interface().clock());
-  }
+  NEREID_TRY(const std::shared_ptr<Workbench> ranked, without_data(device, size));
   TuneRequest &request = tuning.request_;
   request.kernel = kernels::linear_name;
   request.key = kernels::linear_key(size);
   for (const GemmPath path : paths)
     for (const Partial<kernels::GemmConfig> &config : kernels::tuning_list(path))
-      request.candidates.push_back(make_candidate({.path = path, .gemm = config}, size, checked, timed));
+      request.candidates.push_back(make_candidate({.path = path, .gemm = config}, size, checked, ranked));
   request.validate = [checked] { return validate(*checked); };
   tuning.instructions_ = budget_of(size);
   return tuning;
@@ -159,7 +149,6 @@ Result<LinearTuning> LinearTuning::make(const Device &device, const ProblemSize 
 
 TuneOptions LinearTuning::options() const {
   TuneOptions options;
-  options.ranking = ranking_.get();
   options.instructions = instructions_;
   return options;
 }

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <memory>
-#include <optional>
 #include <vector>
 
 #include "base/result.h"
@@ -14,15 +12,14 @@ namespace nereid::tools {
 /// and the reference.
 class LinearTuning {
 public:
-  /// With a simulator that has a clock, results are validated on `device`, for a large shape on a smaller one
-  /// of the same divisibility, and times are those of launches that another simulator times without running
-  /// them.
+  /// Results are validated for the shape itself or, where it is large, for a smaller one of the same tails and
+  /// divisibility; figures are those of the shape itself.
   static Result<LinearTuning> make(const Device &device, const kernels::ProblemSize &size,
                                    const std::vector<kernels::GemmPath> &paths);
 
   const TuneRequest &request() const { return request_; }
   const Stream &stream() const { return stream_; }
-  /// Ranking, if not the device's own, and the instructions that a candidate may take.
+  /// With the instructions that a candidate may take.
   TuneOptions options() const;
 
 private:
@@ -30,7 +27,6 @@ private:
 
   Stream stream_;
   TuneRequest request_;
-  std::shared_ptr<const Ranking> ranking_;
   uint64_t instructions_ = 0;
 };
 

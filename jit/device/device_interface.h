@@ -67,9 +67,6 @@ public:
   virtual Result<std::shared_ptr<EventState>> record(StreamState *stream) = 0;
 
   virtual Result<std::shared_ptr<const LoadedKernel>> load(const CompiledKernel &kernel) = 0;
-  /// What decides the times that outcomes of launches have: clock and state of the caches. Empty: they have
-  /// none.
-  virtual std::string clock() const { return {}; }
   virtual Result<LaunchOutcome> launch(StreamState *stream, const LaunchRequest &request) = 0;
 
   /// The kernels that this device has loaded.

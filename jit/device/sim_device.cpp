@@ -8,9 +8,8 @@
 #include <cstring>
 
 #include "jit/compile/compiled_kernel.h"
-#include "jit/compile/digests.h"
 #include "jit/device/device_fault.h"
-#include "jit/device/launch_budget.h"
+#include "jit/device/launch_scope.h"
 #include "sim/machine.h"
 
 namespace nereid::jit {
@@ -165,13 +164,6 @@ Result<std::shared_ptr<const LoadedKernel>> SimDevice::load(const CompiledKernel
   return std::shared_ptr<const LoadedKernel>(std::make_shared<SimKernel>(std::move(code)));
 }
 
-std::string SimDevice::clock() const {
-  if (options_.timing == sim::Timing::Off)
-    return {};
-  constexpr const char *states[] = {"cold", "warm", "rotating"};
-  return std::string(states[static_cast<int>(options_.caches)]) + " caches, simulator " + simulator_digest;
-}
-
 Result<LaunchOutcome> SimDevice::launch(StreamState *, const LaunchRequest &request) {
   sim::Launch launch;
   NEREID_TRY(launch.checks, checks_);
@@ -182,8 +174,9 @@ Result<LaunchOutcome> SimDevice::launch(StreamState *, const LaunchRequest &requ
   launch.block = {request.block, 1, 1};
   launch.kernarg.assign(request.kernarg.begin(), request.kernarg.end());
   launch.threads = options_.threads;
-  launch.timing = options_.timing;
-  launch.caches = options_.caches;
+  const LaunchTiming timing = TimedLaunches::current().value_or(LaunchTiming{options_.timing, options_.caches});
+  launch.timing = timing.timing;
+  launch.caches = timing.caches;
   NEREID_TRY(const sim::Report report,
              sim::run(static_cast<const SimKernel &>(request.kernel).code, memory_, launch));
   LaunchBudget::spend(report.fault && report.fault->kind == sim::FaultKind::Budget ? launch.instruction_budget

@@ -31,7 +31,6 @@ public:
   Result<std::shared_ptr<EventState>> record(StreamState *) override;
 
   Result<std::shared_ptr<const LoadedKernel>> load(const CompiledKernel &kernel) override;
-  std::string clock() const override;
   Result<LaunchOutcome> launch(StreamState *, const LaunchRequest &request) override;
 
 private:

@@ -1,10 +1,12 @@
-// By what candidates are ranked: measured time on a GPU, an estimate elsewhere.
+// By what candidates are ranked: measured time on a GPU, simulated time or an estimate elsewhere.
 #include "jit/tune/ranking.h"
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "jit/compile/compiled_kernel.h"
-#include "jit/device/device_interface.h"
+#include "jit/compile/digests.h"
 #include "jit/tune/estimate.h"
 
 namespace nereid {
@@ -23,12 +25,16 @@ Result<double> DeviceTime::figure(const RankedCandidate &candidate, int runs) co
   return times[times.size() / 2];
 }
 
+std::string SimulatedTime::identity() const {
+  return fmt::format("simulated time, caches {}, simulator {}", static_cast<int>(caches_), jit::simulator_digest);
+}
+
 Result<double> SimulatedTime::figure(const RankedCandidate &candidate, int) const {
   double sum = 0;
   for (const LaunchInfo &launch : candidate.launches) {
     if (!launch.time)
       return user_error("the device did not time kernel '" + launch.kernel() + "'",
-                        "Use a simulator with SimulatorOptions::timing");
+                        "Simulated times need compiled code on a simulator; unset NEREID_INTERPRET");
     sum += launch.time->us;
   }
   return sum;
@@ -46,12 +52,10 @@ Result<double> Estimate::figure(const RankedCandidate &candidate, int) const {
   return sum;
 }
 
-std::unique_ptr<Ranking> ranking_for(const Device &device) {
+std::unique_ptr<Ranking> ranking_for(const Device &device, sim::CacheState caches) {
   if (device.kind() == DeviceKind::Hip)
     return std::make_unique<DeviceTime>();
-  if (std::string clock = device.interface().clock(); !clock.empty())
-    return std::make_unique<SimulatedTime>(std::move(clock));
-  return std::make_unique<Estimate>();
+  return std::make_unique<SimulatedTime>(caches);
 }
 
 } // namespace nereid

@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,6 +38,9 @@ public:
   /// All that decides what the figure of given code is; a stored figure holds while it stays as it is.
   virtual std::string identity() const { return std::string(name()); }
   virtual Rungs rungs() const { return {}; }
+  /// The state of the caches in which launches on a simulator are to be timed (LaunchInfo::time); nothing where
+  /// no times are wanted.
+  virtual std::optional<sim::CacheState> timed_with() const { return std::nullopt; }
   /// The figure of `runs` runs. One that is not finite or not above zero does not count.
   virtual Result<double> figure(const RankedCandidate &candidate, int runs) const = 0;
 };
@@ -57,19 +61,19 @@ private:
 /// The time that the simulator computes of each launch, summed, in microseconds.
 class SimulatedTime final : public Ranking {
 public:
-  /// `clock`: what decides the times, of DeviceInterface::clock().
-  explicit SimulatedTime(std::string clock) : clock_(std::move(clock)) {}
+  explicit SimulatedTime(sim::CacheState caches = sim::CacheState::Cold) : caches_(caches) {}
   std::string_view name() const override { return "simulated time"; }
   std::string_view unit() const override { return "us"; }
-  std::string identity() const override { return "simulated time, " + clock_; }
+  std::string identity() const override; ///< the caches, and a digest of the simulator
+  std::optional<sim::CacheState> timed_with() const override { return caches_; }
   Result<double> figure(const RankedCandidate &candidate, int runs) const override;
 
 private:
-  std::string clock_;
+  sim::CacheState caches_;
 };
 
-/// An estimate by counted instructions where nothing can be timed, in issue slots of a SIMD:
-/// estimated_slots(), summed over the launches.
+/// A quick estimate by counted instructions, in issue slots of a SIMD: estimated_slots(), summed over the
+/// launches.
 class Estimate final : public Ranking {
 public:
   std::string_view name() const override { return "estimate"; }
@@ -78,8 +82,8 @@ public:
   Result<double> figure(const RankedCandidate &candidate, int runs) const override;
 };
 
-/// DeviceTime on a GPU; on a simulator SimulatedTime where it times launches (SimulatorOptions::timing), else
-/// Estimate.
-std::unique_ptr<Ranking> ranking_for(const Device &device);
+/// DeviceTime on a GPU, SimulatedTime on a simulator.
+std::unique_ptr<Ranking> ranking_for(const Device &device,
+                                     sim::CacheState caches = sim::CacheState::Cold);
 
 } // namespace nereid

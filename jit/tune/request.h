@@ -34,14 +34,16 @@ struct TuneRequest {
   std::function<Status(const CompiledKernel &)> accept;
 };
 
-/// off: the first candidate is taken as it is, if it compiles. model: by simulated time, or an estimate where
-/// the simulator has no clock. measure: by time on a GPU.
+/// off: the first candidate is taken as it is, if it compiles. model: by simulated time. measure: by time on a
+/// GPU.
 enum class TuneMode : uint8_t { Off, Model, Measure };
 inline constexpr std::string_view tune_mode_names[] = {"off", "model", "measure"};
 
 struct TuneOptions {
   /// Unset: measure on a GPU, model on the simulator.
   std::optional<TuneMode> mode;
+  /// What the caches hold when a launch starts whose time is simulated.
+  sim::CacheState caches = sim::CacheState::Cold;
   /// In place of the mode's own.
   const Ranking *ranking = nullptr;
   /// Directory of tables: figures are kept there, and those that hold still are not measured again. Empty: none.

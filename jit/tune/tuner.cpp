@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "jit/device/launch_budget.h"
+#include "jit/device/launch_scope.h"
 #include "jit/tune/candidate_compile.h"
 #include "jit/tune/guarded_call.h"
 #include "jit/tune/memory_hooks.h"
@@ -70,7 +70,8 @@ public:
 private:
   std::vector<size_t> compile();
   bool is_stored(TuneOutcome &outcome) const;
-  Result<std::vector<LaunchInfo>> budgeted(const CandidateRun &run, const std::string &what) const;
+  Result<std::vector<LaunchInfo>> launch(const CandidateRun &run, const std::string &what,
+                                         sim::Timing timing) const;
   Status check(size_t index);
   Status rank(size_t index, int runs);
   bool reject(size_t index, const char *reason, const Status &status);
@@ -109,8 +110,12 @@ bool Tuning::is_stored(TuneOutcome &outcome) const {
   return true;
 }
 
-Result<std::vector<LaunchInfo>> Tuning::budgeted(const CandidateRun &run, const std::string &what) const {
+/// Within the candidate's budget; timed if the ranking wants times.
+Result<std::vector<LaunchInfo>> Tuning::launch(const CandidateRun &run, const std::string &what,
+                                               sim::Timing timing) const {
   const LaunchBudget budget(options_.instructions);
+  const std::optional<sim::CacheState> caches = ranking_.timed_with();
+  const TimedLaunches timed({caches ? timing : sim::Timing::Off, caches.value_or(sim::CacheState::Cold)});
   Result<std::vector<LaunchInfo>> launches = jit::guarded_call(what, run);
   // The simulator's own message says where it was, which depends on the host's threads.
   if (!launches && LaunchBudget::left() == 0)
@@ -124,24 +129,26 @@ Status Tuning::check(size_t index) {
   const TuneCandidate &candidate = request_.candidates[index];
   if (reject(index, "cannot be prepared", hooks_.before_checked_run(candidate)))
     return {};
-  const auto launch = [&](const CandidateRun &run, const std::string &what) -> Status {
-    NEREID_TRY(outcome(index).launches, budgeted(run, what));
+  const auto run = [&](const CandidateRun &function, const char *what, sim::Timing timing) -> Status {
+    NEREID_TRY(outcome(index).launches, launch(function, what, timing));
     outcome(index).record.launches = static_cast<unsigned>(outcome(index).launches.size());
     return stream_.synchronize();
   };
   if (reject(index, "does not run",
-             candidate.check ? launch(candidate.check, "the candidate's check")
-                             : launch(candidate.run, "the candidate's run")))
+             candidate.check ? run(candidate.check, "the candidate's check", sim::Timing::Off)
+                             : run(candidate.run, "the candidate's run", sim::Timing::On)))
     return {};
   if (reject(index, "wrong", jit::guarded_call("validate", request_.validate)))
     return {};
   if (candidate.check && !reject(index, "cannot be prepared", hooks_.before_run()))
-    reject(index, "does not run", launch(candidate.run, "the candidate's run"));
+    reject(index, "does not run", run(candidate.run, "the candidate's run", sim::Timing::Only));
   return {};
 }
 
 Status Tuning::rank(size_t index, int runs) {
-  const CandidateRun run = [&] { return budgeted(request_.candidates[index].run, "the candidate's run"); };
+  const CandidateRun run = [&] {
+    return launch(request_.candidates[index].run, "the candidate's run", sim::Timing::Off);
+  };
   const RankedCandidate candidate{stream_, outcome(index).launches, [&] { return hooks_.before_run(); }, run};
   const std::function<Result<double>()> rank = [&] { return ranking_.figure(candidate, runs); };
   TuningRecord &record = outcome(index).record;
@@ -278,7 +285,7 @@ Result<TuneReport> tune(const TuneRequest &request, const Stream &stream, const 
     return user_error("tuning '" + request.kernel + "' needs a reference to compare with",
                       "Set the request's validate");
   NEREID_TRY(jit::MemoryHooks hooks, jit::MemoryHooks::make(request, stream));
-  const std::unique_ptr<Ranking> own = options.ranking ? nullptr : ranking_for(device);
+  const std::unique_ptr<Ranking> own = options.ranking ? nullptr : ranking_for(device, options.caches);
   const Ranking &ranking = options.ranking ? *options.ranking : *own;
   TuneReport report = empty_report(request, device, &ranking);
   KernelTunings stored(request.kernel, report.device);

@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "jit/compile/compiler.h"
-#include "jit/device/launch_budget.h"
+#include "jit/device/launch_scope.h"
 #include "jit/tune/resource_checks.h"
 #include "jit/tune/tuner.h"
 #include "tests/jit/toy_tuning.h"

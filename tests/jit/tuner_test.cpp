@@ -1,6 +1,7 @@
 // Which candidate wins, by which figure, and what is set before its runs.
 #include "jit/tune/tuner.h"
 
+#include "jit/device/launch_scope.h"
 #include "tests/jit/toy_tuning.h"
 
 namespace nereid::test {
@@ -13,8 +14,8 @@ TEST(Tuner, FindsTheBestOfWhatIsRight) {
   const ToyConfig good{.block = 256}, large{.block = 2048};
   const auto report = toy.tune(toy.request({large, wrong, good}));
   ASSERT_TRUE(report) << report.error().text();
-  EXPECT_EQ(report->ranking, "estimate");
-  EXPECT_EQ(report->unit, "issue slots");
+  EXPECT_EQ(report->ranking, "simulated time");
+  EXPECT_EQ(report->unit, "us");
   EXPECT_EQ(report->winner, 2u) << report->text();
   EXPECT_EQ(report->winning_config(), config_text(good));
   EXPECT_EQ(report->best<ToyConfig>().value().block, 256);
@@ -98,15 +99,26 @@ TEST(Tuner, RanksBySimulatedTimeSummedOverLaunches) {
   launches[1].time = sim::LaunchTime{.us = 7.5};
   const Stream stream = toy.device.stream();
   const RankedCandidate timed{stream, launches, {}, {}};
-  const SimulatedTime ranking("cold caches");
+  const SimulatedTime ranking;
   EXPECT_EQ(ranking.figure(timed, 1).value(), 12.5);
   EXPECT_EQ(ranking.unit(), "us");
-  EXPECT_NE(ranking.identity(), SimulatedTime("warm caches").identity());
+  EXPECT_NE(ranking.identity(), SimulatedTime(sim::CacheState::Warm).identity());
+  launches[1].time.reset();
+  EXPECT_FALSE(ranking.figure(timed, 1));
+}
+
+TEST(Tuner, RanksByAnEstimateWhenAsked) {
+  Toy toy;
+  const Estimate estimate;
+  const auto report = toy.tune(toy.request({{.block = 2048}, {.block = 256}}), {.ranking = &estimate});
+  ASSERT_TRUE(report) << report.error().text();
+  EXPECT_EQ(report->unit, "issue slots");
+  EXPECT_EQ(report->winner, 1u) << report->text();
+  EXPECT_FALSE(report->candidates[0].launches[0].time) << "nothing asked for it";
 }
 
 TEST(Ranking, IsTheOneOfTheDevice) {
-  EXPECT_EQ(ranking_for(Device::simulator())->name(), "estimate");
-  EXPECT_EQ(ranking_for(Device::simulator({.timing = sim::Timing::On}))->name(), "simulated time");
+  EXPECT_EQ(ranking_for(Device::simulator())->name(), "simulated time");
 }
 
 TEST(Tuner, OffTakesTheFirstWithoutLookingAtTheOthers) {
@@ -233,6 +245,7 @@ TEST(Tuner, RunsTheCheckInPlaceOfTheRunWhereThereIsOne) {
   };
   EXPECT_TRUE(toy.tune(request).value().winner);
   EXPECT_EQ(order, "check validate run ");
+  EXPECT_FALSE(TimedLaunches::current()) << "launches outside are not timed";
 }
 
 TEST(Tuner, TellsItsProgress) {

@@ -40,7 +40,7 @@ TEST(Tune, FindsAWinnerAmongTheConfigsOfAPath) {
   const CommandResult result =
       run_command({"tune", "--shape", "8,64,256", "--path", "fused", "--device", "sim", "--json"});
   EXPECT_EQ(result.exit_code, 0) << result.err;
-  EXPECT_NE(result.out.find("estimate"), std::string::npos);
+  EXPECT_NE(result.out.find("simulated time"), std::string::npos);
   const auto found = winners(result);
   ASSERT_EQ(found.count("M=8,N=64,K=256"), 1u) << result.out;
   EXPECT_TRUE(found.at("M=8,N=64,K=256").starts_with("path=fused,block_m=16")) << result.out;

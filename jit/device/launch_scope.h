@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <optional>
 
+#include "sim/launch/launch_time.h"
+
 namespace nereid {
 
 /// While it lives, the launches of this thread on simulators may execute this many wave instructions together;
@@ -21,6 +23,27 @@ public:
 
 private:
   std::optional<uint64_t> outer_;
+};
+
+/// How launches are timed.
+struct LaunchTiming {
+  sim::Timing timing = sim::Timing::Off;
+  sim::CacheState caches = sim::CacheState::Cold;
+};
+
+/// While it lives, the launches of this thread on simulators are timed so, whatever their device's options say.
+class TimedLaunches {
+public:
+  explicit TimedLaunches(LaunchTiming timing);
+  ~TimedLaunches();
+  TimedLaunches(const TimedLaunches &) = delete;
+  TimedLaunches &operator=(const TimedLaunches &) = delete;
+
+  /// What this thread asks for; nothing when it leaves it to the device.
+  static std::optional<LaunchTiming> current();
+
+private:
+  std::optional<LaunchTiming> outer_;
 };
 
 } // namespace nereid

@@ -1,5 +1,5 @@
-// A bound of the instructions of several launches.
-#include "jit/device/launch_budget.h"
+// What a thread asks of all its launches: a bound of their instructions, and to be timed.
+#include "jit/device/launch_scope.h"
 
 #include <algorithm>
 
@@ -7,6 +7,7 @@ namespace nereid {
 namespace {
 
 thread_local std::optional<uint64_t> budget;
+thread_local std::optional<LaunchTiming> current_timing;
 
 } // namespace
 
@@ -19,5 +20,10 @@ void LaunchBudget::spend(uint64_t instructions) {
   if (budget)
     *budget -= std::min(*budget, instructions);
 }
+
+TimedLaunches::TimedLaunches(LaunchTiming timing) : outer_(current_timing) { current_timing = timing; }
+TimedLaunches::~TimedLaunches() { current_timing = outer_; }
+
+std::optional<LaunchTiming> TimedLaunches::current() { return current_timing; }
 
 } // namespace nereid
