@@ -1,4 +1,5 @@
-// The table of tuned products that aiter keeps as CSV (aiter/configs, csrc/ck_gemm_a4w4_blockscale/README.md).
+// The table of tuned products that aiter keeps as CSV (aiter/configs,
+// csrc/ck_gemm_a4w4_blockscale/README.md).
 #include "tools/aiter_csv.h"
 
 #include <algorithm>
@@ -27,8 +28,8 @@ std::vector<llvm::StringRef> cells_of(llvm::StringRef line) {
   return cells;
 }
 
-/// The tile in a kernel's name: "..._BpreShuffle_128x512..." of assembly, "a4w4_blockscale_256x64x128x128_..."
-/// of CK (threads, M, N, K).
+/// The tile in a kernel's name: "..._BpreShuffle_128x512..." of assembly,
+/// "a4w4_blockscale_256x64x128x128_..." of CK (threads, M, N, K).
 bool read_tile(llvm::StringRef name, AiterRow &row) {
   llvm::SmallVector<llvm::StringRef> found;
   const bool known = llvm::Regex("BpreShuffle_([0-9]+)x([0-9]+)").match(name, &found) ||
@@ -93,7 +94,8 @@ Result<AiterRows> read_aiter_csv(std::string_view text, const std::string &name)
       continue;
     const std::vector<llvm::StringRef> values = cells_of(line);
     if (values.size() != columns.size())
-      return bad(name, number, fmt::format("it has {} columns where the header has {}", values.size(), columns.size()));
+      return bad(name, number,
+                 fmt::format("it has {} columns where the header has {}", values.size(), columns.size()));
     Row cells;
     for (size_t i = 0; i < columns.size(); ++i)
       cells.emplace(columns[i], values[i]);

@@ -20,8 +20,8 @@ void Progress::show(const std::string &step, size_t done, size_t of) {
   if (!terminal_ || of == 0)
     return;
   const size_t filled = bar_width * done / of;
-  fmt::print(stderr, "\r\x1b[K[{}{}] {}/{} {}", std::string(filled, '#'), std::string(bar_width - filled, '.'),
-             done, of, step);
+  fmt::print(stderr, "\r\x1b[K[{}{}] {}/{} {}", std::string(filled, '#'),
+             std::string(bar_width - filled, '.'), done, of, step);
   std::fflush(stderr);
   drawn_ = true;
 }

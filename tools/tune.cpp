@@ -86,7 +86,7 @@ Result<TuneReport> tune_shape(const Options &options, const Device &device, cons
   tune_options.compile_seconds = options.compile_seconds;
   const std::string &key = tuning.request().key;
   tune_options.progress = [&](size_t done, size_t of) { progress.show(key, done, of); };
-  progress.show(key, 0, tuning.request().candidates.size());
+  progress.show(key, 0, 1);
   NEREID_TRY(TuneReport report, tune(tuning.request(), tuning.stream(), tune_options));
   progress.finish(key, report.winner ? report.winning_config() : "no candidate gave a right result");
   return report;
@@ -118,8 +118,8 @@ Outcome run(const CommonOptions &common, const Options &options) {
   }
   outcome.json["tunings"] = std::move(tunings);
   if (without_winner) {
-    const Error none =
-        nereid_error(fmt::format("no candidate gave a right result for {} of {} shapes", without_winner, shapes.size()));
+    const Error none = nereid_error(
+        fmt::format("no candidate gave a right result for {} of {} shapes", without_winner, shapes.size()));
     outcome.code = ExitCode::Wrong;
     outcome.error = none.text();
     outcome.json["error"] = to_json(none);
@@ -131,8 +131,9 @@ Outcome run(const CommonOptions &common, const Options &options) {
 
 void add_tune(CLI::App &app, Invocation &invocation) {
   auto options = std::make_shared<Options>();
-  CLI::App *command = add_command(app, invocation, "tune", "Find the best listed config of mxfp4_linear for shapes",
-                                  [&invocation, options] { return run(invocation.common, *options); });
+  CLI::App *command =
+      add_command(app, invocation, "tune", "Find the best listed config of mxfp4_linear for shapes",
+                  [&invocation, options] { return run(invocation.common, *options); });
   command->footer(footer);
   add_device_option(*command, invocation);
   command->add_option("kernel", options->kernel, "mxfp4_linear, mxfp4_gemm_fused or mxfp4_gemm")
@@ -142,14 +143,17 @@ void add_tune(CLI::App &app, Invocation &invocation) {
       ->allow_extra_args(false);
   command->add_option("--shapes", options->shapes.file, "File with M,N,K on each line");
   command->add_option("--shard", options->shapes.shard, "i/n: of the shapes every n-th from the i-th on");
-  command->add_option("--mode", options->mode, "off, model or measure; by default measure on a GPU, else model")
+  command
+      ->add_option("--mode", options->mode, "off, model or measure; by default measure on a GPU, else model")
       ->check(CLI::IsMember({"off", "model", "measure"}));
   add_path_option(*command, options->path);
   command->add_option("--caches", options->caches, "What they hold when a simulated launch starts")
       ->check(CLI::IsMember({"cold", "warm", "rotating"}))
       ->capture_default_str();
   command->add_option("--table", options->table, "Directory of tuning tables");
-  command->add_option("--compile-seconds", options->compile_seconds, "Time that the compile of a config may take")
+  command
+      ->add_option("--compile-seconds", options->compile_seconds,
+                   "Time that the compile of a config may take")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   add_tune_merge(*command, invocation);

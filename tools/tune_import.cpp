@@ -33,7 +33,8 @@ Result<TuningRecord> record_of(const AiterRow &row) {
   NEREID_CHECK(kernels::plan_gemm(kernels::GemmPath::TwoPass, gemm, row.size));
   TuningRecord record;
   record.key = kernels::linear_key(row.size);
-  record.config = config_text(Partial<kernels::LinearConfig>{.path = kernels::GemmPath::TwoPass, .gemm = gemm});
+  record.config =
+      config_text(Partial<kernels::LinearConfig>{.path = kernels::GemmPath::TwoPass, .gemm = gemm});
   record.figure = rounded_figure(row.us);
   record.unit = "us";
   record.ranking = imported_ranking;
@@ -77,10 +78,11 @@ Outcome import(const CommonOptions &common, const Options &options) {
   Counts counts;
   NEREID_CHECK(table.update([&](KernelTunings &tunings) { return add(rows, tunings, counts); }));
   Outcome outcome;
-  outcome.text = fmt::format("{}: {} added; left out: {} of shapes that the table has, {} of tiles that the library "
-                             "has not, {} without a kernel, {} of other devices\n",
-                             table.path(), counts.added, counts.present, counts.unsupported, rows.without_kernel,
-                             rows.other_devices);
+  outcome.text =
+      fmt::format("{}: {} added; left out: {} of shapes that the table has, {} of tiles that the library "
+                  "has not, {} without a kernel, {} of other devices\n",
+                  table.path(), counts.added, counts.present, counts.unsupported, rows.without_kernel,
+                  rows.other_devices);
   outcome.json = llvm::json::Object{{"table", json_string(table.path())},
                                     {"added", counts.added},
                                     {"present", counts.present},

@@ -29,7 +29,8 @@ Result<std::vector<std::string>> tables_at(const std::string &path) {
     return std::vector{path};
   std::vector<std::string> tables;
   std::error_code failed;
-  for (llvm::sys::fs::directory_iterator file(path, failed), end; !failed && file != end; file.increment(failed))
+  for (llvm::sys::fs::directory_iterator file(path, failed), end; !failed && file != end;
+       file.increment(failed))
     if (llvm::StringRef(file->path()).ends_with(table_suffix))
       tables.push_back(file->path());
   if (failed)

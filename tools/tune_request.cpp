@@ -19,6 +19,8 @@ using kernels::GemmPath;
 using kernels::LinearConfig;
 using kernels::ProblemSize;
 
+constexpr uint64_t seed = 1;
+
 /// Multiplications of a reference that take a few seconds.
 constexpr int64_t max_validated = int64_t{1} << 31;
 
@@ -56,23 +58,22 @@ struct Workbench {
   kernels::Mxfp4Linear linear;
 };
 
-Result<std::shared_ptr<Workbench>> with_data(const Device &device, const ProblemSize &size) {
-  auto bench = std::make_shared<Workbench>(device, size);
-  kernels::host::Problem problem = kernels::host::random_problem(size.m, size.n, size.k, 1);
-  NEREID_TRY(bench->a, device.upload(problem.a));
-  NEREID_TRY(bench->b, device.upload(problem.b));
-  NEREID_TRY(bench->b_scales, device.upload(problem.b_scales));
-  NEREID_TRY(bench->c, device.allocate<uint16_t>(size.m * size.n));
-  bench->exact = std::move(problem.exact);
+Result<std::shared_ptr<Workbench>> with_data(const Device &device, const kernels::host::Operands &operands) {
+  const auto &[m, n, k, a, b, b_scales] = operands;
+  auto bench = std::make_shared<Workbench>(device, ProblemSize{m, n, k});
+  NEREID_TRY(bench->a, device.upload(a));
+  NEREID_TRY(bench->b, device.upload(b));
+  NEREID_TRY(bench->b_scales, device.upload(b_scales));
+  NEREID_TRY(bench->c, device.allocate<uint16_t>(m * n));
   return bench;
 }
 
+/// For launches that are timed without computing.
 Result<std::shared_ptr<Workbench>> without_data(const Device &device, const ProblemSize &size) {
   auto bench = std::make_shared<Workbench>(device, size);
   NEREID_TRY(bench->a, device.allocate<uint16_t>(size.m * size.k));
   NEREID_TRY(bench->b, device.allocate<uint8_t>(kernels::host::shuffled_b_bytes(size.n, size.k)));
-  NEREID_TRY(bench->b_scales,
-             device.allocate<uint8_t>(kernels::host::shuffled_scale_bytes(size.n, size.k)));
+  NEREID_TRY(bench->b_scales, device.allocate<uint8_t>(kernels::host::shuffled_scale_bytes(size.n, size.k)));
   NEREID_TRY(bench->c, device.allocate<uint16_t>(size.m * size.n));
   return bench;
 }
@@ -104,7 +105,8 @@ Result<CompiledKernels> compile(const Partial<LinearConfig> &config, const Probl
   }
   if (!kernels::writes_bf16(plan.gemm.reduce)) {
     const int slices = plan.gemm.reduce == kernels::Reduce::Atomic ? 1 : plan.gemm.split_k;
-    NEREID_TRY(const kernels::ReduceConfig reduce, kernels::reduce_kernel.complete({.split_k = slices}, size));
+    NEREID_TRY(const kernels::ReduceConfig reduce,
+               kernels::reduce_kernel.complete({.split_k = slices}, size));
     NEREID_CHECK(add(kernels::reduce_kernel, reduce));
   }
   return all;
@@ -124,9 +126,10 @@ TuneCandidate make_candidate(const Partial<LinearConfig> &config, const ProblemS
 
 /// A hundred instructions for each matrix instruction of 16 x 16 x 128, and what small launches need.
 uint64_t budget_of(const ProblemSize &size) {
-  const auto blocks = [](int64_t extent, int64_t block) { return static_cast<uint64_t>((extent + block - 1) / block); };
-  return std::max(uint64_t{1} << 27,
-                  100 * blocks(size.m, 16) * blocks(size.n, 16) * blocks(size.k, 128));
+  const auto blocks = [](int64_t extent, int64_t block) {
+    return static_cast<uint64_t>((extent + block - 1) / block);
+  };
+  return std::max(uint64_t{1} << 27, 100 * blocks(size.m, 16) * blocks(size.n, 16) * blocks(size.k, 128));
 }
 
 } // namespace
@@ -134,8 +137,14 @@ uint64_t budget_of(const ProblemSize &size) {
 Result<LinearTuning> LinearTuning::make(const Device &device, const ProblemSize &size,
                                         const std::vector<GemmPath> &paths) {
   LinearTuning tuning(device.stream());
-  NEREID_TRY(const std::shared_ptr<Workbench> checked, with_data(device, validated_size(size)));
-  NEREID_TRY(const std::shared_ptr<Workbench> ranked, without_data(device, size));
+  const ProblemSize smaller = validated_size(size);
+  kernels::host::Problem problem = kernels::host::random_problem(smaller.m, smaller.n, smaller.k, seed);
+  NEREID_TRY(const std::shared_ptr<Workbench> checked, with_data(device, problem));
+  checked->exact = std::move(problem.exact);
+  NEREID_TRY(const std::shared_ptr<Workbench> ranked,
+             device.kind() == DeviceKind::Simulator
+                 ? without_data(device, size)
+                 : with_data(device, kernels::host::random_operands(size.m, size.n, size.k, seed)));
   TuneRequest &request = tuning.request_;
   request.kernel = kernels::linear_name;
   request.key = kernels::linear_key(size);

@@ -12,8 +12,8 @@ namespace nereid::tools {
 /// and the reference.
 class LinearTuning {
 public:
-  /// Results are validated for the shape itself or, where it is large, for a smaller one of the same tails and
-  /// divisibility; figures are those of the shape itself.
+  /// Results are validated for the shape itself or, where it is large, for a smaller one of the same tails
+  /// and divisibility; figures are those of the shape itself.
   static Result<LinearTuning> make(const Device &device, const kernels::ProblemSize &size,
                                    const std::vector<kernels::GemmPath> &paths);
 

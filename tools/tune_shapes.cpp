@@ -60,7 +60,8 @@ Result<Shapes> chosen_shapes(const ShapeOptions &options) {
   if (!options.file.empty())
     NEREID_CHECK(add_file(options.file, shapes));
   if (shapes.empty())
-    return user_error("there is no shape to tune for", "Give --shape M,N,K, or --shapes FILE with a line a shape");
+    return user_error("there is no shape to tune for",
+                      "Give --shape M,N,K, or --shapes FILE with a line a shape");
   return options.shard.empty() ? shapes : shard_of(shapes, options.shard);
 }
 

@@ -7,8 +7,8 @@
 
 namespace nereid {
 
-/// While it lives, the launches of this thread on simulators may execute this many wave instructions together;
-/// the launch that wants more ends with an error. A budget inside another takes its place.
+/// While it lives, the launches of this thread on simulators may execute this many wave instructions
+/// together; the launch that wants more ends with an error. A budget inside another takes its place.
 class LaunchBudget {
 public:
   explicit LaunchBudget(uint64_t instructions);
@@ -31,7 +31,8 @@ struct LaunchTiming {
   sim::CacheState caches = sim::CacheState::Cold;
 };
 
-/// While it lives, the launches of this thread on simulators are timed so, whatever their device's options say.
+/// While it lives, the launches of this thread on simulators are timed so, whatever their device's options
+/// say.
 class TimedLaunches {
 public:
   explicit TimedLaunches(LaunchTiming timing);

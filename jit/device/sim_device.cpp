@@ -174,7 +174,8 @@ Result<LaunchOutcome> SimDevice::launch(StreamState *, const LaunchRequest &requ
   launch.block = {request.block, 1, 1};
   launch.kernarg.assign(request.kernarg.begin(), request.kernarg.end());
   launch.threads = options_.threads;
-  const LaunchTiming timing = TimedLaunches::current().value_or(LaunchTiming{options_.timing, options_.caches});
+  const LaunchTiming timing =
+      TimedLaunches::current().value_or(LaunchTiming{options_.timing, options_.caches});
   launch.timing = timing.timing;
   launch.caches = timing.caches;
   NEREID_TRY(const sim::Report report,

@@ -59,12 +59,12 @@ Result<CompiledKernels> take_over(const TuneCandidate &candidate, const Device &
 
 void compile_candidates(const TuneRequest &request, std::span<const size_t> which, const Device &device,
                         const TuneOptions &options, const std::string &ranking_identity,
-                        std::vector<TuneOutcome> &outcomes) {
+                        std::vector<TuneOutcome> &outcomes, const std::function<void()> &step) {
   std::vector<CompileFunction> jobs;
   for (const size_t i : which)
     jobs.push_back(request.candidates[i].compile);
   std::vector<Result<BinariesByKey>> compiled =
-      compile_in_workers(jobs, {options.workers, options.compile_seconds});
+      compile_in_workers(jobs, {options.workers, options.compile_seconds}, step);
   for (size_t job = 0; job < which.size(); ++job) {
     TuneOutcome &outcome = outcomes[which[job]];
     Result<CompiledKernels> kernels =

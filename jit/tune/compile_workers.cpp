@@ -159,16 +159,17 @@ void wait(const std::list<Worker> &running) {
 
 std::vector<Result<BinariesByKey>> compile_in_workers(std::span<const CompileFunction> jobs,
                                                       const WorkerOptions &options,
-                                                      const std::function<void(size_t job)> &finished) {
+                                                      const std::function<void()> &finished) {
   const size_t workers =
       options.workers ? options.workers : std::max(1u, std::thread::hardware_concurrency());
-  const auto time = std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(options.seconds));
+  const auto time =
+      std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(options.seconds));
   std::vector<Result<BinariesByKey>> outcomes(jobs.size(), BinariesByKey());
   std::list<Worker> running;
   const auto finish = [&](size_t job, Result<BinariesByKey> outcome) {
     outcomes[job] = std::move(outcome);
     if (finished)
-      finished(job);
+      finished();
   };
   for (size_t next = 0; next < jobs.size() || !running.empty();) {
     while (next < jobs.size() && running.size() < workers) {

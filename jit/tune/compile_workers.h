@@ -36,6 +36,6 @@ struct WorkerOptions {
 /// nor launch meanwhile.
 std::vector<Result<BinariesByKey>> compile_in_workers(std::span<const CompileFunction> jobs,
                                                       const WorkerOptions &options,
-                                                      const std::function<void(size_t job)> &finished = {});
+                                                      const std::function<void()> &finished = {});
 
 } // namespace nereid::jit

@@ -33,14 +33,15 @@ Result<MemoryHooks> MemoryHooks::make(const TuneRequest &request, const Stream &
   const bool lists = !request.outputs.empty() || !request.reset_to_zero.empty() || !request.restore.empty();
   for (const TuneCandidate &candidate : request.candidates) {
     if (candidate.writes.empty() && !lists && !request.prepare)
-      return user_error(fmt::format("tuning '{}' needs to know what '{}' writes", request.kernel,
-                                    candidate.config),
-                        "List it in the request's outputs, so that no candidate is right by what an earlier "
-                        "one wrote");
+      return user_error(
+          fmt::format("tuning '{}' needs to know what '{}' writes", request.kernel, candidate.config),
+          "List it in the request's outputs, so that no candidate is right by what an earlier "
+          "one wrote");
     for (const MemoryRange &range : candidate.writes)
       if (!range.bytes && !hooks.is_listed(range))
-        return user_error(fmt::format("'{}' writes to an address whose buffer is not known", candidate.config),
-                          "List the buffer in the request's outputs, reset_to_zero or restore");
+        return user_error(
+            fmt::format("'{}' writes to an address whose buffer is not known", candidate.config),
+            "List the buffer in the request's outputs, reset_to_zero or restore");
   }
   NEREID_CHECK(hooks.save());
   return hooks;
@@ -80,8 +81,7 @@ Status MemoryHooks::before_run() const {
   for (const MemoryRange &range : request_->reset_to_zero)
     NEREID_CHECK(stream_.interface().fill(range.address, 0, range.bytes));
   for (size_t i = 0; i < saved_.size(); ++i)
-    NEREID_CHECK(
-        stream_.interface().write(request_->restore[i].address, saved_[i].data(), saved_[i].size()));
+    NEREID_CHECK(stream_.interface().write(request_->restore[i].address, saved_[i].data(), saved_[i].size()));
   if (request_->prepare)
     NEREID_CHECK(guarded_call("prepare", request_->prepare));
   // Memory is set in the order of the default stream.

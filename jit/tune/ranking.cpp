@@ -26,7 +26,8 @@ Result<double> DeviceTime::figure(const RankedCandidate &candidate, int runs) co
 }
 
 std::string SimulatedTime::identity() const {
-  return fmt::format("simulated time, caches {}, simulator {}", static_cast<int>(caches_), jit::simulator_digest);
+  return fmt::format("simulated time, caches {}, simulator {}", static_cast<int>(caches_),
+                     jit::simulator_digest);
 }
 
 Result<double> SimulatedTime::figure(const RankedCandidate &candidate, int) const {

@@ -38,8 +38,8 @@ public:
   /// All that decides what the figure of given code is; a stored figure holds while it stays as it is.
   virtual std::string identity() const { return std::string(name()); }
   virtual Rungs rungs() const { return {}; }
-  /// The state of the caches in which launches on a simulator are to be timed (LaunchInfo::time); nothing where
-  /// no times are wanted.
+  /// The state of the caches in which launches on a simulator are to be timed (LaunchInfo::time); nothing
+  /// where no times are wanted.
   virtual std::optional<sim::CacheState> timed_with() const { return std::nullopt; }
   /// The figure of `runs` runs. One that is not finite or not above zero does not count.
   virtual Result<double> figure(const RankedCandidate &candidate, int runs) const = 0;
@@ -83,7 +83,6 @@ public:
 };
 
 /// DeviceTime on a GPU, SimulatedTime on a simulator.
-std::unique_ptr<Ranking> ranking_for(const Device &device,
-                                     sim::CacheState caches = sim::CacheState::Cold);
+std::unique_ptr<Ranking> ranking_for(const Device &device, sim::CacheState caches = sim::CacheState::Cold);
 
 } // namespace nereid

@@ -59,15 +59,14 @@ Result<std::string> TuneReport::winner_or_reasons() const {
 }
 
 std::string TuneReport::text() const {
-  std::string text =
-      fmt::format("{} for {} on {}{}\n", kernel, key, device,
-                  ranking.empty() ? std::string() : fmt::format(": {} in {}", ranking, unit));
+  std::string text = fmt::format("{} for {} on {}{}\n", kernel, key, device,
+                                 ranking.empty() ? std::string() : fmt::format(": {} in {}", ranking, unit));
   size_t width = 0;
   for (const TuneOutcome &candidate : candidates)
     width = std::max(width, candidate.record.config.size());
   for (size_t i = 0; i < candidates.size(); ++i) {
     const TuningRecord &record = candidates[i].record;
-    const std::string result = record.figure           ? fmt::format("{}", *record.figure)
+    const std::string result = record.figure             ? fmt::format("{}", *record.figure)
                                : record.rejected.empty() ? std::string("taken")
                                                          : "rejected: " + record.rejected;
     text += fmt::format("{} {:<{}}  {}{}\n", winner == i ? "*" : " ", record.config, width, result,
@@ -80,13 +79,11 @@ std::string TuneReport::json() const {
   llvm::json::Array all;
   for (const TuneOutcome &candidate : candidates)
     all.push_back(json_of(candidate));
-  const llvm::json::Value value = llvm::json::Object{{"kernel", json_text(kernel)},
-                                                     {"key", json_text(key)},
-                                                     {"device", json_text(device)},
-                                                     {"ranking", text_or_null(ranking)},
-                                                     {"unit", text_or_null(unit)},
-                                                     {"winner", text_or_null(winning_config())},
-                                                     {"candidates", std::move(all)}};
+  const llvm::json::Value value =
+      llvm::json::Object{{"kernel", json_text(kernel)}, {"key", json_text(key)},
+                         {"device", json_text(device)}, {"ranking", text_or_null(ranking)},
+                         {"unit", text_or_null(unit)},  {"winner", text_or_null(winning_config())},
+                         {"candidates", std::move(all)}};
   return fmt::format("{}\n", llvm::formatv("{0:2}", value).str());
 }
 

@@ -34,8 +34,8 @@ struct TuneRequest {
   std::function<Status(const CompiledKernel &)> accept;
 };
 
-/// off: the first candidate is taken as it is, if it compiles. model: by simulated time. measure: by time on a
-/// GPU.
+/// off: the first candidate is taken as it is, if it compiles. model: by simulated time. measure: by time on
+/// a GPU.
 enum class TuneMode : uint8_t { Off, Model, Measure };
 inline constexpr std::string_view tune_mode_names[] = {"off", "model", "measure"};
 
@@ -46,13 +46,14 @@ struct TuneOptions {
   sim::CacheState caches = sim::CacheState::Cold;
   /// In place of the mode's own.
   const Ranking *ranking = nullptr;
-  /// Directory of tables: figures are kept there, and those that hold still are not measured again. Empty: none.
+  /// Directory of tables: figures are kept there, and those that hold still are not measured again. Empty:
+  /// none.
   std::string table;
   unsigned workers = 0;        ///< processes that compile at a time; 0: one a core
   double compile_seconds = 60; ///< that the compile of a candidate may take
   /// Wave instructions that one run of a candidate may execute on the simulator.
   uint64_t instructions = uint64_t{1} << 27;
-  /// Called after each candidate is done, in any order.
+  /// Called on the calling thread after each step; a candidate has two: its compile, and what comes after.
   std::function<void(size_t done, size_t of)> progress;
 };
 

@@ -8,8 +8,8 @@ namespace nereid::jit {
 Status check_resources(const CompiledKernel &kernel) {
   const Resources r = kernel.resources();
   if (r.scratch)
-    return user_error(fmt::format("kernel '{}' spills to memory: {} bytes of scratch a lane", kernel.name(),
-                                  r.scratch));
+    return user_error(
+        fmt::format("kernel '{}' spills to memory: {} bytes of scratch a lane", kernel.name(), r.scratch));
   if (!r.occupancy)
     return user_error(fmt::format("kernel '{}': a workgroup does not fit: {} registers a lane, {} bytes of "
                                   "LDS",

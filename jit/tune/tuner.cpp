@@ -36,9 +36,9 @@ Status check_request(const TuneRequest &request) {
   for (const TuneCandidate &candidate : request.candidates) {
     NEREID_CHECK(check_text("config", candidate.config));
     if (!configs.insert(candidate.config).second)
-      return user_error(fmt::format("two candidates of '{}' have the config '{}'", request.kernel,
-                                    candidate.config),
-                        "A table has one figure for a config: tell them apart in its text");
+      return user_error(
+          fmt::format("two candidates of '{}' have the config '{}'", request.kernel, candidate.config),
+          "A table has one figure for a config: tell them apart in its text");
   }
   return {};
 }
@@ -96,7 +96,8 @@ std::vector<size_t> Tuning::compile() {
   std::vector<size_t> all(request_.candidates.size());
   for (size_t i = 0; i < all.size(); ++i)
     all[i] = i;
-  jit::compile_candidates(request_, all, stream_.device(), options_, ranking_.identity(), report_.candidates);
+  jit::compile_candidates(request_, all, stream_.device(), options_, ranking_.identity(), report_.candidates,
+                          [&] { report_progress(1); });
   std::erase_if(all, [&](size_t i) { return !outcome(i).record.rejected.empty() || is_stored(outcome(i)); });
   return all;
 }
@@ -119,8 +120,9 @@ Result<std::vector<LaunchInfo>> Tuning::launch(const CandidateRun &run, const st
   Result<std::vector<LaunchInfo>> launches = jit::guarded_call(what, run);
   // The simulator's own message says where it was, which depends on the host's threads.
   if (!launches && LaunchBudget::left() == 0)
-    return user_error(fmt::format("it executed its {} wave instructions and has not ended", options_.instructions),
-                      "Check the bounds of its loops, or raise TuneOptions::instructions");
+    return user_error(
+        fmt::format("it executed its {} wave instructions and has not ended", options_.instructions),
+        "Check the bounds of its loops, or raise TuneOptions::instructions");
   return launches;
 }
 
@@ -182,7 +184,7 @@ Status Tuning::keep(const std::vector<size_t> &indices) {
 void Tuning::report_progress(size_t count) {
   done_ += count;
   if (options_.progress && count)
-    options_.progress(done_, request_.candidates.size());
+    options_.progress(done_, 2 * request_.candidates.size());
 }
 
 /// Of the candidates that are still measured those to measure more: the better half, and what ties with the
@@ -292,8 +294,7 @@ Result<TuneReport> tune(const TuneRequest &request, const Stream &stream, const 
   if (!options.table.empty()) {
     NEREID_TRY(stored, TableFile(options.table, request.kernel, report.device).read());
   }
-  NEREID_CHECK(
-      Tuning(request, stream, options, ranking, std::move(hooks), std::move(stored), report).run());
+  NEREID_CHECK(Tuning(request, stream, options, ranking, std::move(hooks), std::move(stored), report).run());
   report.winner = index_of_winner(report.candidates);
   return report;
 }

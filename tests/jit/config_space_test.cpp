@@ -38,7 +38,7 @@ TEST(ConfigSpace, RefusesWhatNoConfigHas) {
             std::string::npos);
   ConfigSpace<ToyConfig> large;
   for (const char *field : {"block", "waves", "waves_per_eu"})
-    large.axis(field, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21,
+    large.axis(field, {1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21,
                        22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41});
   EXPECT_NE(error(large).find("more than 65536"), std::string::npos);
 }

@@ -39,13 +39,14 @@ TEST(TunerFaults, CompileThatIsNoFunctionOrGivesNothing) {
   Toy toy;
   EXPECT_REASON(reason(toy, [](TuneRequest &, TuneCandidate &c) { c.compile = nullptr; }),
                 "does not compile: user error: the candidate's compile is a null function");
-  EXPECT_REASON(reason(toy, [](TuneRequest &, TuneCandidate &c) {
-                  c.compile = [](const Device &) { return CompiledKernels(); };
-                }),
-                "does not compile: user error: its compile gives no kernels");
-  EXPECT_REASON(reason(toy, [](TuneRequest &, TuneCandidate &c) {
-                  c.compile = [](const Device &) { return CompiledKernels{nullptr}; };
-                }),
+  EXPECT_REASON(
+      reason(toy, [](TuneRequest &,
+                     TuneCandidate &c) { c.compile = [](const Device &) { return CompiledKernels(); }; }),
+      "does not compile: user error: its compile gives no kernels");
+  EXPECT_REASON(reason(toy,
+                       [](TuneRequest &, TuneCandidate &c) {
+                         c.compile = [](const Device &) { return CompiledKernels{nullptr}; };
+                       }),
                 "does not compile: user error: its compile gives a null kernel");
 }
 
@@ -53,49 +54,53 @@ TEST(TunerFaults, CompileThatFailsOrThrows) {
   Toy toy;
   EXPECT_REASON(reason(toy, [&](TuneRequest &, TuneCandidate &c) { c = toy.toy({.waves = 17}); }),
                 "does not compile: user error: ");
-  EXPECT_REASON(reason(toy, [](TuneRequest &, TuneCandidate &c) {
-                  c.compile = [](const Device &) -> Result<CompiledKernels> {
-                    throw std::runtime_error("thrown on the way");
-                  };
-                }),
+  EXPECT_REASON(reason(toy,
+                       [](TuneRequest &, TuneCandidate &c) {
+                         c.compile = [](const Device &) -> Result<CompiledKernels> {
+                           throw std::runtime_error("thrown on the way");
+                         };
+                       }),
                 "the candidate's compile threw: thrown on the way");
-  EXPECT_REASON(reason(toy, [](TuneRequest &, TuneCandidate &c) {
-                  c.compile = [](const Device &) -> Result<CompiledKernels> { throw 7; };
-                }),
+  EXPECT_REASON(reason(toy,
+                       [](TuneRequest &, TuneCandidate &c) {
+                         c.compile = [](const Device &) -> Result<CompiledKernels> { throw 7; };
+                       }),
                 "threw something that is no std::exception");
 }
 
 TEST(TunerFaults, CompileThatCrashesOrExits) {
   Toy toy;
-  EXPECT_REASON(reason(toy, [](TuneRequest &, TuneCandidate &c) {
-                  c.compile = [](const Device &) -> Result<CompiledKernels> {
-                    std::raise(SIGSEGV);
-                    return CompiledKernels();
-                  };
-                }),
+  EXPECT_REASON(reason(toy,
+                       [](TuneRequest &, TuneCandidate &c) {
+                         c.compile = [](const Device &) -> Result<CompiledKernels> {
+                           std::raise(SIGSEGV);
+                           return CompiledKernels();
+                         };
+                       }),
                 "does not compile: user error: its process ended with signal 11");
-  EXPECT_REASON(reason(toy, [](TuneRequest &, TuneCandidate &c) {
-                  c.compile = [](const Device &) -> Result<CompiledKernels> { std::abort(); };
-                }),
+  EXPECT_REASON(reason(toy,
+                       [](TuneRequest &, TuneCandidate &c) {
+                         c.compile = [](const Device &) -> Result<CompiledKernels> { std::abort(); };
+                       }),
                 "its process ended with signal 6");
-  EXPECT_REASON(reason(toy, [](TuneRequest &, TuneCandidate &c) {
-                  c.compile = [](const Device &) -> Result<CompiledKernels> { std::_Exit(3); };
-                }),
+  EXPECT_REASON(reason(toy,
+                       [](TuneRequest &, TuneCandidate &c) {
+                         c.compile = [](const Device &) -> Result<CompiledKernels> { std::_Exit(3); };
+                       }),
                 "its process ended with exit code 3");
 }
 
 TEST(TunerFaults, CompileThatHangs) {
   Toy toy;
   const auto start = std::chrono::steady_clock::now();
-  EXPECT_REASON(reason(
-                    toy,
-                    [](TuneRequest &, TuneCandidate &c) {
-                      c.compile = [](const Device &) -> Result<CompiledKernels> {
-                        for (;;)
-                          std::this_thread::sleep_for(std::chrono::seconds(1));
-                      };
-                    },
-                    {.compile_seconds = 3}),
+  EXPECT_REASON(reason(toy,
+                       [](TuneRequest &, TuneCandidate &c) {
+                         c.compile = [](const Device &) -> Result<CompiledKernels> {
+                           for (;;)
+                             std::this_thread::sleep_for(std::chrono::seconds(1));
+                         };
+                       },
+                       {.compile_seconds = 3}),
                 "does not compile: user error: it takes longer than 3 s");
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(60));
 }
@@ -114,14 +119,16 @@ TEST(TunerFaults, KernelThatSpillsToMemory) {
   const Buffer<float> out = toy.device.allocate<float>(8192).value();
   // 128 elements a lane, and 64 registers.
   const ToyConfig config{.block = 8192, .waves = 1, .waves_per_eu = 8};
-  EXPECT_REASON(reason(toy, [&](TuneRequest &, TuneCandidate &c) {
-                  c = candidate(heavy, toy.device.stream(), {1}, config, large, out);
-                }),
+  EXPECT_REASON(reason(toy,
+                       [&](TuneRequest &, TuneCandidate &c) {
+                         c = candidate(heavy, toy.device.stream(), {1}, config, large, out);
+                       }),
                 "does not fit: user error: kernel 'scale_by_sum' spills to memory");
 }
 
 /// A compiled kernel as if it took these resources.
-CompiledKernel with_resources(const std::shared_ptr<const CompiledKernel> &kernel, const Resources &resources) {
+CompiledKernel with_resources(const std::shared_ptr<const CompiledKernel> &kernel,
+                              const Resources &resources) {
   jit::Binary binary = *kernel->binary();
   binary.resources = resources;
   return {std::shared_ptr<const ir::Function>(kernel, &kernel->function()),
@@ -139,21 +146,24 @@ TEST(TunerFaults, ResourcesThatRefuse) {
     return jit::check_resources(with_resources(four, resources));
   };
   EXPECT_TRUE(check({.vgpr = 64, .occupancy = 4}));
-  EXPECT_TRUE(check({.vgpr = 64, .spills = 9, .occupancy = 8})) << "scalars in lanes of registers touch no memory";
+  EXPECT_TRUE(check({.vgpr = 64, .spills = 9, .occupancy = 8}))
+      << "scalars in lanes of registers touch no memory";
   EXPECT_REASON(check({.vgpr = 64, .scratch = 4, .occupancy = 8}).error().text(), "4 bytes of scratch");
   EXPECT_REASON(check({.vgpr = 512, .lds = 170'000}).error().text(), "a workgroup does not fit");
-  EXPECT_REASON(check({.vgpr = 200, .occupancy = 2}).error().text(), "has 2 waves a SIMD, waves_per_eu asks for 4");
+  EXPECT_REASON(check({.vgpr = 200, .occupancy = 2}).error().text(),
+                "has 2 waves a SIMD, waves_per_eu asks for 4");
 }
 
 TEST(TunerFaults, WhatTheRequestDoesNotAccept) {
   Toy toy;
-  EXPECT_REASON(reason(toy, [](TuneRequest &request, TuneCandidate &) {
-                  request.accept = [](const CompiledKernel &kernel) -> Status {
-                    if (kernel.config().starts_with("block=256,"))
-                      return user_error("not this one");
-                    return {};
-                  };
-                }),
+  EXPECT_REASON(reason(toy,
+                       [](TuneRequest &request, TuneCandidate &) {
+                         request.accept = [](const CompiledKernel &kernel) -> Status {
+                           if (kernel.config().starts_with("block=256,"))
+                             return user_error("not this one");
+                           return {};
+                         };
+                       }),
                 "does not fit: user error: not this one");
 }
 
@@ -161,23 +171,26 @@ TEST(TunerFaults, RunThatIsNoFunctionFailsOrThrows) {
   Toy toy;
   EXPECT_REASON(reason(toy, [](TuneRequest &, TuneCandidate &c) { c.run = nullptr; }),
                 "does not run: user error: the candidate's run is a null function");
-  EXPECT_REASON(reason(toy, [](TuneRequest &, TuneCandidate &c) {
-                  c.run = []() -> Result<std::vector<LaunchInfo>> { throw std::runtime_error("run away"); };
-                }),
+  EXPECT_REASON(reason(toy,
+                       [](TuneRequest &, TuneCandidate &c) {
+                         c.run = []() -> Result<std::vector<LaunchInfo>> {
+                           throw std::runtime_error("run away");
+                         };
+                       }),
                 "does not run: user error: the candidate's run threw: run away");
-  EXPECT_REASON(reason(toy, [](TuneRequest &, TuneCandidate &c) {
-                  c.run = []() -> Result<std::vector<LaunchInfo>> { return device_error("no way"); };
-                }),
+  EXPECT_REASON(reason(toy,
+                       [](TuneRequest &, TuneCandidate &c) {
+                         c.run = []() -> Result<std::vector<LaunchInfo>> { return device_error("no way"); };
+                       }),
                 "does not run: device error: no way");
 }
 
 TEST(TunerFaults, AnEndlessKernelCostsItsBudget) {
   Toy toy;
   const auto start = std::chrono::steady_clock::now();
-  EXPECT_REASON(
-      reason(toy, [&](TuneRequest &, TuneCandidate &c) { c = toy.toy({.flaw = Flaw::Endless}); },
-             {.instructions = 1 << 20}),
-      "does not run: user error: it executed its 1048576 wave instructions and has not ended");
+  EXPECT_REASON(reason(toy, [&](TuneRequest &, TuneCandidate &c) { c = toy.toy({.flaw = Flaw::Endless}); },
+                       {.instructions = 1 << 20}),
+                "does not run: user error: it executed its 1048576 wave instructions and has not ended");
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(60));
   // The budget is that of the candidate: launches outside know nothing of it.
   EXPECT_FALSE(LaunchBudget::left());
@@ -195,31 +208,32 @@ TEST(TunerFaults, ABudgetCountsAllLaunchesOfARun) {
 
 TEST(TunerFaults, HooksThatFailOrThrow) {
   Toy toy;
-  EXPECT_REASON(reason(toy, [&](TuneRequest &request, TuneCandidate &) {
-                  request.prepare = [calls = 0]() mutable -> Status {
-                    if (calls++ == 0)
-                      throw std::runtime_error("not ready");
-                    return {};
-                  };
-                }),
+  EXPECT_REASON(reason(toy,
+                       [&](TuneRequest &request, TuneCandidate &) {
+                         request.prepare = [calls = 0]() mutable -> Status {
+                           if (calls++ == 0)
+                             throw std::runtime_error("not ready");
+                           return {};
+                         };
+                       }),
                 "cannot be prepared: user error: prepare threw: not ready");
-  EXPECT_REASON(reason(toy, [&](TuneRequest &request, TuneCandidate &) {
-                  request.validate = [&, calls = 0]() mutable -> Status {
-                    if (calls++ == 0)
-                      throw std::runtime_error("no reference");
-                    return toy.check();
-                  };
-                }),
+  EXPECT_REASON(reason(toy,
+                       [&](TuneRequest &request, TuneCandidate &) {
+                         request.validate = [&, calls = 0]() mutable -> Status {
+                           if (calls++ == 0)
+                             throw std::runtime_error("no reference");
+                           return toy.check();
+                         };
+                       }),
                 "wrong: user error: validate threw: no reference");
 }
 
 TEST(TunerFaults, FiguresThatAreNone) {
   Toy toy;
-  for (const double figure : {std::numeric_limits<double>::quiet_NaN(), -1.0, 0.0,
-                              std::numeric_limits<double>::infinity()}) {
-    const FakeRanking ranking([&](const std::string &config, int) {
-      return config.starts_with("block=256,") ? figure : 5;
-    });
+  for (const double figure :
+       {std::numeric_limits<double>::quiet_NaN(), -1.0, 0.0, std::numeric_limits<double>::infinity()}) {
+    const FakeRanking ranking(
+        [&](const std::string &config, int) { return config.starts_with("block=256,") ? figure : 5; });
     EXPECT_REASON(reason(toy, [](TuneRequest &, TuneCandidate &) {}, {.ranking = &ranking}), "no figure: ");
   }
   const FakeRanking thrower([](const std::string &config, int) -> double {
@@ -233,10 +247,12 @@ TEST(TunerFaults, FiguresThatAreNone) {
 
 TEST(TunerFaults, TextThatIsNotUtf8) {
   Toy toy;
-  const std::string latin = "gr\xfc\xdf" "e";
-  EXPECT_REASON(reason(toy, [&](TuneRequest &, TuneCandidate &c) {
-                  c.run = [&]() -> Result<std::vector<LaunchInfo>> { return user_error(latin); };
-                }),
+  const std::string latin = "gr\xfc\xdf"
+                            "e";
+  EXPECT_REASON(reason(toy,
+                       [&](TuneRequest &, TuneCandidate &c) {
+                         c.run = [&]() -> Result<std::vector<LaunchInfo>> { return user_error(latin); };
+                       }),
                 latin);
   TuneRequest request = toy.request({{}});
   request.key = latin;

@@ -34,9 +34,9 @@ protected:
     return report && report->winner;
   }
 
-  static inline const std::vector<ToyConfig> configs = {
-      {.block = 256}, {.block = 512},          {.block = 1024}, {.block = 2048, .flaw = Flaw::Wrong},
-      {.waves = 17},  {.block = 256, .waves = 2}};
+  static inline const std::vector<ToyConfig> configs = {{.block = 256},  {.block = 512},
+                                                        {.block = 1024}, {.block = 2048, .flaw = Flaw::Wrong},
+                                                        {.waves = 17},   {.block = 256, .waves = 2}};
 
 private:
   TemporaryDirectory temporary_;

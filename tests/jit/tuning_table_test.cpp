@@ -9,9 +9,9 @@
 #include <gtest/gtest.h>
 
 #include "jit/tune/table_file.h"
+#include "tests/jit/temporary_directory.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/SHA256.h"
-#include "tests/jit/temporary_directory.h"
 
 namespace nereid::test {
 namespace {
@@ -36,7 +36,9 @@ std::string with_checksum(const std::string &lines) {
   return lines + "{\"sha256\":\"" + llvm::toHex(hash, /*LowerCase=*/true) + "\"}\n";
 }
 
-void write(const std::string &path, const std::string &text) { std::ofstream(path, std::ios::binary) << text; }
+void write(const std::string &path, const std::string &text) {
+  std::ofstream(path, std::ios::binary) << text;
+}
 
 TEST(TuningTable, IsReadableAndDoesNotDependOnTheOrderOfRecords) {
   KernelTunings tunings("scale", "a device");
@@ -65,8 +67,8 @@ TEST(TuningTable, IsReadableAndDoesNotDependOnTheOrderOfRecords) {
 TEST(TuningTable, KeepsOneOfTwoRecordsInWhateverOrderTheyCome) {
   const TuningRecord slow = record("k", "c", 2), fast = record("k", "c", 1);
   const TuningRecord wrong = rejected("k", "c", "wrong"), late = rejected("k", "c", "no figure");
-  for (const auto &[a, b, kept] : {std::tuple(slow, fast, fast), std::tuple(fast, wrong, wrong),
-                                   std::tuple(late, wrong, late)}) {
+  for (const auto &[a, b, kept] :
+       {std::tuple(slow, fast, fast), std::tuple(fast, wrong, wrong), std::tuple(late, wrong, late)}) {
     EXPECT_EQ(kept_of(a, b), kept);
     EXPECT_EQ(kept_of(b, a), kept);
   }
@@ -127,7 +129,7 @@ TEST(TuningTable, LooksUpWinners) {
 TEST(TuningTable, HasDistinctFilesForDistinctKernelsAndDevices) {
   std::set<std::string> paths;
   const std::string longer(300, 'a');
-  const std::vector<std::string> names = {"a-b",  "a_b", "a b", "a@b", "a",  "a@",         "a%20b",
+  const std::vector<std::string> names = {"a-b", "a_b", "a b", "a@b", "a",    "a@",         "a%20b",
                                           "a/b", "A",   "",    "..",  longer, longer + "b", "\xc3\xbc"};
   for (const std::string &kernel : names)
     for (const std::string &device : names) {
@@ -188,12 +190,14 @@ TEST(TuningTable, DamageIsAnErrorThatNamesTheFileAndWhatToDo) {
 TEST(TuningTable, ALineThatIsNoRecordIsDamageEvenUnderItsChecksum) {
   for (const char *line :
        {R"({"key":"n=1"})", R"({"config":"c","figure":1})", R"({"key":"n=1","config":"c"})",
-        R"({"key":"n=1","config":"c","figure":-1})", R"({"key":"n=1","config":"c","figure":1,"rejected":"x"})",
+        R"({"key":"n=1","config":"c","figure":-1})",
+        R"({"key":"n=1","config":"c","figure":1,"rejected":"x"})",
         R"({"key":"n=1","config":"c","figure":"1"})", R"({"key":1,"config":"c","figure":1})",
-        R"({"key":"n=1","config":"c","figure":1,"more":1})", R"({"key":"n=1","config":"c","figure":1,"vgpr":-1})",
-        "[]", ""}) {
-    const std::string text =
-        R"({"format":"nereid tuning table 1","kernel":"k","device":"d"})" "\n" + std::string(line) + "\n";
+        R"({"key":"n=1","config":"c","figure":1,"more":1})",
+        R"({"key":"n=1","config":"c","figure":1,"vgpr":-1})", "[]", ""}) {
+    const std::string text = R"({"format":"nereid tuning table 1","kernel":"k","device":"d"})"
+                             "\n" +
+                             std::string(line) + "\n";
     const auto parsed = KernelTunings::parse(with_checksum(text), "t");
     ASSERT_FALSE(parsed) << line;
     EXPECT_NE(parsed.error().message.find("line 2"), std::string::npos) << parsed.error().text();

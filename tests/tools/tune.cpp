@@ -44,7 +44,8 @@ TEST(Tune, FindsAWinnerAmongTheConfigsOfAPath) {
   const auto found = winners(result);
   ASSERT_EQ(found.count("M=8,N=64,K=256"), 1u) << result.out;
   EXPECT_TRUE(found.at("M=8,N=64,K=256").starts_with("path=fused,block_m=16")) << result.out;
-  EXPECT_EQ(result.err, "M=8,N=64,K=256: " + found.at("M=8,N=64,K=256") + "\n") << "lines where there is no terminal";
+  EXPECT_EQ(result.err, "M=8,N=64,K=256: " + found.at("M=8,N=64,K=256") + "\n")
+      << "lines where there is no terminal";
 }
 
 TEST(Tune, OffTakesTheFirst) {
@@ -75,8 +76,9 @@ TEST(Tune, ShardsOfAListMergeToTheTableOfTheWhole) {
   const std::string list = "M,N,K\n8,64,256\n\n16,64,256   # a comment\n8,64,256\n8,128,256\n";
   directory.write("shapes.csv", list.data(), list.size());
   const auto tune = [&](const std::string &table, const std::vector<std::string> &more) {
-    std::vector<std::string> arguments = {"tune",     "--shapes", directory.path("shapes.csv"), "--path", "fused",
-                                          "--device", "sim",      "--table", directory.path(table), "--json"};
+    std::vector<std::string> arguments = {
+        "tune", "--shapes", directory.path("shapes.csv"), "--path", "fused", "--device",
+        "sim",  "--table",  directory.path(table),        "--json"};
     arguments.insert(arguments.end(), more.begin(), more.end());
     const CommandResult result = run_command(arguments);
     EXPECT_EQ(result.exit_code, 0) << result.err;
@@ -85,8 +87,9 @@ TEST(Tune, ShardsOfAListMergeToTheTableOfTheWhole) {
   EXPECT_EQ(tune("whole", {}).size(), 3u);
   EXPECT_EQ(tune("part1", {"--shard", "1/2"}).size(), 2u);
   EXPECT_EQ(tune("part2", {"--shard", "2/2"}).size(), 1u);
-  const CommandResult merged = run_command({"tune", "merge", directory.path("merged"), directory.path("part1"),
-                                            directory.path("part2") + table_name, "--json"});
+  const CommandResult merged =
+      run_command({"tune", "merge", directory.path("merged"), directory.path("part1"),
+                   directory.path("part2") + table_name, "--json"});
   EXPECT_EQ(merged.exit_code, 0) << merged.err;
   EXPECT_EQ(merged.json().getArray("tables")->size(), 1u);
   EXPECT_EQ(content(directory.path("merged") + table_name), content(directory.path("whole") + table_name));
@@ -110,7 +113,7 @@ TEST(Tune, ImportFillsOnlyWhatIsMissing) {
   // Made up, in the form of aiter's tables.
   const std::string csv =
       "cu_num,M,N,K,kernelId,splitK,us,kernelName,tflops,bw,errRatio\n"
-      "256,8,64,256,1,0,5.5,f4gemm_bf16_per1x32Fp4_BpreShuffle_32x128,1,1,0.0\n"   // tuned already
+      "256,8,64,256,1,0,5.5,f4gemm_bf16_per1x32Fp4_BpreShuffle_32x128,1,1,0.0\n"     // tuned already
       "256,64,512,1024,1,1,7.25,f4gemm_bf16_per1x32Fp4_BpreShuffle_64x128,1,1,0.0\n" // split in two
       "256,64,512,1024,2,0,6.5,a4w4_blockscale_256x32x64x128_16x16,1,1,0.0\n"        // the same, faster
       "256,64,512,2048,3,0,6.5,f4gemm_bf16_per1x32Fp4_BpreShuffle_33x128,1,1,0.0\n"  // no such tile here
@@ -118,8 +121,8 @@ TEST(Tune, ImportFillsOnlyWhatIsMissing) {
       "80,64,1024,1024,1,0,9,f4gemm_bf16_per1x32Fp4_BpreShuffle_64x128,1,1,0.0\n";   // another GPU
   directory.write("tuned.csv", csv.data(), csv.size());
   const auto import = [&] {
-    const CommandResult result = run_command({"tune", "import", directory.path("tuned.csv"), "--device", "sim",
-                                              "--table", directory.path("t"), "--json"});
+    const CommandResult result = run_command({"tune", "import", directory.path("tuned.csv"), "--device",
+                                              "sim", "--table", directory.path("t"), "--json"});
     EXPECT_EQ(result.exit_code, 0) << result.err;
     return result.json();
   };
@@ -143,13 +146,14 @@ TEST(Tune, ImportFillsOnlyWhatIsMissing) {
 
 TEST(Tune, ImportRefusesWhatIsNoTable) {
   const WorkDirectory directory;
-  for (const auto &[csv, text] : {std::pair("", "there is no column M"),
-                                  std::pair("M,N,K,us\n", "there is no column kernelName"),
-                                  std::pair("M,N,K,us,kernelName\n1,2\n", ":2: it has 2 columns"),
-                                  std::pair("M,N,K,us,kernelName\nx,2,3,4,k\n", ":2: M is no number")}) {
+  for (const auto &[csv, text] :
+       {std::pair("", "there is no column M"), std::pair("M,N,K,us\n", "there is no column kernelName"),
+        std::pair("M,N,K,us,kernelName\n1,2\n", ":2: it has 2 columns"),
+        std::pair("M,N,K,us,kernelName\nx,2,3,4,k\n", ":2: M is no number")}) {
     directory.write("bad.csv", csv, std::string(csv).size());
-    expect_refused({"tune", "import", directory.path("bad.csv"), "--device", "sim", "--table", directory.path("t")}, 2,
-                   text);
+    expect_refused(
+        {"tune", "import", directory.path("bad.csv"), "--device", "sim", "--table", directory.path("t")}, 2,
+        text);
   }
   EXPECT_FALSE(llvm::sys::fs::exists(directory.path("t")));
 }
