@@ -10,6 +10,13 @@
 #include "jit/tune/estimate.h"
 
 namespace nereid {
+namespace {
+
+std::string name_of(const LaunchInfo &launch) {
+  return launch.compiled ? "kernel '" + launch.kernel() + "'" : "a launch without a kernel";
+}
+
+} // namespace
 
 Result<double> DeviceTime::figure(const RankedCandidate &candidate, int runs) const {
   std::vector<double> times;
@@ -34,7 +41,7 @@ Result<double> SimulatedTime::figure(const RankedCandidate &candidate, int) cons
   double sum = 0;
   for (const LaunchInfo &launch : candidate.launches) {
     if (!launch.time)
-      return user_error("the device did not time kernel '" + launch.kernel() + "'",
+      return user_error("the device did not time " + name_of(launch),
                         "Simulated times need compiled code on a simulator; unset NEREID_INTERPRET");
     sum += launch.time->us;
   }
@@ -44,8 +51,8 @@ Result<double> SimulatedTime::figure(const RankedCandidate &candidate, int) cons
 Result<double> Estimate::figure(const RankedCandidate &candidate, int) const {
   double sum = 0;
   for (const LaunchInfo &launch : candidate.launches) {
-    if (!launch.instructions)
-      return environment_error("the device counted no instructions of kernel '" + launch.kernel() + "'",
+    if (!launch.instructions || !launch.compiled)
+      return environment_error("the device counted no instructions of " + name_of(launch),
                                "An estimate needs compiled code on the simulator; unset NEREID_INTERPRET");
     sum += estimated_slots({launch.grid.count(), launch.compiled->block() / 64, launch.resources().occupancy,
                             launch.instructions->total, launch.instructions->longest_wave});

@@ -132,7 +132,12 @@ Status Tuning::check(size_t index) {
   if (reject(index, "cannot be prepared", hooks_.before_checked_run(candidate)))
     return {};
   const auto run = [&](const CandidateRun &function, const char *what, sim::Timing timing) -> Status {
-    NEREID_TRY(outcome(index).launches, launch(function, what, timing));
+    NEREID_TRY(std::vector<LaunchInfo> launches, launch(function, what, timing));
+    for (const LaunchInfo &info : launches)
+      if (!info.compiled)
+        return user_error(fmt::format("{} gives a launch without a kernel", what),
+                          "Return what the launches returned");
+    outcome(index).launches = std::move(launches);
     outcome(index).record.launches = static_cast<unsigned>(outcome(index).launches.size());
     return stream_.synchronize();
   };

@@ -185,6 +185,17 @@ TEST(TunerFaults, RunThatIsNoFunctionFailsOrThrows) {
                 "does not run: device error: no way");
 }
 
+TEST(TunerFaults, RunThatGivesALaunchWithoutAKernel) {
+  Toy toy;
+  EXPECT_REASON(reason(toy,
+                       [](TuneRequest &, TuneCandidate &c) {
+                         c.run = []() -> Result<std::vector<LaunchInfo>> {
+                           return std::vector<LaunchInfo>(1);
+                         };
+                       }),
+                "does not run: user error: the candidate's run gives a launch without a kernel");
+}
+
 TEST(TunerFaults, AnEndlessKernelCostsItsBudget) {
   Toy toy;
   const auto start = std::chrono::steady_clock::now();
