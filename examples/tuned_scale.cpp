@@ -1,5 +1,7 @@
 // Tunes a kernel of one's own over a generated space of configs, and finds the choice again in its table.
 #include <cstdio>
+#include <filesystem>
+#include <string>
 #include <vector>
 
 #include <nereid/nereid.h>
@@ -17,6 +19,9 @@ void scale(const ScaleConfig &c, Ptr<const f32> x, Ptr<f32> y, Int n) {
   store(y + i, load(x + i, i < n) * 3.0F, i < n);
 }
 
+/// Where the tables are.
+std::string directory() { return std::filesystem::temp_directory_path() / "nereid_tuned_scale"; }
+
 Result<ScaleConfig> tuned(const Stream &stream, const Buffer<float> &x, const Buffer<float> &y, int n) {
   Kernel kernel("scale", scale);
   ConfigSpace<ScaleConfig> space;
@@ -29,7 +34,7 @@ Result<ScaleConfig> tuned(const Stream &stream, const Buffer<float> &x, const Bu
     NEREID_TRY(const std::vector<float> result, y.to_host());
     return result == std::vector<float>(n, 6.0F) ? Status() : user_error("an element is not 6");
   };
-  NEREID_TRY(const TuneReport report, tune(request, stream, {.table = "tuning_example"}));
+  NEREID_TRY(const TuneReport report, tune(request, stream, {.table = directory()}));
   std::printf("%s", report.text().c_str());
   return report.best<ScaleConfig>();
 }
@@ -40,7 +45,7 @@ int main() {
   Buffer<float> x = device.upload(std::vector<float>(n, 2.0F)).value();
   Buffer<float> y = device.allocate<float>(n).value();
   Result<ScaleConfig> best = tuned(device.stream(), x, y, n);
-  Result<TuningTable> table = TuningTable::load("tuning_example", device.name());
+  Result<TuningTable> table = TuningTable::load(directory(), device.name());
   if (!best || !table) {
     std::fprintf(stderr, "%s\n", (best ? table.error() : best.error()).text().c_str());
     return 1;

@@ -10,7 +10,7 @@
 #include "base/result.h"
 #include "jit/device/launch.h"
 #include "jit/kernel.h"
-#include "jit/tune/compile_workers.h"
+#include "jit/tune/compile_function.h"
 #include "jit/tune/memory_range.h"
 
 namespace nereid {

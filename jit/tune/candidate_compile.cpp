@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "jit/tune/compile_workers.h"
 #include "jit/tune/guarded_call.h"
 #include "jit/tune/reason_text.h"
 #include "jit/tune/resource_checks.h"

@@ -1,23 +1,12 @@
 #pragma once
 
 #include <functional>
-#include <memory>
 #include <span>
 #include <vector>
 
 #include "base/result.h"
 #include "jit/cache/precompiled.h"
-#include "jit/compile/compiled_kernel.h"
-#include "jit/device/device.h"
-
-namespace nereid {
-
-/// The kernels that one candidate launches.
-using CompiledKernels = std::vector<std::shared_ptr<const CompiledKernel>>;
-/// Compiles them for a device.
-using CompileFunction = std::function<Result<CompiledKernels>(const Device &)>;
-
-} // namespace nereid
+#include "jit/tune/compile_function.h"
 
 namespace nereid::jit {
 

@@ -7,7 +7,7 @@
 #include "base/result.h"
 #include "dsl/config.h"
 #include "jit/device/launch.h"
-#include "jit/tune/compile_workers.h"
+#include "jit/tune/compile_function.h"
 #include "jit/tune/tuning_record.h"
 
 namespace nereid {

@@ -116,7 +116,9 @@ Result<std::vector<LaunchInfo>> Tuning::launch(const CandidateRun &run, const st
                                                sim::Timing timing) const {
   const LaunchBudget budget(options_.instructions);
   const std::optional<sim::CacheState> caches = ranking_.timed_with();
-  const TimedLaunches timed({caches ? timing : sim::Timing::Off, caches.value_or(sim::CacheState::Cold)});
+  std::optional<TimedLaunches> timed;
+  if (caches)
+    timed.emplace(LaunchTiming{timing, *caches});
   Result<std::vector<LaunchInfo>> launches = jit::guarded_call(what, run);
   // The simulator's own message says where it was, which depends on the host's threads.
   if (!launches && LaunchBudget::left() == 0)

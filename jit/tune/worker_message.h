@@ -5,7 +5,8 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "jit/tune/compile_workers.h"
+#include "jit/cache/precompiled.h"
+#include "jit/tune/compile_function.h"
 
 namespace nereid::jit {
 

@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <thread>
 
+#include "jit/cache/precompiled.h"
 #include "jit/compile/compiler.h"
 #include "jit/device/launch_scope.h"
 #include "jit/tune/resource_checks.h"
@@ -48,6 +49,18 @@ TEST(TunerFaults, CompileThatIsNoFunctionOrGivesNothing) {
                          c.compile = [](const Device &) { return CompiledKernels{nullptr}; };
                        }),
                 "does not compile: user error: its compile gives a null kernel");
+}
+
+TEST(TunerWorkers, HandOverWhatTheyCompile) {
+  Toy toy;
+  const auto report = toy.tune(toy.request({{.block = 512}}));
+  ASSERT_TRUE(report) << report.error().text();
+  const CompiledKernel &kernel = *report->candidates.at(0).kernels.at(0);
+  EXPECT_GT(kernel.code_object().size(), 0u);
+  EXPECT_EQ(kernel.times().codegen, 0) << "this process compiled nothing";
+  EXPECT_EQ(kernel.cache(), CacheLevel::None) << "and the disk cache is off";
+  EXPECT_GT(kernel.resources().vgpr, 0u);
+  EXPECT_FALSE(jit::PrecompiledKernels::find(kernel.key())) << "they are not kept longer than needed";
 }
 
 TEST(TunerFaults, CompileThatFailsOrThrows) {
