@@ -21,6 +21,7 @@ Example:
 struct Options {
   std::string out;
   std::vector<std::string> in;
+  bool best = false;
 };
 
 /// The tables of a directory, or the file itself.
@@ -39,6 +40,14 @@ Result<std::vector<std::string>> tables_at(const std::string &path) {
   return tables;
 }
 
+/// The last of the tables that go into the same file.
+const KernelTunings *last_of_file(const std::vector<KernelTunings> &all, const KernelTunings &tunings) {
+  const auto found = std::find_if(all.rbegin(), all.rend(), [&](const KernelTunings &other) {
+    return other.kernel() == tunings.kernel() && other.device() == tunings.device();
+  });
+  return &*found;
+}
+
 Outcome merge(const Options &options) {
   std::vector<KernelTunings> all;
   for (const std::string &path : options.in) {
@@ -54,7 +63,12 @@ Outcome merge(const Options &options) {
   llvm::json::Array tables;
   for (const KernelTunings &tunings : all) {
     const TableFile file(options.out, tunings.kernel(), tunings.device());
-    NEREID_CHECK(file.update([&](KernelTunings &merged) { return merged.add(tunings); }));
+    NEREID_CHECK(file.update([&](KernelTunings &merged) -> Status {
+      NEREID_CHECK(merged.add(tunings));
+      if (options.best && &tunings == last_of_file(all, tunings))
+        merged = merged.winners();
+      return {};
+    }));
     if (const llvm::json::Value path = json_string(file.path());
         std::find(tables.begin(), tables.end(), path) == tables.end()) {
       outcome.text += file.path() + "\n";
@@ -72,6 +86,7 @@ void add_tune_merge(CLI::App &tune, Invocation &invocation) {
   CLI::App *command = add_command(tune, invocation, "merge", "Put tuning tables together",
                                   [options] { return merge(*options); });
   command->footer(footer);
+  command->add_flag("--best", options->best, "Keep the winner of each key alone");
   command->add_option("OUT", options->out, "Directory of the merged tables")->required();
   command->add_option("IN", options->in, "Tables, or directories of them")->required();
 }

@@ -38,6 +38,14 @@ std::vector<TuningRecord> KernelTunings::records(std::string_view key) const {
   return all;
 }
 
+KernelTunings KernelTunings::winners() const {
+  KernelTunings winners(kernel_, device_);
+  for (const auto &[key, configs] : records_)
+    if (const TuningRecord *record = winner(key))
+      winners.add(*record);
+  return winners;
+}
+
 void KernelTunings::add(const TuningRecord &record) {
   const auto [place, added] = records_[record.key].try_emplace(record.config, record);
   if (!added && &kept_of(place->second, record) == &record)

@@ -29,6 +29,9 @@ public:
   std::vector<std::string> keys() const;
   std::vector<TuningRecord> records(std::string_view key) const;
 
+  /// The winners alone, as tables that are shipped have them.
+  KernelTunings winners() const;
+
   /// Takes a record; the one of the same key and config stays where kept_of says so.
   void add(const TuningRecord &record);
   /// Adds the records of another table, which counts as the later one. Error (User): it is of another kernel

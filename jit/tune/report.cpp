@@ -33,6 +33,10 @@ llvm::json::Object json_of(const TuneOutcome &outcome) {
       object["instructions"] = static_cast<int64_t>(launch.instructions->total);
       object["longest_wave"] = static_cast<int64_t>(launch.instructions->longest_wave);
     }
+    if (launch.time) {
+      object["us"] = rounded_figure(launch.time->us);
+      object["limit"] = launch.time->limit;
+    }
     launches.push_back(std::move(object));
   }
   const TuningRecord &record = outcome.record;

@@ -171,9 +171,14 @@ Status Tuning::rank(size_t index, int runs) {
 }
 
 bool Tuning::reject(size_t index, const char *reason, const Status &status) {
-  if (!status)
-    outcome(index).record.rejected = fmt::format("{}: {}", reason, jit::reason_text(status.error()));
-  return !status;
+  if (status)
+    return false;
+  TuningRecord &record = outcome(index).record;
+  record.rejected = fmt::format("{}: {}", reason, jit::reason_text(status.error()));
+  // What the machine could not do it may do another time: without a code the record does not hold.
+  if (const Owner owner = status.error().owner; owner == Owner::Environment || owner == Owner::Device)
+    record.code.clear();
+  return true;
 }
 
 Status Tuning::keep(const std::vector<size_t> &indices) {
@@ -190,8 +195,13 @@ Status Tuning::keep(const std::vector<size_t> &indices) {
 
 void Tuning::report_progress(size_t count) {
   done_ += count;
-  if (options_.progress && count)
+  if (!options_.progress || !count)
+    return;
+  const std::function<Status()> show = [&] {
     options_.progress(done_, 2 * request_.candidates.size());
+    return Status();
+  };
+  (void)jit::guarded_call("progress", show); // a display that fails costs nothing
 }
 
 /// Of the candidates that are still measured those to measure more: the better half, and what ties with the
@@ -218,11 +228,12 @@ Status Tuning::run() {
   NEREID_CHECK(keep(over));
 
   const Rungs rungs = ranking_.rungs();
-  for (int runs = rungs.first; !alive.empty(); runs = std::min(2 * runs, rungs.last)) {
+  const int first = std::max(rungs.first, 1);
+  for (int runs = first; !alive.empty(); runs = std::min(2 * runs, rungs.last)) {
     const bool last = runs >= rungs.last;
     std::vector<size_t> ranked;
     for (const size_t i : alive) {
-      if (runs == rungs.first)
+      if (runs == first)
         NEREID_CHECK(check(i));
       if (outcome(i).record.rejected.empty())
         reject(i, "no figure", rank(i, runs));

@@ -130,6 +130,25 @@ TEST_F(Tables, FiguresOfOtherCodeOrRankingAreMeasuredAgain) {
   EXPECT_FALSE(report->candidates[0].stored);
 }
 
+TEST_F(Tables, WhatTheMachineCouldNotDoIsTriedAgain) {
+  Toy toy;
+  const FakeRanking fake([](const std::string &, int) { return 1; });
+  TuneRequest request = toy.request({{.block = 256}, {.block = 512}});
+  const CandidateRun run = request.candidates[0].run;
+  bool memory = false;
+  request.candidates[0].run = [&]() -> Result<std::vector<LaunchInfo>> {
+    return memory ? run() : environment_error("no memory is left");
+  };
+  const TuneOptions options{.ranking = &fake, .table = directory("t")};
+  EXPECT_NE(rejection(toy.tune(request, options), 0).find("no memory is left"), std::string::npos);
+  memory = true;
+  const auto report = toy.tune(request, options);
+  ASSERT_TRUE(report) << report.error().text();
+  EXPECT_FALSE(report->candidates[0].stored);
+  EXPECT_TRUE(report->candidates[0].record.figure);
+  EXPECT_TRUE(report->candidates[1].stored);
+}
+
 TEST_F(Tables, ADamagedTableEndsTuningBeforeAnythingIsDone) {
   ASSERT_TRUE(tune_all(directory("t")));
   std::filesystem::resize_file(path("t"), 100);
