@@ -1,5 +1,6 @@
 // nereid tune merge: tables of several machines into one directory.
 #include <algorithm>
+#include <map>
 
 #include <fmt/format.h>
 #include <llvm/Support/FileSystem.h>
@@ -40,42 +41,38 @@ Result<std::vector<std::string>> tables_at(const std::string &path) {
   return tables;
 }
 
-/// The last of the tables that go into the same file.
-const KernelTunings *last_of_file(const std::vector<KernelTunings> &all, const KernelTunings &tunings) {
-  const auto found = std::find_if(all.rbegin(), all.rend(), [&](const KernelTunings &other) {
-    return other.kernel() == tunings.kernel() && other.device() == tunings.device();
-  });
-  return &*found;
-}
-
-Outcome merge(const Options &options) {
-  std::vector<KernelTunings> all;
+/// All tables, by the file that they go into.
+Result<std::map<std::string, std::vector<KernelTunings>>> read_all(const Options &options) {
+  std::map<std::string, std::vector<KernelTunings>> all;
   for (const std::string &path : options.in) {
     NEREID_TRY(const std::vector<std::string> tables, tables_at(path));
     for (const std::string &table : tables) {
       NEREID_TRY(KernelTunings tunings, TableFile::read_path(table));
-      all.push_back(std::move(tunings));
+      all[table_path(options.out, tunings.kernel(), tunings.device())].push_back(std::move(tunings));
     }
   }
   if (all.empty())
     return user_error("there are no tables to merge", fmt::format("their names end in {}", table_suffix));
+  return all;
+}
+
+Outcome merge(const Options &options) {
+  NEREID_TRY(const auto all, read_all(options));
   Outcome outcome;
-  llvm::json::Array tables;
-  for (const KernelTunings &tunings : all) {
-    const TableFile file(options.out, tunings.kernel(), tunings.device());
+  llvm::json::Array paths;
+  for (const auto &[path, tables] : all) {
+    const TableFile file(options.out, tables.front().kernel(), tables.front().device());
     NEREID_CHECK(file.update([&](KernelTunings &merged) -> Status {
-      NEREID_CHECK(merged.add(tunings));
-      if (options.best && &tunings == last_of_file(all, tunings))
+      for (const KernelTunings &tunings : tables)
+        NEREID_CHECK(merged.add(tunings));
+      if (options.best)
         merged = merged.winners();
       return {};
     }));
-    if (const llvm::json::Value path = json_string(file.path());
-        std::find(tables.begin(), tables.end(), path) == tables.end()) {
-      outcome.text += file.path() + "\n";
-      tables.push_back(path);
-    }
+    outcome.text += path + "\n";
+    paths.push_back(json_string(path));
   }
-  outcome.json["tables"] = std::move(tables);
+  outcome.json["tables"] = std::move(paths);
   return outcome;
 }
 
