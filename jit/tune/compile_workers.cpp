@@ -29,6 +29,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+constexpr double max_seconds = 1e6; // a clock counts no more than some 300 years
+
 struct Worker {
   size_t job;
   pid_t process;
@@ -162,8 +164,8 @@ std::vector<Result<BinariesByKey>> compile_in_workers(std::span<const CompileFun
                                                       const std::function<void()> &finished) {
   const size_t workers =
       options.workers ? options.workers : std::max(1u, std::thread::hardware_concurrency());
-  const auto time =
-      std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(options.seconds));
+  const auto time = std::chrono::duration_cast<Clock::duration>(
+      std::chrono::duration<double>(std::min(options.seconds, max_seconds)));
   std::vector<Result<BinariesByKey>> outcomes(jobs.size(), BinariesByKey());
   std::list<Worker> running;
   const auto finish = [&](size_t job, Result<BinariesByKey> outcome) {

@@ -48,6 +48,7 @@ Result<MemoryHooks> MemoryHooks::make(const TuneRequest &request, const Stream &
 }
 
 Status MemoryHooks::save() {
+  NEREID_CHECK(stream_.synchronize());
   for (const MemoryRange &range : request_->restore) {
     saved_.emplace_back(range.bytes);
     NEREID_CHECK(stream_.interface().read(saved_.back().data(), range.address, range.bytes));

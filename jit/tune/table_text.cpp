@@ -60,9 +60,11 @@ std::string line_of(const TuningRecord &record, bool best) {
         json.attribute(field.name, utf8(record.*field.member));
       if (field.name == "config" && best)
         json.attribute(best_name, true);
-      if (field.name == "config" && record.figure)
-        json.attributeBegin(figure_name), json.rawValue(fmt::format("{}", *record.figure)),
-            json.attributeEnd();
+      if (field.name == "config" && record.figure) {
+        json.attributeBegin(figure_name);
+        json.rawValue(fmt::format("{}", *record.figure));
+        json.attributeEnd();
+      }
     }
     for (const NumberField &field : number_fields)
       if (record.*field.member)
