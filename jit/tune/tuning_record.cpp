@@ -28,9 +28,7 @@ bool says_more(const TuningRecord &a, const TuningRecord &b) {
 
 /// Whether `a` wins a tie with `b`.
 bool wins_tie(const TuningRecord &a, const TuningRecord &b) {
-  const auto cost = [](const TuningRecord &r) {
-    return std::tuple(r.launches, -static_cast<int64_t>(r.occupancy), r.vgpr, r.lds);
-  };
+  const auto cost = [](const TuningRecord &r) { return std::tuple(r.launches, r.vgpr, r.lds); };
   return cost(a) != cost(b) ? cost(a) < cost(b) : natural_less(a.config, b.config);
 }
 

@@ -36,9 +36,8 @@ inline constexpr std::string_view imported_ranking = "imported";
 /// The record that wins, or null when none has a figure. Only figures of the ranking that says most compare:
 /// device time, then simulated time, then an estimate, then what was imported; a ranking of the user's own
 /// goes before. Of those within tie_factor of the best figure, the one with the fewest launches wins; of
-/// these with the highest occupancy; of these with the least figure of vgpr, then of lds; then the config
-/// that is first in natural order. So the winner depends neither on the order of the records nor on noise
-/// below a tie.
+/// these with the fewest vector registers, then with the least LDS; then the config that is first in natural
+/// order. So the winner depends neither on the order of the records nor on noise below a tie.
 const TuningRecord *winner_of(std::span<const TuningRecord *const> records);
 
 /// Of two records of one key and config the one to keep: `later` when the code or the ranking differs, else a

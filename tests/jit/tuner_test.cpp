@@ -36,12 +36,12 @@ TEST(Tuner, HasNoWinnerWhenAllAreWrong) {
   EXPECT_NE(best.error().message.find("differs"), std::string::npos) << best.error().text();
 }
 
-TEST(Tuner, TiesWithinTwoPercentGoToFewerLaunchesThenOccupancyThenNaturalOrder) {
+TEST(Tuner, TiesWithinTwoPercentGoToFewerLaunchesThenRegistersThenNaturalOrder) {
   Toy toy;
   const FakeRanking equal([](const std::string &config, int) {
     return config.starts_with("block=1024") ? 101.9 : config.starts_with("block=128") ? 100 : 103;
   });
-  // 101.9 and 100 tie: both have one launch, and 128 comes before 1024.
+  // 101.9 and 100 tie: both have one launch, and 128 takes no more registers and comes first.
   TuneRequest request = toy.request({{.block = 2048}, {.block = 1024}, {.block = 128}});
   auto report = toy.tune(request, {.ranking = &equal});
   ASSERT_TRUE(report) << report.error().text();

@@ -1,6 +1,7 @@
 // Tables: their text, their files, what damages them, what they remember.
 #include "jit/tune/tuning_table.h"
 
+#include <algorithm>
 #include <fstream>
 #include <iterator>
 #include <set>
@@ -92,6 +93,27 @@ TEST(TuningTable, ComparesFiguresOfTheRankingThatSaysMost) {
   tunings.add(rejected("n=2", "block=3", "wrong"));
   EXPECT_EQ(tunings.winner("n=2"), nullptr);
   EXPECT_EQ(tunings.winner("n=3"), nullptr);
+}
+
+TEST(TuningTable, DecidesTiesByAFixedRule) {
+  TuningRecord plain = record("k", "block=256", 1), two = record("k", "block=2", 0.99);
+  TuningRecord large = record("k", "block=64", 0.985), lds = record("k", "block=8", 0.982),
+               slow = record("k", "b", 1.01);
+  plain.vgpr = two.vgpr = lds.vgpr = slow.vgpr = 8;
+  large.vgpr = 16;
+  two.launches = 2;
+  lds.lds = 1024;
+  const auto wins = [](std::vector<const TuningRecord *> records) {
+    const TuningRecord *winner = winner_of(records);
+    std::reverse(records.begin(), records.end());
+    EXPECT_EQ(winner_of(records), winner) << "in any order";
+    return winner->config;
+  };
+  EXPECT_EQ(wins({&plain, &two}), "block=256") << "fewer launches";
+  EXPECT_EQ(wins({&plain, &large}), "block=256") << "fewer registers";
+  EXPECT_EQ(wins({&plain, &lds}), "block=256") << "less LDS";
+  EXPECT_EQ(wins({&plain, &slow}), "b") << "the first in natural order";
+  EXPECT_EQ(wins({&slow, &lds}), "block=8") << "1.01 is more than 2 % above 0.982";
 }
 
 TEST(TuningTable, LooksUpWinners) {
