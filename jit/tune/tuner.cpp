@@ -18,6 +18,13 @@
 namespace nereid {
 namespace {
 
+std::vector<std::string> codes_of(const std::vector<LaunchInfo> &launches) {
+  std::vector<std::string> codes;
+  for (const LaunchInfo &launch : launches)
+    codes.push_back(launch.compiled->key());
+  return codes;
+}
+
 /// One call of tune().
 class Tuning {
 public:
@@ -110,8 +117,12 @@ Status Tuning::check(size_t index) {
     return {};
   if (reject(index, "wrong", jit::guarded_call("validate", request_.validate)))
     return {};
-  if (candidate.check && !reject(index, "cannot be prepared", hooks_.before_run()))
-    reject(index, "does not run", run(candidate.run, "the candidate's run", sim::Timing::Only));
+  if (!candidate.check || reject(index, "cannot be prepared", hooks_.before_run()))
+    return {};
+  const std::vector<std::string> checked = codes_of(outcome(index).launches);
+  if (!reject(index, "does not run", run(candidate.run, "the candidate's run", sim::Timing::Only)) &&
+      codes_of(outcome(index).launches) != checked)
+    outcome(index).record.rejected = "wrong: its check launches other code than its run";
   return {};
 }
 
