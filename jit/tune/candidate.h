@@ -25,8 +25,9 @@ struct TuneCandidate {
   /// All kernels that it launches. Called in a worker process too, with a simulator.
   CompileFunction compile;
   CandidateRun run; ///< what is ranked
-  /// The run whose results are validated, where that is not `run`: the same code on a smaller problem. With
-  /// it a simulator that is asked for times alone does not compute the results of `run`.
+  /// The run whose results are validated, where that is not `run`: the same kernels on a smaller problem; a
+  /// candidate whose check launches other code is rejected. With it a simulator that is asked for times alone
+  /// does not compute the results of `run`.
   CandidateRun check;
   std::vector<MemoryRange> writes; ///< poisoned before each run that is validated
 };

@@ -198,6 +198,12 @@ TEST(TunerFaults, RunThatIsNoFunctionFailsOrThrows) {
                 "does not run: device error: no way");
 }
 
+TEST(TunerFaults, CheckThatLaunchesOtherCodeThanTheRun) {
+  Toy toy;
+  EXPECT_REASON(reason(toy, [&](TuneRequest &, TuneCandidate &c) { c.check = toy.toy({.block = 1024}).run; }),
+                "wrong: its check launches other code than its run");
+}
+
 TEST(TunerFaults, RunThatGivesALaunchWithoutAKernel) {
   Toy toy;
   EXPECT_REASON(reason(toy,
