@@ -31,7 +31,8 @@ ProblemSize validated_size(const ProblemSize &size) {
   const auto shrink = [](int64_t extent, int64_t unit) {
     return extent <= 2 * unit ? extent : unit + extent % unit;
   };
-  return {shrink(size.m, 512), shrink(size.n, 1024), shrink(size.k, 2048)};
+  // Multiples of all blocks of the tuning lists, so that the code is the same.
+  return {shrink(size.m, 768), shrink(size.n, 256), shrink(size.k, 1024)};
 }
 
 /// Operands on a device and what runs on them.
