@@ -40,8 +40,9 @@ public:
   void access(Wave &wave, const Instruction &instruction, const MemoryAccess &access) override;
 
 private:
-  /// The farthest level of the lines of an access, which are then in the first cache.
-  Level touch(std::span<const uint64_t> lines, bool load, bool vector);
+  /// Notes the lines of an access, which are then in the first cache: where they were, and how many the cache
+  /// missed.
+  void touch(std::span<const uint64_t> lines, bool load, bool vector, TracedAccess &traced);
 
   const Memory::View &memory_;
   Footprint &footprint_;
