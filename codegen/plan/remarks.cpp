@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "codegen/assign/buffer_access.h"
+#include "codegen/assign/offset_bounds.h"
 #include "codegen/plan/conversions.h"
 #include "codegen/plan/kernel_plan.h"
 
@@ -14,7 +15,8 @@ namespace {
 class Collector {
 public:
   explicit Collector(const KernelPlan &plan)
-      : plan_(plan), function_(plan.function()), defined_(plan.index, plan.layouts) {}
+      : plan_(plan), function_(plan.function()), defined_(plan.index, plan.layouts),
+        bounds_(plan.index, plan.ranges) {}
 
   std::vector<Remark> run();
 
@@ -32,6 +34,7 @@ private:
   const KernelPlan &plan_;
   const ir::Function &function_;
   DefinedLayouts defined_;
+  OffsetBounds bounds_;
   std::vector<Remark> remarks_;
 };
 
@@ -157,7 +160,7 @@ void Collector::note_mask(const ir::Op &op) {
     return;
   const LinearLayout &layout = is_load ? plan_.layouts.layout(op.result()) : plan_.layouts.writes.at(&op);
   const LinearLayout leaders = access_leaders(plan_.index, plan_.axes, op, layout);
-  if (const auto objection = descriptor_objection(plan_.index, plan_.ranges, op.operands[0], leaders))
+  if (const auto objection = bounds_.objection(op.operands[0], leaders))
     add(RemarkKind::MaskBranches, op,
         fmt::format(
             "the mask of the {} becomes branches, as its address does not fit a buffer descriptor: {}",
