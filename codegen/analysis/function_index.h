@@ -45,10 +45,6 @@ private:
   std::unordered_map<const ir::Op *, const ir::Block *> blocks_;
 };
 
-/// dot or dot_scaled.
-inline bool is_dot(const ir::Op &op) {
-  return op.opcode == ir::Opcode::Dot || op.opcode == ir::Opcode::DotScaled;
-}
 /// The result of a view op: broadcast, expand_dims, reshape, permute, split or join, which only renames
 /// registers.
 bool is_view(const FunctionIndex &index, ir::ValueId value);

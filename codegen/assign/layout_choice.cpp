@@ -69,7 +69,7 @@ Status Chooser::assign_dots() {
     propagation_.at(*op);
     if (is_wave_split_loop(*op))
       NEREID_CHECK(assign_wave_split_accumulators(*op));
-    if (!is_dot(*op))
+    if (!ir::is_dot(op->opcode))
       continue;
     NEREID_TRY(DotPlan plan, plan_dot(function_, *op, sharing_of(*op)));
     propagation_.assign(op->result(), plan.result);

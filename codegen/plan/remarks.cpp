@@ -94,7 +94,7 @@ void Collector::note_sequential(const LoopPlan &loop) {
   const std::vector<ir::Op> &body = loop.op->blocks.front().ops;
   std::string message = fmt::format("stages = {} has no effect: no load is issued ahead, as {}",
                                     loop.op->integer("stages"), because(*loop.no_prefetch, *loop.op));
-  if (std::any_of(body.begin(), body.end(), is_dot))
+  if (std::any_of(body.begin(), body.end(), [](const ir::Op &op) { return ir::is_dot(op.opcode); }))
     message += "; it is no LDS pipeline, as " + because(*loop.no_lds_pipeline, *loop.op);
   add(RemarkKind::NotPipelined, *loop.op, message);
 }
@@ -103,7 +103,7 @@ void Collector::note_sequential(const LoopPlan &loop) {
 std::vector<const ir::Op *> Collector::operand_loads(const ir::Block &body) const {
   std::vector<ir::ValueId> open;
   for (const ir::Op &op : body.ops)
-    if (is_dot(op)) {
+    if (ir::is_dot(op.opcode)) {
       const DotSides sides = sides_of_dot(function_, op);
       open.insert(open.end(), {sides.b.value, sides.a.value});
     }
@@ -117,7 +117,7 @@ std::vector<const ir::Op *> Collector::operand_loads(const ir::Block &body) cons
       continue;
     if (op->opcode == ir::Opcode::Load)
       loads.push_back(op);
-    else if (!is_dot(*op))
+    else if (!ir::is_dot(op->opcode))
       open.insert(open.end(), op->operands.begin(), op->operands.end());
   }
   return loads;

@@ -69,7 +69,7 @@ Decision<DotAccumulator> Finder::accumulator(size_t number) const {
     if (user.opcode != ir::Opcode::Add)
       return other;
     const ir::Op *dot = index_.definition(user.operands[user.operands[0] == value ? 1 : 0]);
-    if (!dot || !is_dot(*dot) || index_.block(*dot) != &body_ || index_.uses(dot->result()) != 1)
+    if (!dot || !ir::is_dot(dot->opcode) || index_.block(*dot) != &body_ || index_.uses(dot->result()) != 1)
       return other;
     result.dots.push_back(dot);
     value = user.result();
@@ -145,9 +145,9 @@ std::optional<Objection> Finder::only_loads_and_computes(const StreamingLoop &fo
     const bool is_memory = op.opcode == ir::Opcode::Load || op.opcode == ir::Opcode::Yield;
     const bool is_computing =
         ir::is_elementwise(op.opcode) || op_class == ir::OpClass::Source || op_class == ir::OpClass::Shape;
-    if (is_dot(op) && accumulated.count(&op) == 0)
+    if (ir::is_dot(op.opcode) && accumulated.count(&op) == 0)
       return Objection{&op, "its body has a dot that is not added to a carried value"};
-    if (!is_dot(op) && !is_memory && !is_computing)
+    if (!ir::is_dot(op.opcode) && !is_memory && !is_computing)
       return Objection{&op, fmt::format("its body has a {}", ir::facts(op.opcode).name)};
   }
   return std::nullopt;
