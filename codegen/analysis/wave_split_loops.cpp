@@ -1,4 +1,4 @@
-// Which loops sum up dots so that each wave can run iterations of its own.
+// Which loops accumulate dots, so that each wave can run iterations of its own.
 #include "codegen/analysis/wave_split_loops.h"
 
 #include <algorithm>

@@ -78,7 +78,7 @@ Status Chooser::assign_dots() {
   return {};
 }
 
-/// In the loop each wave has a sum of the whole tile; after it, its part of the result.
+/// In the loop each wave has accumulators of the whole tile; after it, its part of the result.
 Status Chooser::assign_wave_split_accumulators(const ir::Op &loop) {
   for (size_t i = 0; i < loop.results.size(); ++i) {
     const ir::Op &dot = *accumulated_dot(index_, loop, i);

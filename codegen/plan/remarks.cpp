@@ -22,7 +22,7 @@ public:
 
 private:
   void add(RemarkKind kind, const ir::Op &op, std::string message, std::string remedy = {});
-  /// A reason, with its place where that is another than the remark's.
+  /// A reason, with its location where that is another than the remark's.
   std::string because(const Objection &objection, const ir::Op &of) const;
   void note_loop(const LoopPlan &loop);
   void note_sequential(const LoopPlan &loop);
@@ -44,10 +44,10 @@ void Collector::add(RemarkKind kind, const ir::Op &op, std::string message, std:
 }
 
 std::string Collector::because(const Objection &objection, const ir::Op &of) const {
-  const SourceLine &place = function_.location(*objection.op);
-  if (objection.op == &of || !place.known() || place == function_.location(of))
+  const SourceLine &location = function_.location(*objection.op);
+  if (objection.op == &of || !location.known() || location == function_.location(of))
     return objection.reason;
-  return fmt::format("{} ({})", objection.reason, place.text());
+  return fmt::format("{} ({})", objection.reason, location.text());
 }
 
 std::vector<Remark> Collector::run() {
@@ -99,7 +99,7 @@ void Collector::note_sequential(const LoopPlan &loop) {
   add(RemarkKind::NotPipelined, *loop.op, message);
 }
 
-/// The loads of a body of which operands of its dots are made.
+/// The loads of a body that operands of its dots are computed from.
 std::vector<const ir::Op *> Collector::operand_loads(const ir::Block &body) const {
   std::vector<ir::ValueId> open;
   for (const ir::Op &op : body.ops)

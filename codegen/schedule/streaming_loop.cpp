@@ -135,7 +135,7 @@ Decision<StreamedLoad> Finder::load(const ir::Op &op) const {
   return load;
 }
 
-/// Besides loads, dots and their sums the body has pure operations only.
+/// In addition to loads, dots and their accumulation the body has pure operations only.
 std::optional<Objection> Finder::only_loads_and_computes(const StreamingLoop &found) const {
   std::unordered_set<const ir::Op *> accumulated;
   for (const DotAccumulator &accumulator : found.accumulators)

@@ -15,7 +15,7 @@ namespace {
 
 using ir::Element;
 
-constexpr int long_chain = 20'000;
+constexpr int long_chain = 7'000; ///< links, of three operations and more each
 
 /// A loop with a dot, whose load of A has an offset and a mask, each the end of a long chain in the body.
 ir::Function long_addresses(int chain = long_chain) {
@@ -78,6 +78,12 @@ ir::Function many_loads(int loads) {
   const ir::ValueId next[] = {sum};
   b.store_tile(p, b.end_for(next)[0]);
   return b.done();
+}
+
+TEST(PlanTime, IsMeasuredWithTwentyThousandOperations) {
+  unsigned count = 0;
+  ir::for_each_op(long_addresses(), [&](const ir::Op &, unsigned) { ++count; });
+  EXPECT_GE(count, 20'000u);
 }
 
 /// Plans on a small stack and gives the seconds of the processor that it took, remarks included.
