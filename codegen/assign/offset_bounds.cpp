@@ -18,6 +18,28 @@ constexpr uint64_t offset_limit = gfx950::buffer_range;
 
 } // namespace
 
+std::vector<LayoutRequest> offset_terms(const FunctionIndex &index, const LayoutRequest &request) {
+  const ir::Function &function = index.function();
+  const ir::Op &op = *index.definition(request.value);
+  switch (op.opcode) {
+  case ir::Opcode::Broadcast:
+  case ir::Opcode::ExpandDims:
+  case ir::Opcode::Reshape:
+  case ir::Opcode::Permute:
+  case ir::Opcode::Add:
+  case ir::Opcode::Sub:
+  case ir::Opcode::Mul:
+    return operand_requests(function, op, request.layout);
+  case ir::Opcode::Cast: {
+    const bool widens = function.type(op.operands[0]).element == ir::Element::I32 &&
+                        function.type(request.value).element == ir::Element::I64;
+    return widens ? operand_requests(function, op, request.layout) : std::vector<LayoutRequest>();
+  }
+  default:
+    return {};
+  }
+}
+
 std::optional<NoDescriptor> OffsetBounds::objection(ir::ValueId pointer, const LinearLayout &leaders) {
   return of({pointer, leaders}).unknown;
 }
@@ -36,31 +58,13 @@ OffsetBound OffsetBounds::of(const LayoutRequest &root) {
       });
 }
 
-/// Of operations through which offsets are followed; nothing where they end.
+/// Pointers are followed to their base.
 std::vector<LayoutRequest> OffsetBounds::operands(const LayoutRequest &request) const {
   if (!is_computed(request.value))
     return {};
   const ir::Op &op = *index_.definition(request.value);
-  switch (op.opcode) {
-  case ir::Opcode::Broadcast:
-  case ir::Opcode::ExpandDims:
-  case ir::Opcode::Reshape:
-  case ir::Opcode::Permute:
-  case ir::Opcode::PtrAdd:
-    return operand_requests(function_, op, request.layout);
-  case ir::Opcode::Cast:
-    if (function_.type(op.operands[0]).element != ir::Element::I32 ||
-        function_.type(request.value).element != ir::Element::I64)
-      return {};
-    return operand_requests(function_, op, request.layout);
-  case ir::Opcode::Add:
-  case ir::Opcode::Sub:
-  case ir::Opcode::Mul:
-    return is_pointer(request.value) ? std::vector<LayoutRequest>()
-                                     : operand_requests(function_, op, request.layout);
-  default:
-    return {};
-  }
+  return op.opcode == ir::Opcode::PtrAdd ? operand_requests(function_, op, request.layout)
+                                         : offset_terms(index_, request);
 }
 
 OffsetBound OffsetBounds::bound(const Request &request) const {

@@ -2,6 +2,7 @@
 // author's error, so that i32 additions and products may be taken apart.
 #include "codegen/lower/address.h"
 
+#include "codegen/assign/offset_bounds.h"
 #include "codegen/assign/operand_layout.h"
 #include "codegen/lower/thread_position.h"
 
@@ -36,31 +37,9 @@ AddressEmitter::Request AddressEmitter::open(const LayoutRequest &wanted) const 
   if (!index.is_rematerialisable(value))
     return request;
   const ir::Op &op = *index.definition(value);
-  switch (op.opcode) {
-  case ir::Opcode::Broadcast:
-  case ir::Opcode::ExpandDims:
-  case ir::Opcode::Reshape:
-  case ir::Opcode::Permute:
-    request.inputs.push_back({op.operands[0], operand_layout(context_.function(), op, 0, layout)});
-    break;
-  case ir::Opcode::Cast:
-    if (context_.type(op.operands[0]).element != ir::Element::I32 ||
-        context_.type(value).element != ir::Element::I64)
-      return request;
-    request.inputs.push_back({op.operands[0], layout});
-    break;
-  case ir::Opcode::Add:
-  case ir::Opcode::Sub:
-  case ir::Opcode::Mul:
-    request.inputs = {{op.operands[0], layout}, {op.operands[1], layout}};
-    break;
-  case ir::Opcode::Constant:
-  case ir::Opcode::Arange:
-    break;
-  default:
-    return request;
-  }
-  request.op = &op;
+  request.inputs = offset_terms(index, wanted);
+  if (!request.inputs.empty() || op.opcode == ir::Opcode::Constant || op.opcode == ir::Opcode::Arange)
+    request.op = &op;
   return request;
 }
 
