@@ -78,9 +78,8 @@ inline constexpr unsigned working_registers = 26;
 
 // --- LDS pipelines (schedule/lds_pipeline_schedule) ---
 
-/// Buffers, by which the loop is unrolled: more make code that leaves the instruction cache
-/// (64 KiB, shared by two compute units). From 3 to 6 nothing changes, as no tile asks for more than 3
-/// stages.
+/// Buffers, by which the loop is unrolled: more make code that leaves the instruction cache (64 KiB, shared
+/// by two compute units). Fitted: from 3 to 6 nothing changes.
 inline constexpr unsigned max_pipeline_buffers = 4;
 /// Registers that the scheduler has in flight. Lower: spills; higher: fewer buffers. Fitted: from 5 on
 /// nothing changes up to where 256 x 256 and 128 x 512 are no pipelines any more, which is so with 20; with 0
