@@ -90,8 +90,8 @@ Status Chooser::assign_wave_split_accumulators(const ir::Op &loop) {
   return {};
 }
 
-/// Outside of loops waves that share K meet once; within, the loop's iterations are what is shared. Lanes are
-/// put to use where they spare the quantisation of rows that are not there.
+/// Outside of loops the results of waves that share K are added once; within, the loop's iterations are what
+/// is shared. Lanes are put to use where they spare the quantisation of rows that are not there.
 DotSharing Chooser::sharing_of(const ir::Op &op) const {
   DotSharing sharing;
   const ir::CompileOptions &options = function_.options;

@@ -96,13 +96,13 @@ void Printer::dot(const ir::Op &op, const DotPlan &plan) {
   if (plan_.layouts.wave_split.contains(*plan_.index.block(op)))
     append("    waves: each has the tile of an iteration of its own\n");
   else if (plan.partial)
-    append("    waves: each has a part of K, the waves' sums are added once\n");
+    append("    waves: each has a part of K, their results are added once\n");
   else
     append("    waves: {}\n", waves_of(plan.result));
   if (plan.a.k_lane_bits != 0)
     append("    lanes of rows that A lacks take {} steps along K\n", 1u << plan.a.k_lane_bits);
   if (plan.scales_accumulators)
-    append("    scales multiply the sums of 32 values along K\n");
+    append("    scales multiply the partial dots of 32 values along K\n");
   for (ir::ValueId operand : {op.operands[0], op.operands[1]})
     if (const ir::Op *quantize = plan_.index.definition(operand);
         quantize && plan_.layouts.shared_quantizes.count(quantize) != 0)
