@@ -13,10 +13,15 @@ namespace {
 
 constexpr uint8_t poison_byte = 0xff;
 
-Status check_devices(const std::vector<MemoryRange> &ranges, const Stream &stream, const char *list) {
+Status check_device(const MemoryRange &range, const Stream &stream, const std::string &owner) {
+  if (!range.device || range.device == &stream.interface())
+    return {};
+  return user_error(fmt::format("a buffer of {} lives on another device than the stream", owner));
+}
+
+Status check_list(const std::vector<MemoryRange> &ranges, const Stream &stream, const char *list) {
   for (const MemoryRange &range : ranges) {
-    if (range.device && range.device != &stream.interface())
-      return user_error(fmt::format("a buffer of {} lives on another device than the stream", list));
+    NEREID_CHECK(check_device(range, stream, list));
     if (!range.bytes)
       return user_error(fmt::format("a range of {} has no size", list), "List the buffer itself");
   }
@@ -27,9 +32,9 @@ Status check_devices(const std::vector<MemoryRange> &ranges, const Stream &strea
 
 Result<MemoryHooks> MemoryHooks::make(const TuneRequest &request, const Stream &stream) {
   MemoryHooks hooks(request, stream);
-  NEREID_CHECK(check_devices(request.outputs, stream, "outputs"));
-  NEREID_CHECK(check_devices(request.reset_to_zero, stream, "reset_to_zero"));
-  NEREID_CHECK(check_devices(request.restore, stream, "restore"));
+  NEREID_CHECK(check_list(request.outputs, stream, "outputs"));
+  NEREID_CHECK(check_list(request.reset_to_zero, stream, "reset_to_zero"));
+  NEREID_CHECK(check_list(request.restore, stream, "restore"));
   const bool lists = !request.outputs.empty() || !request.reset_to_zero.empty() || !request.restore.empty();
   for (const TuneCandidate &candidate : request.candidates) {
     if (candidate.writes.empty() && !lists && !request.prepare)
@@ -37,11 +42,13 @@ Result<MemoryHooks> MemoryHooks::make(const TuneRequest &request, const Stream &
           fmt::format("tuning '{}' needs to know what '{}' writes", request.kernel, candidate.config),
           "List it in the request's outputs, so that no candidate is right by what an earlier "
           "one wrote");
-    for (const MemoryRange &range : candidate.writes)
+    for (const MemoryRange &range : candidate.writes) {
+      NEREID_CHECK(check_device(range, stream, "'" + candidate.config + "'"));
       if (!range.bytes && !hooks.is_listed(range))
         return user_error(
             fmt::format("'{}' writes to an address whose buffer is not known", candidate.config),
             "List the buffer in the request's outputs, reset_to_zero or restore");
+    }
   }
   NEREID_CHECK(hooks.save());
   return hooks;

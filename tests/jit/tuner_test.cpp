@@ -158,7 +158,11 @@ TEST(Tuner, RefusesAModeThatTheDeviceHasNotAndRequestsThatSayTooLittle) {
   EXPECT_TRUE(toy.tune(request));
   Toy other;
   request.restore.emplace_back(other.z);
-  refused(toy.tune(request), "another device");
+  refused(toy.tune(request), "a buffer of restore lives on another device");
+  request.restore.clear();
+  request.outputs = {toy.z.at(0)};
+  refused(toy.tune(request), "a range of outputs has no size");
+  refused(toy.tune(other.request({{}})), "lives on another device");
 }
 
 // Without poison the second would be right by what the first left.
