@@ -109,6 +109,26 @@ TEST(Tuner, RanksBySimulatedTimeSummedOverLaunches) {
   EXPECT_FALSE(ranking.figure(timed, 1));
 }
 
+TEST(Tuner, MeasuresAsManyRunsAsAskedAndSetsMemoryBeforeEach) {
+  const Toy toy;
+  const Stream stream = toy.device.stream();
+  const std::vector<LaunchInfo> launches;
+  std::string order;
+  const RankedCandidate candidate{stream, launches,
+                                  [&]() -> Status {
+                                    order += "set ";
+                                    return {};
+                                  },
+                                  [&]() -> Result<std::vector<LaunchInfo>> {
+                                    order += "run ";
+                                    return std::vector<LaunchInfo>();
+                                  }};
+  const Result<double> figure = DeviceTime().figure(candidate, 3);
+  ASSERT_TRUE(figure) << figure.error().text();
+  EXPECT_GE(*figure, 0);
+  EXPECT_EQ(order, "set run set run set run ");
+}
+
 TEST(Tuner, RanksByAnEstimateWhenAsked) {
   Toy toy;
   const Estimate estimate;
