@@ -38,7 +38,7 @@ struct Readiness {
 class ComputeUnit {
 public:
   ComputeUnit(std::span<const WorkgroupTrace *const> groups, const Program &program, MemoryLatency latency)
-      : program_(program), costs_(instruction_costs(program)), memory_(latency) {
+      : costs_(instruction_costs(program)), memory_(latency) {
     for (size_t g = 0; g < groups.size(); ++g) {
       barriers_.push_back({static_cast<unsigned>(groups[g]->waves.size()), 0, 0});
       for (size_t w = 0; w < groups[g]->waves.size(); ++w) {
@@ -114,9 +114,6 @@ private:
     const InstructionCost &cost = costs_[wave.event().instruction];
     Simd &simd = simds_[wave.simd];
     const unsigned phase = wave.phase();
-    if (getenv("DBG") && &wave == &waves_[0])
-      fprintf(stderr, "%7lu +%5lu %-14s %u %s\n", ready.time, ready.time - wave.next, ready.reason, phase,
-              program_.text(program_[wave.event().instruction]).c_str());
     wave.enter(phase, ready.time);
     stalls_[ready.reason] += static_cast<double>(ready.time - wave.next);
     stalls_[cost.unit == Unit::Matrix ? "mfma" : "issue"] += cost.wave_clocks;
@@ -220,7 +217,6 @@ private:
     return {phases_, stalls_, sum / static_cast<double>(span.size())};
   }
 
-  const Program &program_;
   std::vector<InstructionCost> costs_;
   std::array<Simd, simd_count> simds_;
   LdsPipe lds_;
