@@ -5,6 +5,8 @@
 #include <stdexcept>
 #include <thread>
 
+#include <sys/resource.h>
+
 #include "jit/cache/precompiled.h"
 #include "jit/compile/compiler.h"
 #include "jit/device/launch_scope.h"
@@ -61,6 +63,19 @@ TEST(TunerWorkers, HandOverWhatTheyCompile) {
   EXPECT_EQ(kernel.cache(), CacheLevel::None) << "and the disk cache is off";
   EXPECT_GT(kernel.resources().vgpr, 0u);
   EXPECT_FALSE(jit::PrecompiledKernels::find(kernel.key())) << "they are not kept longer than needed";
+}
+
+TEST(TunerWorkers, ThatCannotStartAreNoFaultOfTheCandidate) {
+  Toy toy;
+  const TuneRequest request = toy.request({{.block = 512}});
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  const rlimit none{0, before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+  const auto report = toy.tune(request);
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
+  EXPECT_REASON(rejection(report, 0),
+                "does not compile: environment error: cannot start a process to compile in");
 }
 
 TEST(TunerFaults, CompileThatFailsOrThrows) {
