@@ -21,8 +21,11 @@ struct DeviceModel {
   double campaign_us = 0;          ///< offset of a campaign of measurements; calibration only
 };
 
-/// The time of a launch: rounds one after the other, in each phase the root of the sum of squares of what the
-/// unit's instructions, its loads, the fabric, HBM and power take.
+/// Microseconds of a launch: rounds one after the other, in each phase the root of the sum of squares of what
+/// the unit's instructions, its loads, the fabric, HBM and power take.
+double launch_us(const LaunchProfile &profile, CacheState caches, const DeviceModel &model = {});
+
+/// The same time with what it goes to.
 LaunchTime launch_time(const LaunchProfile &profile, CacheState caches, const DeviceModel &model = {});
 
 } // namespace nereid::sim
