@@ -20,8 +20,8 @@ struct TiledProduct {
   double extra_step_cycles = 0;  ///< core clocks of a workgroup's step that no MFMA hides
 };
 
-/// What the launch needs (sim/timing/device_model.h), from counts alone: bytes of the rows that exist, panels of A
-/// and B that an XCD reads, peak rate of the matrix cores. A few microseconds of the host's time.
+/// What the launch needs (sim/timing/device_model.h), from counts alone: bytes of the rows that exist, panels
+/// of A and B that an XCD reads, peak rate of the matrix cores. A few microseconds of the host's time.
 sim::LaunchProfile counted_profile(const TiledProduct &product);
 
 } // namespace nereid::kernels

@@ -26,6 +26,8 @@ struct LaunchState {
   uint32_t scratch_size = 0;
   uint32_t wave_count = 0; ///< of a workgroup
   uint64_t group_count = 0;
+  /// Whether MFMAs compute; timing needs only that they were executed.
+  bool compute_products = true;
   std::atomic<uint64_t> budget_left{0};
   std::vector<uint64_t> buffers; ///< that belong to the launch
 

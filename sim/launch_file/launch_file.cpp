@@ -45,7 +45,7 @@ public:
       return fail("launch file", "is not a JSON object");
     known_keys(*object, "",
                {"code_object", "kernel", "grid", "block", "dynamic_lds", "kernarg_size", "buffers", "args",
-                "values", "outputs", "checks", "timing", "order"});
+                "values", "outputs", "checks", "timing", "caches", "order"});
     for (const char *key : {"code_object", "grid", "block"})
       if (!object->get(key))
         fail(key, "is missing");
@@ -68,11 +68,7 @@ public:
     arguments(object->get("args"), object->get("values"));
     outputs(object->get("outputs"));
     checks(object->get("checks"));
-    if (const Value *timing = object->get("timing")) {
-      if (!timing->getAsBoolean())
-        fail("timing", "is not true or false");
-      file.timing = timing->getAsBoolean().value_or(false);
-    }
+    timing(object->get("timing"), object->get("caches"));
     if (const Value *order = object->get("order")) {
       const std::string word = text(*order, "order");
       if (word != "id" && word != "any")
@@ -82,6 +78,29 @@ public:
   }
 
 private:
+  void timing(const Value *timing, const Value *caches) {
+    if (timing) {
+      if (const auto flag = timing->getAsBoolean())
+        file.timing = *flag ? Timing::On : Timing::Off;
+      else if (timing->getAsString() == llvm::StringRef("only"))
+        file.timing = Timing::Only;
+      else
+        fail("timing", "is not true, false or \"only\"");
+    }
+    if (!caches)
+      return;
+    const std::pair<std::string_view, CacheState> states[] = {
+        {"cold", CacheState::Cold}, {"warm", CacheState::Warm}, {"rotating", CacheState::Rotating}};
+    const std::string word = text(*caches, "caches");
+    const auto *known = std::find_if(std::begin(states), std::end(states),
+                                     [&](const auto &state) { return state.first == word; });
+    if (known == std::end(states))
+      return fail("caches", "is not \"cold\", \"warm\" or \"rotating\"");
+    file.caches = known->second;
+    if (file.timing == Timing::Off)
+      fail("caches", "says what a timed launch finds; \"timing\" is off");
+  }
+
   void known_keys(const Object &object, const std::string &where, std::vector<std::string_view> names) {
     std::vector<std::string> unknown;
     for (const auto &[key, value] : object)

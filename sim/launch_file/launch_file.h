@@ -47,7 +47,8 @@ struct LaunchFile {
   std::vector<ArgumentEntry> arguments;
   std::vector<std::pair<std::string, std::string>> outputs; ///< buffer, path
   std::vector<std::string> checks;                          ///< the kinds of fault that the run looks for
-  bool timing = false;
+  Timing timing = Timing::Off;
+  CacheState caches = CacheState::Cold;
   bool any_order = false;
 
   const BufferEntry *buffer(std::string_view name) const &;

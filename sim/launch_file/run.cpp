@@ -218,6 +218,8 @@ Result<Report> launch(const LaunchFile &file, Buffers &buffers, uint64_t instruc
   launch.kernarg_size = kernarg_size;
   launch.instruction_budget = instruction_budget;
   launch.any_order = file.any_order;
+  launch.timing = file.timing;
+  launch.caches = file.caches;
   for (const std::string &kind : file.checks)
     launch.checks.enable(kind);
   uint64_t end = 0;

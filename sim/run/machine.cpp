@@ -13,7 +13,9 @@
 
 #include "sim/decode/program.h"
 #include "sim/run/make_checkers.h"
+#include "sim/run/profile_launch.h"
 #include "sim/run/workgroup.h"
+#include "sim/timing/device_model.h"
 
 namespace nereid::sim {
 
@@ -82,6 +84,27 @@ Error Fault::error() const {
 
 Result<Report> run(const CodeObject &code, Memory &memory, const Launch &launch) {
   auto start = std::chrono::steady_clock::now();
+  const auto seconds = [&] {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  };
+  std::optional<LaunchTime> time;
+  if (launch.timing != Timing::Off) {
+    // A launch that also runs is timed on a copy, which it can leave as it likes.
+    std::unique_ptr<Memory> copy;
+    if (launch.timing == Timing::On) {
+      NEREID_TRY(copy, memory.fork());
+    }
+    NEREID_TRY(ProfiledLaunch profiled, profile_launch(code, copy ? *copy : memory, launch));
+    if (!profiled.fault)
+      time = launch_time(profiled.profile, launch.caches);
+    if (launch.timing == Timing::Only) {
+      Report report = profiled.executed.report();
+      report.fault = std::move(profiled.fault);
+      report.time = time;
+      report.wall_seconds = seconds();
+      return report;
+    }
+  }
   NEREID_TRY(const auto state, LaunchState::prepare(code, memory, launch));
   unsigned threads = launch.threads ? launch.threads : std::max(1u, std::thread::hardware_concurrency());
   if (code.program().has_float_atomics() && !launch.any_order)
@@ -91,7 +114,9 @@ Result<Report> run(const CodeObject &code, Memory &memory, const Launch &launch)
   Scheduler scheduler(*state);
   scheduler.run(static_cast<unsigned>(std::min<uint64_t>(threads, state->group_count)));
   Report report = scheduler.report();
-  report.wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  if (!report.fault)
+    report.time = time;
+  report.wall_seconds = seconds();
   return report;
 }
 

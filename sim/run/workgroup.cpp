@@ -199,6 +199,8 @@ template <bool Checked> uint64_t WorkgroupRunner::execute(Wave &wave, uint64_t l
       checker_->before(wave, instruction);
       if (wave.fault)
         break;
+      if (instruction.category == Category::Mfma && !state_.compute_products)
+        continue;
     }
     if (wave.ordinary) [[likely]]
       instruction.run(wave, instruction);

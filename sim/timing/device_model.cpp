@@ -16,14 +16,6 @@ constexpr double xcds = 8;
 /// and more what sets and other data cost.
 constexpr double all_in_mall = 225e6, none_in_mall = 272e6;
 
-/// The share of the loads' lines that the MALL has when the launch starts.
-double share_in_mall(CacheState caches, double footprint) {
-  if (caches == CacheState::Cold)
-    return 0;
-  const double resident = caches == CacheState::Rotating ? footprint * rotating_copies : footprint;
-  return std::clamp((none_in_mall - resident) / (none_in_mall - all_in_mall), 0.0, 1.0);
-}
-
 /// What a phase needs, in nanoseconds, by what limits it.
 struct PhaseTime {
   double core = 0, load = 0, fabric = 0, hbm = 0, power = 0, steps = 0, stores = 0;
@@ -93,6 +85,14 @@ const char *core_limit(const PhaseProfile &phase) {
 }
 
 } // namespace
+
+double share_in_mall(CacheState caches, double footprint_bytes) {
+  if (caches == CacheState::Cold)
+    return 0;
+  const double resident =
+      caches == CacheState::Rotating ? footprint_bytes * rotating_copies : footprint_bytes;
+  return std::clamp((none_in_mall - resident) / (none_in_mall - all_in_mall), 0.0, 1.0);
+}
 
 double launch_us(const LaunchProfile &profile, CacheState caches, const DeviceModel &model) {
   return launch_ns(profile, share_in_mall(caches, profile.footprint_bytes), model) / 1000;

@@ -21,6 +21,9 @@ struct DeviceModel {
   double campaign_us = 0;          ///< offset of a campaign of measurements; calibration only
 };
 
+/// The share of a launch's lines that the MALL has when it starts.
+double share_in_mall(CacheState caches, double footprint_bytes);
+
 /// Microseconds of a launch: rounds one after the other, in each phase the root of the sum of squares of what
 /// the unit's instructions, its loads, the fabric, HBM and power take.
 double launch_us(const LaunchProfile &profile, CacheState caches, const DeviceModel &model = {});

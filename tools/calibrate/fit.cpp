@@ -62,7 +62,8 @@ Vector derivative(std::span<const Sample *const> samples, const DeviceModel &mod
   return result;
 }
 
-/// Solves a symmetric positive system by Gauss's elimination with pivots; a parameter without influence stays.
+/// Solves a symmetric positive system by Gauss's elimination with pivots; a parameter without influence
+/// stays.
 Vector solve(std::vector<Vector> a, Vector b) {
   const size_t n = b.size();
   for (size_t column = 0; column < n; ++column) {
@@ -193,7 +194,8 @@ std::vector<unsigned> fold_of_samples(std::span<const Sample> samples, unsigned 
   return result;
 }
 
-std::vector<double> cross_validate(std::span<const Sample> samples, unsigned folds, const DeviceModel &start) {
+std::vector<double> cross_validate(std::span<const Sample> samples, unsigned folds,
+                                   const DeviceModel &start) {
   const std::vector<unsigned> fold_of = fold_of_samples(samples, folds);
   std::vector<double> result(samples.size(), 0);
   for (unsigned fold = 0; fold < folds; ++fold) {

@@ -17,8 +17,8 @@ struct Fit {
 };
 
 /// The model whose times are nearest to the measured ones: Levenberg and Marquardt's method on
-/// log(predicted / measured) from `start`, each parameter kept in its range. The same samples in the same order
-/// give the same bits. No samples: `start`.
+/// log(predicted / measured) from `start`, each parameter kept in its range. The same samples in the same
+/// order give the same bits. No samples: `start`.
 Fit fit(std::span<const Sample *const> samples, const sim::DeviceModel &start = {});
 
 /// Microseconds for each sample by a model that was fitted without it: samples are split into `folds` groups

@@ -22,7 +22,8 @@ using tools::Outcome;
 
 namespace {
 
-constexpr const char *footer = R"(FILE.csv has the columns M,N,K,tile_m,tile_n,us: device times of C[M,N] = A[M,K] B[N,K]^T in MXFP4
+constexpr const char *footer =
+    R"(FILE.csv has the columns M,N,K,tile_m,tile_n,us: device times of C[M,N] = A[M,K] B[N,K]^T in MXFP4
 by the f4gemm kernel of that tile. DIR has the code objects, as aiter ships them for gfx950.
 
 Examples:
@@ -108,10 +109,9 @@ Result<Study> study(const Options &options) {
                                   predict(samples, *result.fitted), options.worst));
     result.folds = options.folds;
     predicted = cross_validate(samples, options.folds);
-    result.models.push_back(
-        judge("cross_validated",
-              fmt::format("Cross-validated: {} folds over whole pairs (N,K)", options.folds), samples,
-              predicted, options.worst));
+    result.models.push_back(judge(
+        "cross_validated", fmt::format("Cross-validated: {} folds over whole pairs (N,K)", options.folds),
+        samples, predicted, options.worst));
   }
   result.among_measured = choice_among_measured(samples, predicted);
   if (options.all_tiles > 0) {
@@ -144,8 +144,9 @@ void add_options(CLI::App &app, Options &options) {
   app.add_option("--profiles", options.profiles,
                  "File that keeps what was simulated, so that it is simulated once");
   app.add_flag("--quick", options.quick, "Count what launches need in place of simulating them");
-  app.add_option("--campaigns", options.campaigns,
-                 "Rows with an offset of their own: those of the public MI355X table's early campaign, or none")
+  app.add_option(
+         "--campaigns", options.campaigns,
+         "Rows with an offset of their own: those of the public MI355X table's early campaign, or none")
       ->check(CLI::IsMember({"public", "none"}))
       ->capture_default_str();
   app.add_option("--folds", options.folds, "Of the cross-validation")

@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "kernels/tiled_product.h"
-#include "sim/timing/profile_launch.h"
+#include "sim/run/profile_launch.h"
 #include "tools/calibrate/product_launch.h"
 
 namespace nereid::calibrate {
@@ -19,10 +19,10 @@ Result<sim::LaunchProfile> simulate(const TileKernel &kernel, const WantedLaunch
   sim::Memory memory;
   NEREID_TRY(sim::Launch launch, product_launch(kernel.name, wanted.tile, wanted.shape, memory));
   launch.threads = 1; // launches run side by side
-  auto profile = sim::profile_launch(kernel.code, memory, launch);
-  if (profile)
-    return profile;
-  Error error = profile.error();
+  auto profiled = sim::profile_launch(kernel.code, memory, launch);
+  if (profiled && !profiled->fault)
+    return std::move(profiled->profile);
+  Error error = profiled ? profiled->fault->error() : profiled.error();
   error.message = fmt::format("tile {}, M {}, N {}, K {}: {}", wanted.tile.text(), wanted.shape.m,
                               wanted.shape.n, wanted.shape.k, error.message);
   return error;
@@ -54,9 +54,8 @@ ProfileSource simulated_profiles(const std::map<Tile, TileKernel> &kernels, Prof
     if (kernel == kernels.end())
       return user_error(fmt::format("tile {}: there is no code object of it", wanted.tile.text()),
                         "add it to the folder of --objects, or leave the tile out of the table");
-    const std::string key =
-        fmt::format("{} {} {}x{}x{}", sim::profile_version, kernel->second.digest, wanted.shape.m,
-                    wanted.shape.n, wanted.shape.k);
+    const std::string key = fmt::format("{} {} {}x{}x{}", sim::profile_version, kernel->second.digest,
+                                        wanted.shape.m, wanted.shape.n, wanted.shape.k);
     if (auto known = store.find(key))
       return *std::move(known);
     NEREID_TRY(sim::LaunchProfile profile, simulate(kernel->second, wanted));

@@ -17,13 +17,13 @@ std::string figures_text(const ErrorFigures &row) {
 }
 
 std::string heading(const std::string &title) {
-  return fmt::format("{}\n  {:<12} {:>5} {:>8} {:>6} {:>6} {:>6}\n", title, "class", "rows", "median %", "p90 %",
-                     "mean %", "bias %");
+  return fmt::format("{}\n  {:<12} {:>5} {:>8} {:>6} {:>6} {:>6}\n", title, "class", "rows", "median %",
+                     "p90 %", "mean %", "bias %");
 }
 
 std::string constants_text(const Study &study) {
-  std::string text =
-      fmt::format("Constants\n  {:<18} {:>12} {:>12}  unit\n", "name", "shipped", study.fitted ? "fitted" : "");
+  std::string text = fmt::format("Constants\n  {:<18} {:>12} {:>12}  unit\n", "name", "shipped",
+                                 study.fitted ? "fitted" : "");
   for (const Parameter &parameter : parameters())
     text += fmt::format("  {:<18} {:>12.6g} {:>12}  {}\n", parameter.name, study.shipped.*parameter.member,
                         study.fitted ? fmt::format("{:.6g}", *study.fitted.*parameter.member) : "",
@@ -39,8 +39,8 @@ std::string choice_text(const std::string &title, const TileChoice &choice) {
   if (choice.shapes == 0)
     return fmt::format("{}: none\n", title);
   return fmt::format("{}: {} shapes, best {:.1f} %, within 5 % of it {:.1f} %, mean regret {:.2f} %\n", title,
-                     choice.shapes, percent(choice.best, choice.shapes), percent(choice.within, choice.shapes),
-                     100 * choice.mean_regret);
+                     choice.shapes, percent(choice.best, choice.shapes),
+                     percent(choice.within, choice.shapes), 100 * choice.mean_regret);
 }
 
 std::string details_text(const Accuracy &accuracy) {
@@ -57,7 +57,7 @@ std::string details_text(const Accuracy &accuracy) {
 }
 
 Object figures_json(const ErrorFigures &row) {
-  return Object{{"class", row.name}, {"rows", static_cast<int64_t>(row.count)},
+  return Object{{"class", row.name},    {"rows", static_cast<int64_t>(row.count)},
                 {"median", row.median}, {"p90", row.p90},
                 {"mean", row.mean},     {"bias", row.bias}};
 }

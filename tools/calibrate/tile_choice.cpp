@@ -58,8 +58,8 @@ TileChoice choice_among_measured(std::span<const Sample> samples, std::span<cons
   return choice;
 }
 
-Result<TileChoice> winner_among_all(std::span<const Sample> samples, std::span<const Tile> tiles, size_t count,
-                                    const sim::DeviceModel &model, const ProfileSource &source,
+Result<TileChoice> winner_among_all(std::span<const Sample> samples, std::span<const Tile> tiles,
+                                    size_t count, const sim::DeviceModel &model, const ProfileSource &source,
                                     unsigned threads) {
   count = std::min(count, samples.size());
   std::vector<WantedLaunch> launches;

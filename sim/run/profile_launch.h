@@ -1,0 +1,27 @@
+#pragma once
+
+#include <optional>
+
+#include "base/result.h"
+#include "sim/launch/launch.h"
+#include "sim/object/code_object.h"
+#include "sim/run/workgroup.h"
+#include "sim/state/memory.h"
+#include "sim/timing/launch_profile.h"
+
+namespace nereid::sim {
+
+/// What executing a few workgroups of a launch told of all of it.
+struct ProfiledLaunch {
+  LaunchProfile profile;
+  std::optional<Fault> fault; ///< of a workgroup that was executed; the profile is then of no use
+  WorkgroupTotals executed;
+};
+
+/// Executes representative workgroups of a launch, without the products of its MFMAs, replays the first and
+/// the longest of them on a model of a compute unit, and scales to the grid. Takes at most about two million
+/// wave instructions beside those of the first workgroup. What the launch leaves in `memory` is undefined.
+/// Errors: those of LaunchState::prepare.
+Result<ProfiledLaunch> profile_launch(const CodeObject &code, Memory &memory, const Launch &launch);
+
+} // namespace nereid::sim

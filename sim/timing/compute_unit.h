@@ -1,0 +1,28 @@
+#pragma once
+
+#include <array>
+#include <map>
+#include <span>
+#include <string>
+
+#include "sim/decode/program.h"
+#include "sim/timing/launch_profile.h"
+#include "sim/timing/trace.h"
+
+namespace nereid::sim::timing {
+
+/// What the workgroups of one compute unit took.
+struct UnitTime {
+  std::array<PhaseProfile, 3> phases;   ///< by RoundProfile::Phase; without the bytes of XCD and device
+  std::map<std::string, double> stalls; ///< clocks of waves by reason
+  double workgroup_cycles = 0;          ///< mean, from a workgroup's first to its last instruction
+};
+
+/// Replays the traces of workgroups that share a compute unit: four SIMDs that issue in order, one
+/// instruction of each kind a turn; matrix cores; the LDS with its queues and banks; the vector memory pipe;
+/// wait counters and barriers. Memory answers after its idle latency (`memory_latency` clocks for what is not
+/// in L2), whatever is in flight: what many requests cost is the device model's (device_model.h).
+UnitTime replay(std::span<const WorkgroupTrace *const> workgroups, const Program &program,
+                unsigned memory_latency);
+
+} // namespace nereid::sim::timing

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+
+#include "sim/timing/constants.h"
+#include "sim/timing/trace.h"
+
+namespace nereid::sim::timing {
+
+/// The vector memory pipe of a compute unit: a queue in front of the first cache, which serves lines.
+class MemoryPipe {
+public:
+  explicit MemoryPipe(unsigned memory_latency) : memory_latency_(memory_latency) {}
+
+  /// When the queue has room.
+  uint64_t room() const { return served_[requests_ % vector_memory_queue]; }
+  /// Issues a request at `time`; returns when it is complete.
+  uint64_t start(const TracedAccess &access, uint64_t time, bool stores) {
+    const unsigned lines = access.lines * line_clocks;
+    const unsigned least = access.bytes_of_lane <= 4 ? word_request_clocks : wide_request_clocks;
+    const uint64_t begin = std::max(time + turn, free_);
+    free_ = begin + std::max(lines, least);
+    served_[requests_++ % vector_memory_queue] = begin;
+    return free_ + (stores ? store_latency : latency(access.level, false));
+  }
+  unsigned latency(Level level, bool scalar) const {
+    switch (level) {
+    case Level::FirstCache:
+      return scalar ? scalar_cache_latency : first_cache_latency;
+    case Level::L2:
+      return l2_latency;
+    case Level::Memory:
+      break;
+    }
+    return memory_latency_;
+  }
+
+private:
+  unsigned memory_latency_;
+  uint64_t free_ = 0;
+  uint64_t requests_ = 0;
+  std::array<uint64_t, vector_memory_queue> served_{};
+};
+
+} // namespace nereid::sim::timing

@@ -1,0 +1,125 @@
+// Records instructions, and coalesces the addresses of memory instructions to lines.
+
+#include "sim/timing/trace_recorder.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "sim/timing/constants.h"
+#include "sim/timing/lds_banks.h"
+
+namespace nereid::sim::timing {
+
+namespace {
+
+/// The distinct lines of an access, ascending.
+struct Lines {
+  std::array<uint64_t, 2 * lane_count> line;
+  unsigned count = 0;
+
+  explicit Lines(const MemoryAccess &access) {
+    for (unsigned lane = 0; lane < lane_count; ++lane) {
+      if (!access.touches(lane))
+        continue;
+      const uint64_t first = access.address[lane] / line_bytes;
+      const uint64_t last = (access.address[lane] + access.bytes - 1) / line_bytes;
+      if (count == 0 || line[count - 1] != first)
+        line[count++] = first;
+      if (last != first && count < line.size())
+        line[count++] = last;
+    }
+    const auto end = line.begin() + count;
+    if (!std::is_sorted(line.begin(), end))
+      std::sort(line.begin(), end);
+    count = static_cast<unsigned>(std::unique(line.begin(), end) - line.begin());
+  }
+  std::span<const uint64_t> span() const { return {line.data(), count}; }
+};
+
+} // namespace
+
+uint64_t Footprint::fetched_bytes() const {
+  uint64_t sum = 0;
+  for (const LineSet &set : fetched)
+    sum += set.size() * line_bytes;
+  return sum;
+}
+
+void TraceRecorder::begin(Workgroup &group, std::span<const std::unique_ptr<Wave>> waves) {
+  xcd_ = static_cast<unsigned>(group.linear_id % xcd_count);
+  seen_.clear();
+  first_cache_.assign(first_cache_bytes / line_bytes, ~uint64_t{0});
+  trace_ = {};
+  if (keep_)
+    trace_.waves.resize(waves.size());
+}
+
+void TraceRecorder::before(Wave &wave, const Instruction &) {
+  ++trace_.instructions;
+  if (keep_)
+    trace_.waves[wave.index].push_back({wave.current, 0});
+}
+
+Level TraceRecorder::touch(std::span<const uint64_t> lines, bool load, bool vector) {
+  Level level = Level::FirstCache;
+  for (const uint64_t line : lines) {
+    uint64_t &place = first_cache_[line % first_cache_.size()];
+    const bool is_new = seen_.insert(line);
+    if (is_new)
+      level = Level::Memory;
+    else if (place != line)
+      level = std::max(level, Level::L2);
+    place = line;
+    if (is_new && load && vector) {
+      footprint_.fetched[xcd_].insert(line);
+      if (footprint_.lines.insert(line)) {
+        const Block *block = memory_.before(line * line_bytes + line_bytes - 1);
+        footprint_.block_bytes[block ? block->address() : 0] += line_bytes;
+      }
+    }
+  }
+  return level;
+}
+
+void TraceRecorder::access(Wave &wave, const Instruction &instruction, const MemoryAccess &access) {
+  TracedAccess traced;
+  traced.bytes_of_lane = access.bytes;
+  const bool vector = instruction.operation->is_vector_memory();
+  if (access.space == MemoryAccess::Space::Lds) {
+    if (!keep_)
+      return;
+    traced.lds_clocks = static_cast<uint16_t>(lds_clocks(access));
+    traced.bytes = static_cast<uint32_t>(std::popcount(access.lanes)) * access.bytes;
+  } else if (access.lanes) {
+    const Lines lines(access);
+    traced.memory = true;
+    traced.lines = static_cast<uint16_t>(lines.count);
+    traced.bytes = lines.count * line_bytes;
+    traced.level = touch(lines.span(), access.reads(), vector);
+    if (access.writes()) {
+      traced.bytes = static_cast<uint32_t>(std::popcount(access.lanes)) * access.bytes;
+      footprint_.stored_bytes += traced.bytes;
+    } else if (vector && traced.level != Level::FirstCache) {
+      footprint_.requested_bytes += traced.bytes;
+    }
+  }
+  if (!keep_)
+    return;
+  TraceEvent &event = trace_.waves[wave.index].back();
+  if (!event.access) {
+    trace_.accesses.push_back(traced);
+    event.access = static_cast<uint32_t>(trace_.accesses.size());
+    return;
+  }
+  // One instruction with two locations a lane, or the LDS half of a load to LDS.
+  TracedAccess &known = trace_.accesses[event.access - 1];
+  known.lds_clocks = static_cast<uint16_t>(known.lds_clocks + traced.lds_clocks);
+  if (known.memory == traced.memory)
+    known.bytes += traced.bytes;
+  else if (traced.memory) {
+    traced.lds_clocks = known.lds_clocks;
+    known = traced;
+  }
+}
+
+} // namespace nereid::sim::timing

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <array>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "sim/decode/program.h"
+#include "sim/state/checker.h"
+#include "sim/timing/line_set.h"
+#include "sim/timing/trace.h"
+
+namespace nereid::sim::timing {
+
+/// Lines that workgroups asked for.
+struct Footprint {
+  uint64_t requested_bytes = 0; ///< by vector loads, a line as often as it was asked for
+  uint64_t stored_bytes = 0;
+  std::array<LineSet, xcd_count> fetched;             ///< by the XCD
+  LineSet lines;                                      ///< of loads, of the device
+  std::unordered_map<uint64_t, uint64_t> block_bytes; ///< distinct ones, by the address of their allocation
+
+  uint64_t fetched_bytes() const;
+};
+
+/// Records what workgroups do: which lines all of them touch, and of those that are asked for the whole
+/// sequence of instructions.
+class TraceRecorder final : public Checker {
+public:
+  TraceRecorder(const Memory::View &memory, Footprint &footprint) : memory_(memory), footprint_(footprint) {}
+  std::unique_ptr<Checker> fork(LaunchState &) const override { return nullptr; }
+
+  /// Whether the next workgroups are recorded as traces too.
+  void keep_traces(bool keep) { keep_ = keep; }
+  /// The trace of the last workgroup that began while traces were kept.
+  WorkgroupTrace take_trace() { return std::move(trace_); }
+
+  void begin(Workgroup &group, std::span<const std::unique_ptr<Wave>> waves) override;
+  void before(Wave &wave, const Instruction &instruction) override;
+  void access(Wave &wave, const Instruction &instruction, const MemoryAccess &access) override;
+
+private:
+  /// The farthest level of the lines of an access, which are then in the first cache.
+  Level touch(std::span<const uint64_t> lines, bool load, bool vector);
+
+  const Memory::View &memory_;
+  Footprint &footprint_;
+  bool keep_ = false;
+  unsigned xcd_ = 0;
+  WorkgroupTrace trace_;
+  LineSet seen_; ///< lines of this workgroup
+  /// The first cache: the last lines, a set of ways of the number of the line.
+  std::vector<uint64_t> first_cache_;
+};
+
+} // namespace nereid::sim::timing
