@@ -105,8 +105,7 @@ std::string to_line(const std::string &key, const LaunchProfile &profile) {
   llvm::raw_string_ostream(line) << Value(Object{{"key", key},
                                                  {"footprint_bytes", profile.footprint_bytes},
                                                  {"cycles_per_workgroup", profile.cycles_per_workgroup},
-                                                 {"rounds", std::move(rounds)}})
-                                 << "\n";
+                                                 {"rounds", std::move(rounds)}});
   return line;
 }
 
@@ -141,8 +140,8 @@ Status ProfileStore::add(const std::string &key, const LaunchProfile &profile) {
   std::error_code failure;
   llvm::raw_fd_ostream file(path_, failure, llvm::sys::fs::OF_Append);
   if (!failure) {
-    // A line of its own also after one that a kill cut off.
-    file << to_line(key, profile);
+    // A line of its own, also after one that a kill cut off.
+    file << "\n" << to_line(key, profile);
     file.close();
     failure = file.error();
     file.clear_error();
