@@ -13,8 +13,6 @@ namespace {
 constexpr int64_t compute_units = 256;
 /// Dense MXFP4, flop a clock and compute unit (AMD, "CDNA 4 architecture" white paper).
 constexpr double matrix_rate = 16384;
-/// Clocks of a loaded round trip to memory: 44 KB in flight at what a unit's loads return (docs/timing.md).
-constexpr double loaded_round_trip = 1360;
 /// Clocks before the first MFMA and after the last one: straight lines through those of AMD's f4gemm kernels.
 constexpr double prologue_cycles = 1000, prologue_row_cycles = 2.6, epilogue_element_cycles = 0.046;
 
@@ -81,7 +79,9 @@ sim::RoundProfile count_round(const TiledProduct &product, const TileGrid &grid,
                               int64_t count) {
   const RoundBytes bytes = round_bytes(product, grid, first, count);
   const double units = static_cast<double>(std::min(count, compute_units));
-  const double per_unit = static_cast<double>(count) / units;
+  // The units with the most workgroups end last.
+  const double per_unit = static_cast<double>(blocks(count, std::min(count, compute_units)));
+  const double of_all = per_unit / static_cast<double>(count);
   const int64_t all_steps = blocks(product.size.k, product.block_k);
   const double steps = static_cast<double>(blocks(all_steps, product.split_k));
   const double k = static_cast<double>(product.size.k) / static_cast<double>(product.split_k);
@@ -101,7 +101,7 @@ sim::RoundProfile count_round(const TiledProduct &product, const TileGrid &grid,
   loop.mfma_cycles = steps * per_unit * step_flop / matrix_rate;
   loop.issue_cycles = loop.mfma_cycles + steps * per_unit * product.extra_step_cycles;
   loop.cycles = std::max(loop.issue_cycles, steps * wait);
-  loop.load_bytes = k * bytes.loads / units;
+  loop.load_bytes = k * bytes.loads * of_all;
   loop.fabric_bytes = k * bytes.fabric / std::min<double>(units, xcds);
   const double all = static_cast<double>(product.size.m) * product.a_bytes +
                      static_cast<double>(product.size.n) * product.b_bytes;

@@ -5,6 +5,10 @@
 
 namespace nereid::kernels {
 
+/// Clocks of a loaded round trip to memory: 44 KB in flight at the rate that a compute unit's loads return
+/// (docs/timing.md).
+inline constexpr double loaded_round_trip = 1360;
+
 /// A tiled product C[m,n] = A[m,k] B[n,k]^T as far as its time can be counted without its code: a workgroup
 /// makes a tile of C from its part of K, in steps.
 struct TiledProduct {

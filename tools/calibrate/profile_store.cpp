@@ -18,7 +18,7 @@ using sim::PhaseProfile;
 using sim::RoundProfile;
 
 struct PhaseField {
-  const char *name;
+  llvm::StringLiteral name;
   double PhaseProfile::*member;
 };
 
