@@ -107,7 +107,7 @@ sim::RoundProfile count_round(const TiledProduct &product, const TileGrid &grid,
                      static_cast<double>(product.size.n) * product.b_bytes;
   loop.hbm_bytes = static_cast<double>(product.size.k) * all * static_cast<double>(count) /
                    static_cast<double>(grid.count());
-  loop.matrix_flop = steps * per_unit * step_flop;
+  loop.matrix_flop = steps * static_cast<double>(count) / units * step_flop;
 
   sim::PhaseProfile &epilogue = round.phases[sim::RoundProfile::Epilogue];
   epilogue.cycles = per_unit * epilogue_element_cycles * area;
