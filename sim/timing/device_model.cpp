@@ -18,13 +18,13 @@ constexpr double all_in_mall = 225e6, none_in_mall = 272e6;
 
 /// What a phase needs, in nanoseconds, by what limits it.
 struct PhaseTime {
-  double core = 0, load = 0, fabric = 0, hbm = 0, power = 0, steps = 0, stores = 0;
+  double core = 0, load = 0, fabric = 0, hbm = 0, power = 0, stores = 0;
 
   /// What overlaps: the terms hide each other in part.
   double overlapped() const {
     return std::sqrt(core * core + load * load + fabric * fabric + hbm * hbm + power * power);
   }
-  double total() const { return overlapped() + steps + stores; }
+  double total() const { return overlapped() + stores; }
 };
 
 PhaseTime phase_time(const PhaseProfile &phase, const RoundProfile &round, double in_mall,
@@ -36,7 +36,6 @@ PhaseTime phase_time(const PhaseProfile &phase, const RoundProfile &round, doubl
   time.fabric = phase.fabric_bytes / model.fabric_rate;
   time.hbm = phase.hbm_bytes * (1 - in_mall) / model.hbm_rate;
   time.power = phase.matrix_flop * units / model.power_flop_rate;
-  time.steps = phase.steps * model.step_cycles / peak_clock;
   time.stores = phase.store_bytes * units / model.store_rate;
   return time;
 }
@@ -46,11 +45,6 @@ double times_paid(size_t phase, double repeats, bool last, const DeviceModel &mo
   if (phase != RoundProfile::Epilogue)
     return repeats;
   return repeats - model.epilogue_overlap * (last ? repeats - 1 : repeats);
-}
-
-/// Nanoseconds before the first instruction of each round.
-double round_start(double in_mall, const DeviceModel &model) {
-  return model.round_us * 1000 / (1 + model.mall_gain * in_mall);
 }
 
 /// Calls `visit(round, phase, time, times)` for all phases of all rounds.
@@ -67,8 +61,6 @@ void for_each_phase(const LaunchProfile &profile, double in_mall, const DeviceMo
 
 double launch_ns(const LaunchProfile &profile, double in_mall, const DeviceModel &model) {
   double total = (model.launch_us + model.campaign_us) * 1000;
-  for (const RoundProfile &round : profile.rounds)
-    total += round_start(in_mall, model) * static_cast<double>(round.repeats);
   for_each_phase(profile, in_mall, model,
                  [&](const RoundProfile &, const PhaseProfile &, const PhaseTime &time, double times) {
                    total += time.total() * times;
@@ -112,7 +104,6 @@ LaunchTime launch_time(const LaunchProfile &profile, CacheState caches, const De
         limits["fabric"] += time.fabric * time.fabric * share;
         limits["hbm"] += time.hbm * time.hbm * share;
         limits["power"] += time.power * time.power * share;
-        limits["barrier"] += time.steps * times;
         limits["stores"] += time.stores * times;
         overlapped += time.overlapped() * times;
         powered += time.power * time.power * share;
@@ -126,7 +117,6 @@ LaunchTime launch_time(const LaunchProfile &profile, CacheState caches, const De
   double waves = 0; // clocks of all waves
   for (const RoundProfile &round : profile.rounds) {
     const double repeats = static_cast<double>(round.repeats);
-    limits["latency"] += round_start(in_mall, model) * repeats;
     for (const auto &[reason, cycles] : round.stalls) {
       result.stalls[reason] += cycles * repeats;
       waves += cycles * repeats;
