@@ -113,12 +113,16 @@ RoundProfile profile_round(const Sampler &sampler, const LaunchState &state, uin
   const uint64_t sharing = (workgroups + timing::compute_units - 1) / timing::compute_units;
   std::vector<const WorkgroupTrace *> traces(sharing, &sampler.first());
   traces.front() = &sampler.longest();
-  timing::UnitTime unit = timing::replay(traces, state.code->program(), memory_latency);
+  const Program &program = state.code->program();
+  timing::UnitTime unit = timing::replay(traces, program, {memory_latency});
+  const timing::UnitTime ready = timing::replay(traces, program, {.ready = true});
   round.stalls = std::move(unit.stalls);
   round.phases = unit.phases;
   profile.cycles_per_workgroup = unit.workgroup_cycles;
   // The units with the most workgroups end last; what all of them move is less.
   const double groups = static_cast<double>(workgroups) / static_cast<double>(sharing);
+  for (size_t p = 0; p < round.phases.size(); ++p)
+    round.phases[p].ready_cycles = ready.phases[p].cycles;
   for (PhaseProfile &phase : round.phases) {
     phase.fabric_bytes = phase.load_bytes * groups * sampler.fetched_share() / xcd_count;
     phase.hbm_bytes = phase.load_bytes * groups * hbm_share;

@@ -37,7 +37,7 @@ struct Readiness {
 
 class ComputeUnit {
 public:
-  ComputeUnit(std::span<const WorkgroupTrace *const> groups, const Program &program, unsigned latency)
+  ComputeUnit(std::span<const WorkgroupTrace *const> groups, const Program &program, MemoryLatency latency)
       : costs_(instruction_costs(program)), memory_(latency) {
     for (size_t g = 0; g < groups.size(); ++g) {
       barriers_.push_back({static_cast<unsigned>(groups[g]->waves.size()), 0, 0});
@@ -231,8 +231,8 @@ private:
 } // namespace
 
 UnitTime replay(std::span<const WorkgroupTrace *const> workgroups, const Program &program,
-                unsigned memory_latency) {
-  return ComputeUnit(workgroups, program, memory_latency).run();
+                MemoryLatency latency) {
+  return ComputeUnit(workgroups, program, latency).run();
 }
 
 } // namespace nereid::sim::timing

@@ -7,6 +7,7 @@
 
 #include "sim/decode/program.h"
 #include "sim/timing/launch_profile.h"
+#include "sim/timing/memory_pipe.h"
 #include "sim/timing/trace.h"
 
 namespace nereid::sim::timing {
@@ -20,9 +21,9 @@ struct UnitTime {
 
 /// Replays the traces of workgroups that share a compute unit: four SIMDs that issue in order, one
 /// instruction of each kind a turn; matrix cores; the LDS with its queues and banks; the vector memory pipe;
-/// wait counters and barriers. Memory answers after its idle latency (`memory_latency` clocks for what is not
-/// in L2), whatever is in flight: what many requests cost is the device model's (device_model.h).
+/// wait counters and barriers. Memory answers after its latency, whatever is in flight: what
+/// many requests cost is the device model's (device_model.h).
 UnitTime replay(std::span<const WorkgroupTrace *const> workgroups, const Program &program,
-                unsigned memory_latency);
+                MemoryLatency latency);
 
 } // namespace nereid::sim::timing

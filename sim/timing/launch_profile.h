@@ -14,6 +14,7 @@ inline constexpr int profile_version = 1;
 /// What one phase of the workgroups that share a compute unit needs: before, in, or after their hot loop.
 struct PhaseProfile {
   double cycles = 0;       ///< core clocks, with memory at its idle latency and bandwidth without end
+  double ready_cycles = 0; ///< the same with loads that return as if the first cache had everything
   double mfma_cycles = 0;  ///< clocks in which the busiest matrix core works
   double issue_cycles = 0; ///< clocks in which the busiest SIMD issues
   double lds_cycles = 0;   ///< clocks in which the LDS serves
@@ -22,7 +23,7 @@ struct PhaseProfile {
   double fabric_bytes = 0; ///< of distinct lines that an XCD fetches into its L2, mean over the XCDs
   double hbm_bytes = 0;    ///< of distinct lines that the device fetches for the first time
   double matrix_flop = 0;  ///< of the unit's MFMAs
-  double steps = 0;        ///< iterations of the hot loop
+  double steps = 0;        ///< barriers that a wave passes
 };
 
 /// Workgroups that run side by side: one for each place of the device.

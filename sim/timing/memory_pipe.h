@@ -9,10 +9,16 @@
 
 namespace nereid::sim::timing {
 
+/// How memory answers: after its idle round trips, or always as if the first cache had the lines.
+struct MemoryLatency {
+  unsigned beyond_l2 = 0; ///< clocks for lines that are not in L2
+  bool ready = false;
+};
+
 /// The vector memory pipe of a compute unit: a queue in front of the first cache, which serves lines.
 class MemoryPipe {
 public:
-  explicit MemoryPipe(unsigned memory_latency) : memory_latency_(memory_latency) {}
+  explicit MemoryPipe(MemoryLatency latency) : latency_(latency) {}
 
   /// When the queue has room.
   uint64_t room() const { return served_[requests_ % vector_memory_queue]; }
@@ -26,7 +32,7 @@ public:
     return free_ + (stores ? store_latency : latency(access.level, false));
   }
   unsigned latency(Level level, bool scalar) const {
-    switch (level) {
+    switch (latency_.ready ? Level::FirstCache : level) {
     case Level::FirstCache:
       return scalar ? scalar_cache_latency : first_cache_latency;
     case Level::L2:
@@ -34,11 +40,11 @@ public:
     case Level::Memory:
       break;
     }
-    return memory_latency_;
+    return latency_.beyond_l2;
   }
 
 private:
-  unsigned memory_latency_;
+  MemoryLatency latency_;
   uint64_t free_ = 0;
   uint64_t requests_ = 0;
   std::array<uint64_t, vector_memory_queue> served_{};

@@ -1,0 +1,166 @@
+// Simulated times of mxfp4_linear's paths and configs, beside those of launch files, at the benchmark shapes.
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "kernels/host/shuffle.h"
+#include "kernels/mxfp4_linear.h"
+#include "sim/launch_file.h"
+#include "tools/demo_shapes.h"
+#include "tools/size_options.h"
+
+using namespace nereid;
+using namespace nereid::kernels;
+
+namespace {
+
+/// What a path takes with one config.
+struct Row {
+  GemmPath path;
+  std::string config;
+  double us = 0;
+  size_t launches = 0;
+  std::string limit; ///< of the longest launch
+};
+
+/// Operands of a shape; their content does not matter to a timed launch.
+struct Operands {
+  Buffer<uint16_t> a, c;
+  Buffer<uint8_t> b, b_scales;
+
+  static Result<Operands> make(const Device &device, const ProblemSize &size) {
+    Operands operands;
+    NEREID_TRY(operands.a, device.allocate<uint16_t>(size.m * size.k));
+    NEREID_TRY(operands.b, device.allocate<uint8_t>(host::shuffled_b_bytes(size.n, size.k)));
+    NEREID_TRY(operands.b_scales, device.allocate<uint8_t>(host::shuffled_scale_bytes(size.n, size.k)));
+    NEREID_TRY(operands.c, device.allocate<uint16_t>(size.m * size.n));
+    return operands;
+  }
+};
+
+Result<Row> time_config(const Device &device, const Operands &operands, const ProblemSize &size,
+                        GemmPath path, const Partial<GemmConfig> &config) {
+  Mxfp4Linear linear(device);
+  NEREID_TRY(
+      const LinearReport report,
+      linear(device.stream(), {operands.a, operands.b, operands.b_scales, operands.c}, size, path, config));
+  Row row{report.path, config_text(report.gemm), 0, 0, {}};
+  double longest = 0;
+  for (const LaunchRecord &record : report.launches) {
+    if (!record.info.time)
+      continue; // a memset
+    row.us += record.info.time->us;
+    ++row.launches;
+    if (record.info.time->us > longest) {
+      longest = record.info.time->us;
+      row.limit = record.info.time->limit;
+    }
+  }
+  return row;
+}
+
+/// What no kernel of one launch can be faster than: an empty launch, one round trip to HBM, and each byte
+/// once at the rate of HBM.
+double floor_us(const ProblemSize &size) {
+  constexpr double launch = 2.0, round_trip = 0.35, bytes_per_us = 6.44e6; // docs/timing.md
+  const double bytes = static_cast<double>(size.m * size.k * 2 + host::shuffled_b_bytes(size.n, size.k) +
+                                           host::shuffled_scale_bytes(size.n, size.k) + size.m * size.n * 2);
+  return launch + round_trip + bytes / bytes_per_us;
+}
+
+constexpr GemmPath paths[] = {GemmPath::Fused, GemmPath::Atomic, GemmPath::Workspace, GemmPath::TwoPass};
+
+void compare(const Device &device, const ProblemSize &size, unsigned shown) {
+  const Result<Operands> operands = Operands::make(device, size);
+  if (!operands) {
+    fmt::print("{}\n", operands.error().text());
+    return;
+  }
+  std::vector<Row> rows;
+  double staged = 0;
+  for (const GemmPath path : paths) {
+    std::vector<Partial<GemmConfig>> configs = tuning_list(path);
+    configs.insert(configs.begin(), Partial<GemmConfig>{});
+    for (const Partial<GemmConfig> &config : configs) {
+      const Result<Row> row = time_config(device, *operands, size, path, config);
+      if (!row) {
+        fmt::print("  {} {}: {}\n", name_of(path), config_text(config), row.error().text());
+        continue;
+      }
+      if (path == GemmPath::TwoPass)
+        staged = staged > 0 ? std::min(staged, row->us) : row->us;
+      rows.push_back(*row);
+    }
+  }
+  std::stable_sort(rows.begin(), rows.end(), [](const Row &a, const Row &b) { return a.us < b.us; });
+  const double floor = floor_us(size);
+  fmt::print("M={} N={} K={}: floor {:.2f} us, best {:.2f} us = {:.2f} floors = {:.2f} of the staged path's "
+             "{:.2f} us\n",
+             size.m, size.n, size.k, floor, rows.front().us, rows.front().us / floor,
+             rows.front().us / staged, staged);
+  for (size_t i = 0; i < rows.size() && i < shown; ++i)
+    fmt::print("  {:8.2f} us  {} launch{}  {:<9}  {:<13}  {}\n", rows[i].us, rows[i].launches,
+               rows[i].launches == 1 ? "  " : "es", name_of(rows[i].path), rows[i].limit, rows[i].config);
+}
+
+/// A code object of others, as a launch file describes its launch.
+int compare_file(const std::string &path, sim::CacheState caches) {
+  Result<sim::LaunchFile> file = sim::read_launch_file(path);
+  if (!file) {
+    fmt::print(stderr, "{}\n", file.error().text());
+    return 2;
+  }
+  file->timing = sim::Timing::Only;
+  file->caches = caches;
+  const sim::LaunchAnswer answer = sim::run_launch_file(*file, uint64_t{1} << 32);
+  if (answer.error || answer.report.fault) {
+    fmt::print(stderr, "{}: {}\n", path,
+               answer.error ? answer.error->text() : answer.report.fault->error().text());
+    return 1;
+  }
+  fmt::print("{}: {:.2f} us, limit {}\n", path, answer.report.time->us, answer.report.time->limit);
+  return 0;
+}
+
+} // namespace
+
+int main(int count, char **words) {
+  CLI::App app("Simulated times of mxfp4_linear: each path and config of its tuning lists, and launch files");
+  std::vector<std::string> files, shapes;
+  std::string caches = "rotating";
+  unsigned shown = 12;
+  app.add_option("--shape", shapes, "M,N,K; default: the six benchmark shapes");
+  app.add_option("--launch-file", files, "A launch file of any code object (docs/simulator.md)");
+  app.add_option("--caches", caches, "What a launch finds in the caches")
+      ->check(CLI::IsMember({"cold", "warm", "rotating"}))
+      ->capture_default_str();
+  app.add_option("--rows", shown, "Configs shown of each shape")->capture_default_str();
+  CLI11_PARSE(app, count, words);
+  const sim::CacheState state = caches == "cold"   ? sim::CacheState::Cold
+                                : caches == "warm" ? sim::CacheState::Warm
+                                                   : sim::CacheState::Rotating;
+  const Device device = Device::simulator({.timing = sim::Timing::Only, .caches = state});
+  std::vector<ProblemSize> sizes;
+  for (const std::string &shape : shapes) {
+    const Result<ProblemSize> size = tools::parse_size(shape);
+    if (!size) {
+      fmt::print(stderr, "{}\n", size.error().text());
+      return 2;
+    }
+    sizes.push_back(*size);
+  }
+  if (shapes.empty())
+    for (const tools::DemoShape &shape : tools::demo_shapes)
+      if (shape.kind == "benchmark")
+        sizes.push_back(shape.size);
+  for (const ProblemSize &size : sizes)
+    compare(device, size, shown);
+  int code = 0;
+  for (const std::string &file : files)
+    code = std::max(code, compare_file(file, state));
+  return code;
+}
