@@ -104,7 +104,7 @@ TEST(SimulatedProfiles, EachLaunchIsSimulatedOnceAndAlike) {
               sim::launch_us(*again, sim::CacheState::Rotating));
     ASSERT_EQ(profile.rounds.size(), 1u);
     EXPECT_EQ(profile.rounds.front().workgroups, 16u);
-    EXPECT_EQ(profile.rounds.front().phases[sim::RoundProfile::Loop].steps, 8);
+    EXPECT_GT(profile.rounds.front().phases[sim::RoundProfile::Loop].load_bytes, 0);
   }
 }
 

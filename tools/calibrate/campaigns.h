@@ -9,4 +9,7 @@ namespace nereid::calibrate {
 /// above 30 us: a state of clocks or fabric that no kernel knows of.
 bool measured_early(const Shape &shape);
 
+/// What the early campaign's launches take longer, as fitted (docs/timing.md).
+inline constexpr double early_offset_us = 1.16;
+
 } // namespace nereid::calibrate

@@ -98,17 +98,18 @@ Result<Study> study(const Options &options) {
   }
   result.measurements = samples.size();
   result.pairs = pairs.size();
+  result.shipped.campaign_us = early_offset_us;
   std::vector<double> predicted = predict(samples, result.shipped);
   result.models.push_back(judge("shipped", "With the shipped constants", samples, predicted, options.worst));
   if (options.fit) {
     std::vector<const Sample *> all;
     for (const Sample &sample : samples)
       all.push_back(&sample);
-    result.fitted = calibrate::fit(all).model;
+    result.fitted = calibrate::fit(all, result.shipped).model;
     result.models.push_back(judge("fitted", "Fitted to all of these measurements", samples,
                                   predict(samples, *result.fitted), options.worst));
     result.folds = options.folds;
-    predicted = cross_validate(samples, options.folds);
+    predicted = cross_validate(samples, options.folds, result.shipped);
     result.models.push_back(judge(
         "cross_validated", fmt::format("Cross-validated: {} folds over whole pairs (N,K)", options.folds),
         samples, predicted, options.worst));
