@@ -13,8 +13,12 @@ namespace {
 constexpr int64_t compute_units = 256;
 /// Dense MXFP4, flop a clock and compute unit (AMD, "CDNA 4 architecture" white paper).
 constexpr double matrix_rate = 16384;
-/// Clocks before the first MFMA and after the last one: straight lines through those of AMD's f4gemm kernels.
-constexpr double prologue_cycles = 1000, prologue_row_cycles = 2.6, epilogue_element_cycles = 0.046;
+/// Clocks before the first MFMA, behind the last one, and in a step without any, first round trips, the fill of
+/// the loop and its drain included:
+/// straight lines through what the simulator says of AMD's f4gemm kernels.
+constexpr double prologue_cycles = 4400, prologue_row_cycles = 1.8;
+constexpr double epilogue_cycles = 500, epilogue_element_cycles = 0.066;
+constexpr double step_wait_cycles = 200;
 
 struct TileGrid {
   int64_t rows, columns, splits;
@@ -100,7 +104,7 @@ sim::RoundProfile count_round(const TiledProduct &product, const TileGrid &grid,
   loop.steps = steps;
   loop.mfma_cycles = steps * per_unit * step_flop / matrix_rate;
   loop.issue_cycles = loop.mfma_cycles + steps * per_unit * product.extra_step_cycles;
-  loop.cycles = std::max(loop.issue_cycles, steps * wait);
+  loop.cycles = std::max(loop.issue_cycles + steps * step_wait_cycles, steps * wait);
   loop.load_bytes = k * bytes.loads * of_all;
   loop.fabric_bytes = k * bytes.fabric / std::min<double>(units, xcds);
   const double all = static_cast<double>(product.size.m) * product.a_bytes +
@@ -110,7 +114,7 @@ sim::RoundProfile count_round(const TiledProduct &product, const TileGrid &grid,
   loop.matrix_flop = steps * static_cast<double>(count) / units * step_flop;
 
   sim::PhaseProfile &epilogue = round.phases[sim::RoundProfile::Epilogue];
-  epilogue.cycles = per_unit * epilogue_element_cycles * area;
+  epilogue.cycles = epilogue_cycles + per_unit * epilogue_element_cycles * area;
   epilogue.store_bytes = bytes.stores / units;
   return round;
 }
