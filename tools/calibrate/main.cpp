@@ -190,7 +190,7 @@ int main(int argc, char **argv) {
   } catch (const CLI::Success &success) {
     return app.exit(success);
   } catch (const CLI::ParseError &error) {
-    return finish(Outcome(user_error(error.what(), "see nereid-calibrate --help")), false);
+    return finish(Outcome(user_error(error.what(), "see nereid-calibrate --help")), options.json);
   }
   try {
     return finish(run(options), options.json);
