@@ -114,8 +114,9 @@ RoundProfile profile_round(const Sampler &sampler, const LaunchState &state, uin
   std::vector<const WorkgroupTrace *> traces(sharing, &sampler.first());
   traces.front() = &sampler.longest();
   const Program &program = state.code->program();
-  timing::UnitTime unit = timing::replay(traces, program, {memory_latency});
-  const timing::UnitTime ready = timing::replay(traces, program, {.ready = true});
+  const bool code_is_cached = state.launch->caches != CacheState::Cold;
+  timing::UnitTime unit = timing::replay(traces, program, {memory_latency, false, code_is_cached});
+  const timing::UnitTime ready = timing::replay(traces, program, {0, true, code_is_cached});
   round.stalls = std::move(unit.stalls);
   round.phases = unit.phases;
   profile.cycles_per_workgroup = unit.workgroup_cycles;

@@ -45,7 +45,7 @@ public:
         const auto &events = groups[g]->waves[w];
         waves_.emplace_back(*groups[g], events, hot_loop(events, program), g,
                             static_cast<unsigned>((w + g * groups[g]->waves.size()) % simd_count),
-                            first_fetch_clocks + g * workgroup_start_clocks);
+                            (latency.code_is_cached ? 0 : first_fetch_clocks) + g * workgroup_start_clocks);
       }
     }
   }
@@ -162,8 +162,7 @@ private:
     const bool stores = cost.stores;
     if (cost.unit == Unit::VectorMemory && access.memory) {
       const uint64_t done = memory_.start(access, time, stores);
-      const bool from_l2 = !stores && access.level != Level::FirstCache;
-      wave.vector_counter.add(done, from_l2 ? access.bytes : 0);
+      wave.vector_counter.add(done, stores ? 0 : access.bytes);
       if (stores)
         phases_[phase].store_bytes += access.bytes;
       if (access.lds_clocks)

@@ -38,14 +38,15 @@ inline constexpr unsigned pair_bus_bytes = 128;
 inline constexpr unsigned lds_queue = 8;
 inline constexpr unsigned lds_latency = 54;
 
-/// Vector memory: wave requests that wait for the first cache, bytes of it, clocks of a request of one word a
-/// lane and of more, clocks a line (GT: 64 B a clock).
+/// Vector memory: wave instructions that wait for the first cache, bytes of it, and of a line. The cache
+/// takes four requests a clock: of a word a lane, four neighbouring lanes in one half line are one request,
+/// else each lane is (GT: 4 clocks for a word a lane, 16 for two or four; RPC: uncoalesced is a quarter of
+/// coalesced). L2 fills it with 64 bytes a clock (GT).
 inline constexpr unsigned vector_memory_queue = 12;
 inline constexpr unsigned first_cache_bytes = 32 * 1024; // (ROCm)
 inline constexpr unsigned line_bytes = 128;              // (ROCm)
-inline constexpr unsigned word_request_clocks = 4;
-inline constexpr unsigned wide_request_clocks = 16;
-inline constexpr unsigned line_clocks = 2;
+inline constexpr unsigned requests_a_clock = 4;
+inline constexpr unsigned fill_bytes_a_clock = 64;
 
 /// Idle round trips by where a line is found (guess, after the order of MI300X).
 inline constexpr unsigned first_cache_latency = 120;
@@ -63,7 +64,8 @@ inline constexpr unsigned write_back_clocks = 2400;
 inline constexpr unsigned barrier_clocks = 24;
 /// A sleep of n takes n times this (ISA, S_SLEEP).
 inline constexpr unsigned sleep_clocks = 64;
-/// The first instructions of a launch come from memory (guess: one round trip), later ones run ahead.
+/// The first instructions of a kernel that did not run before come from memory (guess: one round trip), later
+/// ones run ahead.
 inline constexpr unsigned first_fetch_clocks = hbm_latency;
 /// Clocks between the starts of two workgroups of a compute unit (guess: 100 to 200 a shader engine).
 inline constexpr unsigned workgroup_start_clocks = 150;

@@ -13,6 +13,7 @@ namespace nereid::sim::timing {
 struct MemoryLatency {
   unsigned beyond_l2 = 0; ///< clocks for lines that are not in L2
   bool ready = false;
+  bool code_is_cached = false; ///< the launch before was of the same kernel
 };
 
 /// The vector memory pipe of a compute unit: a queue in front of the first cache, which serves lines.
@@ -24,12 +25,13 @@ public:
   uint64_t room() const { return served_[requests_ % vector_memory_queue]; }
   /// Issues a request at `time`; returns when it is complete.
   uint64_t start(const TracedAccess &access, uint64_t time, bool stores) {
-    const unsigned lines = access.lines * line_clocks;
-    const unsigned least = access.bytes_of_lane <= 4 ? word_request_clocks : wide_request_clocks;
     const uint64_t begin = std::max(time + turn, free_);
-    free_ = begin + std::max(lines, least);
+    free_ = begin + (access.requests + requests_a_clock - 1) / requests_a_clock;
     served_[requests_++ % vector_memory_queue] = begin;
-    return free_ + (stores ? store_latency : latency(access.level, false));
+    if (stores)
+      return free_ + store_latency;
+    filled_ = std::max(filled_, begin) + access.missed_lines * (line_bytes / fill_bytes_a_clock);
+    return std::max(free_, filled_) + latency(access.level, false);
   }
   unsigned latency(Level level, bool scalar) const {
     switch (latency_.ready ? Level::FirstCache : level) {
@@ -46,6 +48,7 @@ public:
 private:
   MemoryLatency latency_;
   uint64_t free_ = 0;
+  uint64_t filled_ = 0;
   uint64_t requests_ = 0;
   std::array<uint64_t, vector_memory_queue> served_{};
 };

@@ -14,9 +14,9 @@ enum class Level : uint8_t { FirstCache, L2, Memory };
 /// What one memory instruction of a wave needs of the units of its compute unit.
 struct TracedAccess {
   uint32_t bytes = 0;        ///< of memory lines that the request moves, or of the LDS
-  uint16_t lines = 0;        ///< that it touches in memory
+  uint16_t requests = 0;     ///< to the first cache
+  uint16_t missed_lines = 0; ///< that the first cache does not have
   uint16_t lds_clocks = 0;   ///< of the banks
-  uint8_t bytes_of_lane = 0; ///< of the widest access
   Level level = Level::L2;   ///< of its farthest line
   bool memory = false;       ///< touches memory (perhaps as well as the LDS)
 };

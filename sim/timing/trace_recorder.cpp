@@ -36,6 +36,30 @@ struct Lines {
   std::span<const uint64_t> span() const { return {line.data(), count}; }
 };
 
+/// Requests to the first cache: of words, one for four neighbouring lanes in the same half line.
+unsigned requests_of(const MemoryAccess &access) {
+  const auto active = static_cast<unsigned>(std::popcount(access.lanes));
+  if (access.bytes > 4)
+    return active;
+  constexpr unsigned quad = 4, half_line = line_bytes / 2;
+  unsigned requests = 0;
+  for (unsigned first = 0; first < lane_count; first += quad) {
+    unsigned own = 0;
+    bool together = true;
+    uint64_t half = 0;
+    for (unsigned lane = first; lane < first + quad; ++lane) {
+      if (!access.touches(lane))
+        continue;
+      const uint64_t of_lane = access.address[lane] / half_line;
+      together &= own == 0 || of_lane == half;
+      half = of_lane;
+      ++own;
+    }
+    requests += together ? std::min(own, 1u) : own;
+  }
+  return requests;
+}
+
 } // namespace
 
 uint64_t Footprint::fetched_bytes() const {
@@ -47,8 +71,8 @@ uint64_t Footprint::fetched_bytes() const {
 
 void TraceRecorder::begin(Workgroup &group, std::span<const std::unique_ptr<Wave>> waves) {
   xcd_ = static_cast<unsigned>(group.linear_id % xcd_count);
-  seen_.clear();
-  first_cache_.assign(first_cache_bytes / line_bytes, ~uint64_t{0});
+  fill_of_.clear();
+  fills_ = 0;
   trace_ = {};
   if (keep_)
     trace_.waves.resize(waves.size());
@@ -60,16 +84,16 @@ void TraceRecorder::before(Wave &wave, const Instruction &) {
     trace_.waves[wave.index].push_back({wave.current, 0});
 }
 
-Level TraceRecorder::touch(std::span<const uint64_t> lines, bool load, bool vector) {
-  Level level = Level::FirstCache;
+void TraceRecorder::touch(std::span<const uint64_t> lines, bool load, bool vector, TracedAccess &traced) {
+  traced.level = Level::FirstCache;
   for (const uint64_t line : lines) {
-    uint64_t &place = first_cache_[line % first_cache_.size()];
-    const bool is_new = seen_.insert(line);
-    if (is_new)
-      level = Level::Memory;
-    else if (place != line)
-      level = std::max(level, Level::L2);
-    place = line;
+    uint64_t &fill = fill_of_[line];
+    const bool is_new = fill == 0;
+    if (!is_new && fills_ - fill < first_cache_bytes / line_bytes)
+      continue;
+    fill = ++fills_;
+    ++traced.missed_lines;
+    traced.level = std::max(traced.level, is_new ? Level::Memory : Level::L2);
     if (is_new && load && vector) {
       footprint_.fetched[xcd_].insert(line);
       if (footprint_.lines.insert(line)) {
@@ -78,12 +102,10 @@ Level TraceRecorder::touch(std::span<const uint64_t> lines, bool load, bool vect
       }
     }
   }
-  return level;
 }
 
 void TraceRecorder::access(Wave &wave, const Instruction &instruction, const MemoryAccess &access) {
   TracedAccess traced;
-  traced.bytes_of_lane = access.bytes;
   const bool vector = instruction.operation->is_vector_memory();
   if (access.space == MemoryAccess::Space::Lds) {
     if (!keep_)
@@ -93,13 +115,13 @@ void TraceRecorder::access(Wave &wave, const Instruction &instruction, const Mem
   } else if (access.lanes) {
     const Lines lines(access);
     traced.memory = true;
-    traced.lines = static_cast<uint16_t>(lines.count);
-    traced.bytes = lines.count * line_bytes;
-    traced.level = touch(lines.span(), access.reads(), vector);
+    traced.requests = static_cast<uint16_t>(requests_of(access));
+    touch(lines.span(), access.reads(), vector, traced);
+    traced.bytes = traced.missed_lines * line_bytes;
     if (access.writes()) {
       traced.bytes = static_cast<uint32_t>(std::popcount(access.lanes)) * access.bytes;
       footprint_.stored_bytes += traced.bytes;
-    } else if (vector && traced.level != Level::FirstCache) {
+    } else if (vector) {
       footprint_.requested_bytes += traced.bytes;
     }
   }

@@ -40,17 +40,19 @@ public:
   void access(Wave &wave, const Instruction &instruction, const MemoryAccess &access) override;
 
 private:
-  /// The farthest level of the lines of an access, which are then in the first cache.
-  Level touch(std::span<const uint64_t> lines, bool load, bool vector);
+  /// Notes the lines of an access, which are then in the first cache: where they were, and how many the cache
+  /// missed.
+  void touch(std::span<const uint64_t> lines, bool load, bool vector, TracedAccess &traced);
 
   const Memory::View &memory_;
   Footprint &footprint_;
   bool keep_ = false;
   unsigned xcd_ = 0;
   WorkgroupTrace trace_;
-  LineSet seen_; ///< lines of this workgroup
-  /// The first cache: the last lines, a set of ways of the number of the line.
-  std::vector<uint64_t> first_cache_;
+  /// Of the lines of this workgroup: the how manieth fill of the first cache brought them last. It holds
+  /// those of the last fills.
+  LineMap fill_of_;
+  uint64_t fills_ = 0;
 };
 
 } // namespace nereid::sim::timing
