@@ -7,15 +7,15 @@ namespace nereid::sim {
 
 /// The constants of the device that are fitted to measured times (docs/timing.md). Twelve at most.
 struct DeviceModel {
-  double launch_us = 1.26;          ///< an empty kernel's device time
-  double unit_load_rate = 82.3;     ///< bytes/ns that a compute unit's loads return from HBM: bytes in flight
+  double launch_us = 1.95;          ///< an empty kernel's device time
+  double unit_load_rate = 80.1;     ///< bytes/ns that a compute unit's loads return from HBM: bytes in flight
                                     ///< over the loaded round trip
-  double mall_gain = 0.267;         ///< by how much that rate is higher when the MALL has the lines
-  double fabric_rate = 1604;        ///< bytes/ns into the L2 of an XCD
-  double hbm_rate = 7960;           ///< bytes/ns
-  double store_rate = 5190;         ///< bytes/ns of all stores
-  double epilogue_overlap = 0.369;  ///< share of an epilogue that hides under the next round
-  double power_flop_rate = 12.03e6; ///< flop/ns of all MFMAs that the power limit allows
+  double mall_gain = 0.261;         ///< by how much that rate is higher when the MALL has the lines
+  double fabric_rate = 1609;        ///< bytes/ns into the L2 of an XCD
+  double hbm_rate = 8090;           ///< bytes/ns
+  double store_rate = 5580;         ///< bytes/ns of all stores
+  double epilogue_overlap = 0.286;  ///< share of an epilogue that hides under the next round
+  double power_flop_rate = 12.69e6; ///< flop/ns of all MFMAs that the power limit allows
   double campaign_us = 0;           ///< offset of a campaign of measurements; calibration only
 };
 
