@@ -18,12 +18,13 @@ constexpr double all_in_mall = 225e6, none_in_mall = 272e6;
 
 /// What a phase needs, in nanoseconds, by what limits it.
 struct PhaseTime {
-  double core = 0, load = 0, fabric = 0, hbm = 0, power = 0, steps = 0, stores = 0;
+  double core = 0, load = 0, fabric = 0, hbm = 0, power = 0, stores = 0;
 
-  double total() const {
-    return std::sqrt(core * core + load * load + fabric * fabric + hbm * hbm + power * power) + steps +
-           stores;
+  /// What overlaps: the terms hide each other in part.
+  double overlapped() const {
+    return std::sqrt(core * core + load * load + fabric * fabric + hbm * hbm + power * power);
   }
+  double total() const { return overlapped() + stores; }
 };
 
 PhaseTime phase_time(const PhaseProfile &phase, const RoundProfile &round, double in_mall,
@@ -35,9 +36,36 @@ PhaseTime phase_time(const PhaseProfile &phase, const RoundProfile &round, doubl
   time.fabric = phase.fabric_bytes / model.fabric_rate;
   time.hbm = phase.hbm_bytes * (1 - in_mall) / model.hbm_rate;
   time.power = phase.matrix_flop * units / model.power_flop_rate;
-  time.steps = phase.steps * model.step_cycles / peak_clock;
   time.stores = phase.store_bytes * units / model.store_rate;
   return time;
+}
+
+/// How many times a phase of rounds counts: between two rounds part of the epilogue hides under the next.
+double times_paid(size_t phase, double repeats, bool last, const DeviceModel &model) {
+  if (phase != RoundProfile::Epilogue)
+    return repeats;
+  return repeats - model.epilogue_overlap * (last ? repeats - 1 : repeats);
+}
+
+/// Calls `visit(round, phase, time, times)` for all phases of all rounds.
+template <class Visit>
+void for_each_phase(const LaunchProfile &profile, double in_mall, const DeviceModel &model, Visit visit) {
+  for (size_t i = 0; i < profile.rounds.size(); ++i) {
+    const RoundProfile &round = profile.rounds[i];
+    const bool last = i + 1 == profile.rounds.size();
+    for (size_t p = 0; p < round.phases.size(); ++p)
+      visit(round, round.phases[p], phase_time(round.phases[p], round, in_mall, model),
+            times_paid(p, static_cast<double>(round.repeats), last, model));
+  }
+}
+
+double launch_ns(const LaunchProfile &profile, double in_mall, const DeviceModel &model) {
+  double total = (model.launch_us + model.campaign_us) * 1000;
+  for_each_phase(profile, in_mall, model,
+                 [&](const RoundProfile &, const PhaseProfile &, const PhaseTime &time, double times) {
+                   total += time.total() * times;
+                 });
+  return total;
 }
 
 /// What the compute unit's own time goes to: its busiest pipe when that fills most of it, else waiting.
@@ -58,43 +86,37 @@ double share_in_mall(CacheState caches, double footprint_bytes) {
   return std::clamp((none_in_mall - resident) / (none_in_mall - all_in_mall), 0.0, 1.0);
 }
 
+double launch_us(const LaunchProfile &profile, CacheState caches, const DeviceModel &model) {
+  return launch_ns(profile, share_in_mall(caches, profile.footprint_bytes), model) / 1000;
+}
+
 LaunchTime launch_time(const LaunchProfile &profile, CacheState caches, const DeviceModel &model) {
   const double in_mall = share_in_mall(caches, profile.footprint_bytes);
   std::map<std::string, double> limits;
-  double total = (model.launch_us + model.campaign_us) * 1000;
-  limits["launch"] = total;
-  double core = 0, powered = 0;
+  limits["launch"] = (model.launch_us + model.campaign_us) * 1000;
+  double overlapped = 0, powered = 0, l2 = 0, mall = 0, hbm = 0;
+  for_each_phase(
+      profile, in_mall, model,
+      [&](const RoundProfile &round, const PhaseProfile &phase, const PhaseTime &time, double times) {
+        const double share = time.overlapped() > 0 ? times / time.overlapped() : 0;
+        limits[core_limit(phase)] += time.core * time.core * share;
+        limits["vector memory"] += time.load * time.load * share;
+        limits["fabric"] += time.fabric * time.fabric * share;
+        limits["hbm"] += time.hbm * time.hbm * share;
+        limits["power"] += time.power * time.power * share;
+        limits["stores"] += time.stores * times;
+        overlapped += time.overlapped() * times;
+        powered += time.power * time.power * share;
+        const double units = static_cast<double>(round.compute_units);
+        const double repeats = static_cast<double>(round.repeats);
+        l2 += (phase.load_bytes + phase.store_bytes) * units * repeats;
+        mall += (phase.fabric_bytes * xcds + phase.store_bytes * units) * repeats;
+        hbm += (phase.hbm_bytes * (1 - in_mall) + phase.store_bytes * units) * repeats;
+      });
   LaunchTime result;
-  double hbm = 0, mall = 0, l2 = 0, waves = 0;
-  for (size_t i = 0; i < profile.rounds.size(); ++i) {
-    const RoundProfile &round = profile.rounds[i];
-    const bool last = i + 1 == profile.rounds.size();
+  double waves = 0; // clocks of all waves
+  for (const RoundProfile &round : profile.rounds) {
     const double repeats = static_cast<double>(round.repeats);
-    for (size_t p = 0; p < round.phases.size(); ++p) {
-      const PhaseProfile &phase = round.phases[p];
-      const PhaseTime time = phase_time(phase, round, in_mall, model);
-      double times = repeats;
-      if (p == RoundProfile::Epilogue)
-        times -= model.epilogue_overlap * (last ? repeats - 1 : repeats);
-      const double squares = time.total() - time.steps - time.stores;
-      const double share = squares > 0 ? times / squares : 0;
-      limits[core_limit(phase)] += time.core * time.core * share;
-      limits["vector memory"] += time.load * time.load * share;
-      limits["fabric"] += time.fabric * time.fabric * share;
-      limits["hbm"] += time.hbm * time.hbm * share;
-      limits["power"] += time.power * time.power * share;
-      limits["barrier"] += time.steps * times;
-      limits["stores"] += time.stores * times;
-      total += time.total() * times;
-      core += squares * times;
-      powered += time.power * time.power * share;
-      const double units = static_cast<double>(round.compute_units);
-      l2 += (phase.load_bytes + phase.store_bytes) * units * repeats;
-      mall += (phase.fabric_bytes * xcds + phase.store_bytes * units) * repeats;
-      hbm += (phase.hbm_bytes * (1 - in_mall) + phase.store_bytes * units) * repeats;
-    }
-    total += model.round_us * 1000 * repeats;
-    limits["latency"] += model.round_us * 1000 * repeats;
     for (const auto &[reason, cycles] : round.stalls) {
       result.stalls[reason] += cycles * repeats;
       waves += cycles * repeats;
@@ -102,10 +124,10 @@ LaunchTime launch_time(const LaunchProfile &profile, CacheState caches, const De
   }
   for (auto &[reason, share] : result.stalls)
     share = waves > 0 ? share / waves : 0;
-  result.us = total / 1000;
+  result.us = launch_ns(profile, in_mall, model) / 1000;
   result.cycles_per_workgroup = profile.cycles_per_workgroup;
-  result.clock_ghz =
-      core > 0 ? peak_clock * (1 - powered / core) + peak_clock / 2 * (powered / core) : peak_clock;
+  const double power_share = overlapped > 0 ? powered / overlapped : 0;
+  result.clock_ghz = peak_clock * (1 - power_share / 2);
   result.limit = std::max_element(limits.begin(), limits.end(), [](const auto &a, const auto &b) {
                    return a.second < b.second;
                  })->first;

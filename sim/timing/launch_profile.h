@@ -8,6 +8,9 @@
 
 namespace nereid::sim {
 
+/// Raised whenever the profile of a launch changes, so that profiles that were kept are not mistaken for it.
+inline constexpr int profile_version = 4;
+
 /// What one phase of the workgroups that share a compute unit needs: before, in, or after their hot loop.
 struct PhaseProfile {
   double cycles = 0;       ///< core clocks, with memory at its idle latency and bandwidth without end

@@ -1,0 +1,103 @@
+// Times of plans by counting.
+#include "kernels/quick_estimate.h"
+
+#include <algorithm>
+
+#include "kernels/tiled_product.h"
+#include "sim/timing/device_model.h"
+
+namespace nereid::kernels {
+namespace {
+
+constexpr double mxfp4_bytes = 0.53125; // a code and 1/32 of a scale
+constexpr int64_t simds = 4, lanes = 64, simd_registers = 512, simd_waves = 8;
+/// Registers a lane beside accumulators and prefetched operands: addresses, the operands at work (the
+/// library's kernels).
+constexpr int64_t other_registers = 48;
+/// Elements that a compute unit quantises a clock: two vector instructions for each, 64 of them a clock.
+constexpr double quantised_elements = 32;
+/// Of the quantiser's and the reduction's programs.
+constexpr int64_t stream_programs_bytes = 16 * 1024;
+
+/// Workgroups that a compute unit holds by the registers that accumulators and prefetched operands take.
+int64_t workgroups_of_unit(const TileConfig &tile, double a_bytes) {
+  const int64_t items = lanes * tile.waves;
+  const double operands =
+      static_cast<double>(tile.block_k) *
+      (static_cast<double>(tile.block_m) * a_bytes + static_cast<double>(tile.block_n) * mxfp4_bytes);
+  const double registers = static_cast<double>(tile.block_m * tile.block_n) / static_cast<double>(items) +
+                           static_cast<double>(tile.stages) * operands / static_cast<double>(4 * items) +
+                           other_registers;
+  const int64_t by_registers =
+      static_cast<int64_t>(simd_registers / std::min<double>(registers, simd_registers));
+  const int64_t waves = simds * std::min(by_registers, simd_waves);
+  return std::max<int64_t>(1, waves / tile.waves);
+}
+
+TiledProduct tiled_product(const GemmPlan &plan, const ProblemSize &size) {
+  const TileConfig &tile = plan.gemm.tile;
+  const bool quantises = plan.path != GemmPath::TwoPass;
+  TiledProduct product;
+  product.size = size;
+  product.block_m = tile.block_m;
+  product.block_n = tile.block_n;
+  product.block_k = tile.block_k;
+  product.split_k = plan.gemm.split_k;
+  product.a_bytes = quantises ? 2 : mxfp4_bytes;
+  product.b_bytes = mxfp4_bytes;
+  product.c_bytes = plan.gemm.reduce == Reduce::None ? 2 : 4;
+  product.workgroups_per_cu = workgroups_of_unit(tile, product.a_bytes);
+  product.prefetched_steps = tile.stages;
+  if (quantises)
+    product.extra_step_cycles = static_cast<double>(tile.block_m * tile.block_k) / quantised_elements;
+  return product;
+}
+
+/// The last workgroup of each tile reads the slices of all.
+void add_last_arrival(sim::LaunchProfile &profile, const GemmPlan &plan) {
+  const TileConfig &tile = plan.gemm.tile;
+  sim::PhaseProfile &epilogue = profile.rounds.back().phases[sim::RoundProfile::Epilogue];
+  epilogue.load_bytes += static_cast<double>(plan.gemm.split_k) * tile.block_m * tile.block_n * 4;
+  epilogue.cycles += 2 * loaded_round_trip; // the semaphore, then the slices
+}
+
+/// A launch that only reads and writes.
+double stream_us(double read, double written, sim::CacheState caches) {
+  const double units = std::clamp((read + written) / stream_programs_bytes, 1.0, 256.0);
+  sim::LaunchProfile profile;
+  profile.footprint_bytes = read + written;
+  sim::RoundProfile &round = profile.rounds.emplace_back();
+  round.workgroups = round.compute_units = static_cast<uint64_t>(units);
+  round.phases[sim::RoundProfile::Prologue].cycles = loaded_round_trip;
+  sim::PhaseProfile &loop = round.phases[sim::RoundProfile::Loop];
+  loop.load_bytes = read / units;
+  loop.fabric_bytes = read / 8;
+  loop.hbm_bytes = read;
+  round.phases[sim::RoundProfile::Epilogue].store_bytes = written / units;
+  return sim::launch_us(profile, caches);
+}
+
+} // namespace
+
+double quick_gemm_estimate(const GemmPlan &plan, const ProblemSize &size, sim::CacheState caches) {
+  sim::LaunchProfile profile = counted_profile(tiled_product(plan, size));
+  if (plan.gemm.reduce == Reduce::LastArrival && plan.gemm.split_k > 1)
+    add_last_arrival(profile, plan);
+  return sim::launch_us(profile, caches);
+}
+
+double quick_estimate(const GemmPlan &plan, const ProblemSize &size, sim::CacheState caches) {
+  const double mk = static_cast<double>(size.m) * static_cast<double>(size.k);
+  const double mn = static_cast<double>(size.m) * static_cast<double>(size.n);
+  double us = quick_gemm_estimate(plan, size, caches);
+  if (plan.path == GemmPath::TwoPass)
+    us += stream_us(2 * mk, mxfp4_bytes * mk, caches);
+  // What a launch left is still in the MALL.
+  if (plan.gemm.reduce == Reduce::Workspace)
+    us += stream_us(4 * mn * plan.gemm.split_k, 2 * mn, sim::CacheState::Warm);
+  if (plan.gemm.reduce == Reduce::Atomic)
+    us += stream_us(0, 4 * mn, caches) + stream_us(4 * mn, 2 * mn, sim::CacheState::Warm);
+  return us;
+}
+
+} // namespace nereid::kernels
