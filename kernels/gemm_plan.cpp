@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "kernels/plan_choice.h"
+
 namespace nereid::kernels {
 namespace {
 
@@ -75,10 +77,13 @@ Result<GemmPath> path_named(std::string_view name) {
   return static_cast<GemmPath>(found - path_names.begin());
 }
 
-Result<GemmPlan> plan_gemm(GemmPath path, const Partial<GemmConfig> &given, const ProblemSize &size) {
+Result<GemmPlan> plan_gemm(GemmPath path, const Partial<GemmConfig> &given, const ProblemSize &size,
+                           std::string_view device) {
   NEREID_CHECK(check_shape(size));
   NEREID_CHECK(check_limits(config_values(given)));
   const bool automatic = path == GemmPath::Auto;
+  if (automatic && given == Partial<GemmConfig>{})
+    return choose_plan(size, device);
   if (automatic)
     path = path_for(path_of_shape(size), given);
   else if (path == GemmPath::Fused && given.split_k.value_or(1) != 1)

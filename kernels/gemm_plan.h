@@ -29,10 +29,15 @@ struct GemmPlan {
   GemmConfig gemm;
 };
 
-/// Chooses path and config for a shape. Auto: fused for K <= 512, workspace for M <= 16 and K >= 2048, atomic
-/// for M <= 32, else two passes; a config that asks for another way to reduce moves Auto to the path that has
-/// it. Error (User): a bad shape, a config that contradicts the path.
-Result<GemmPlan> plan_gemm(GemmPath path, const Partial<GemmConfig> &given, const ProblemSize &size);
+/// The device whose tables plan_gemm reads when it is told no other: the simulator's name.
+inline constexpr std::string_view simulated_device = "gfx950 simulator";
+
+/// Chooses path and config for a shape. Auto without a config takes what choose_plan (kernels/plan_choice.h)
+/// finds in tables or by an estimate. Auto with a config: fused for K <= 512, workspace for M <= 16 and
+/// K >= 2048, atomic for M <= 32, else two passes; a config that asks for another way to reduce moves it to
+/// the path that has it. Error (User): a bad shape, a config that contradicts the path.
+Result<GemmPlan> plan_gemm(GemmPath path, const Partial<GemmConfig> &given, const ProblemSize &size,
+                           std::string_view device = simulated_device);
 
 /// The configs that each path is tuned over.
 std::vector<Partial<GemmConfig>> tuning_list(GemmPath path);

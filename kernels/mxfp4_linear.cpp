@@ -70,7 +70,7 @@ Result<Mxfp4Linear::State *> Mxfp4Linear::state_for(const Stream &stream, const 
   Key key{stream.state(), size, path, config_text(config)};
   if (const auto found = states_.find(key); found != states_.end())
     return found->second.get();
-  NEREID_TRY(const GemmPlan plan, plan_gemm(path, config, size));
+  NEREID_TRY(const GemmPlan plan, plan_gemm(path, config, size, device_.name()));
   NEREID_TRY(std::unique_ptr<State> state, make_state(stream, size, plan));
   return states_.emplace(std::move(key), std::move(state)).first->second.get();
 }

@@ -115,15 +115,12 @@ RoundProfile profile_round(const Sampler &sampler, const LaunchState &state, uin
   traces.front() = &sampler.longest();
   const Program &program = state.code->program();
   const bool code_is_cached = state.launch->caches != CacheState::Cold;
-  timing::UnitTime unit = timing::replay(traces, program, {memory_latency, false, code_is_cached});
-  const timing::UnitTime ready = timing::replay(traces, program, {0, true, code_is_cached});
+  timing::UnitTime unit = timing::replay(traces, program, {memory_latency, code_is_cached});
   round.stalls = std::move(unit.stalls);
   round.phases = unit.phases;
   profile.cycles_per_workgroup = unit.workgroup_cycles;
   // The units with the most workgroups end last; what all of them move is less.
   const double groups = static_cast<double>(workgroups) / static_cast<double>(sharing);
-  for (size_t p = 0; p < round.phases.size(); ++p)
-    round.phases[p].ready_cycles = ready.phases[p].cycles;
   for (PhaseProfile &phase : round.phases) {
     phase.fabric_bytes = phase.load_bytes * groups * sampler.fetched_share() / xcd_count;
     phase.hbm_bytes = phase.load_bytes * groups * hbm_share;

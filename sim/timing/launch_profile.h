@@ -14,7 +14,6 @@ inline constexpr int profile_version = 4;
 /// What one phase of the workgroups that share a compute unit needs: before, in, or after their hot loop.
 struct PhaseProfile {
   double cycles = 0;       ///< core clocks, with memory at its idle latency and bandwidth without end
-  double ready_cycles = 0; ///< the same with loads that return as if the first cache had everything
   double mfma_cycles = 0;  ///< clocks in which the busiest matrix core works
   double issue_cycles = 0; ///< clocks in which the busiest SIMD issues
   double lds_cycles = 0;   ///< clocks in which the LDS serves

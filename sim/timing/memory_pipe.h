@@ -9,10 +9,9 @@
 
 namespace nereid::sim::timing {
 
-/// How memory answers: after its idle round trips, or always as if the first cache had the lines.
+/// How memory answers.
 struct MemoryLatency {
   unsigned beyond_l2 = 0; ///< clocks for lines that are not in L2
-  bool ready = false;
   bool code_is_cached = false; ///< the launch before was of the same kernel
 };
 
@@ -34,7 +33,7 @@ public:
     return std::max(free_, filled_) + latency(access.level, false);
   }
   unsigned latency(Level level, bool scalar) const {
-    switch (latency_.ready ? Level::FirstCache : level) {
+    switch (level) {
     case Level::FirstCache:
       return scalar ? scalar_cache_latency : first_cache_latency;
     case Level::L2:

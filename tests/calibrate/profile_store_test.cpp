@@ -34,7 +34,6 @@ void expect_equal(const sim::LaunchProfile &a, const sim::LaunchProfile &b) {
     for (size_t p = 0; p < a.rounds[i].phases.size(); ++p) {
       const sim::PhaseProfile &x = a.rounds[i].phases[p], &y = b.rounds[i].phases[p];
       EXPECT_EQ(x.cycles, y.cycles);
-      EXPECT_EQ(x.ready_cycles, y.ready_cycles);
       EXPECT_EQ(x.mfma_cycles, y.mfma_cycles);
       EXPECT_EQ(x.issue_cycles, y.issue_cycles);
       EXPECT_EQ(x.lds_cycles, y.lds_cycles);

@@ -24,7 +24,6 @@ struct PhaseField {
 
 constexpr PhaseField phase_fields[] = {
     {"cycles", &PhaseProfile::cycles},
-    {"ready_cycles", &PhaseProfile::ready_cycles},
     {"mfma_cycles", &PhaseProfile::mfma_cycles},
     {"issue_cycles", &PhaseProfile::issue_cycles},
     {"lds_cycles", &PhaseProfile::lds_cycles},

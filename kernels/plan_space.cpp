@@ -1,0 +1,112 @@
+// The configs of a path that are worth a look, generated from the shape.
+#include "kernels/plan_space.h"
+
+#include <algorithm>
+
+#include "kernels/quick_estimate.h"
+
+namespace nereid::kernels {
+namespace {
+
+/// Sides of tiles. The fused kernel quantises A in each program, so that it gains by wide tiles; few rows are
+/// enough for it.
+constexpr int fused_rows[] = {16, 32, 64};
+constexpr int fused_columns[] = {32, 48, 64, 96, 112, 128, 192};
+constexpr int split_columns[] = {32, 64, 96, 128};
+constexpr int splits[] = {2, 4, 7, 8, 14, 16};
+constexpr int two_pass_rows[] = {16, 32, 64, 96, 128, 160, 192, 256};
+constexpr int two_pass_columns[] = {64, 128, 256};
+/// Fewer programs than these waste most of the device where other tiles make more.
+constexpr int64_t few_programs = 64;
+constexpr int64_t most_split_programs = 1024;
+
+/// A tile of so many rows has at most 15 that do not exist beside the first 16.
+bool fits_rows(int block_m, const ProblemSize &size) { return block_m == 16 || block_m < size.m + 16; }
+
+int64_t programs_of(const TileConfig &tile, const ProblemSize &size) {
+  return blocks(size.m, tile.block_m) * blocks(size.n, tile.block_n);
+}
+
+void add_fused(std::vector<Partial<GemmConfig>> &space, const ProblemSize &size) {
+  for (const int rows : fused_rows)
+    for (const int columns : fused_columns)
+      for (const int block_k : {128, 256})
+        for (const int waves : {4, 8})
+          for (const int stages : {1, 2, 3})
+            if (fits_rows(rows, size))
+              space.push_back({.tile = {.block_m = rows,
+                                        .block_n = columns,
+                                        .block_k = block_k,
+                                        .waves = waves,
+                                        .stages = stages,
+                                        .const_k = true}});
+}
+
+void add_split(std::vector<Partial<GemmConfig>> &space, const ProblemSize &size, Reduce reduce) {
+  const int64_t iterations = blocks(size.k, TileConfig{}.block_k);
+  for (const int rows : fused_rows)
+    for (const int columns : split_columns)
+      for (const int split : splits) {
+        const TileConfig tile{.block_m = rows, .block_n = columns};
+        if (fits_rows(rows, size) && iterations % split == 0 &&
+            programs_of(tile, size) * split <= most_split_programs)
+          space.push_back({.tile = {.block_m = rows, .block_n = columns, .const_k = true},
+                           .split_k = split,
+                           .reduce = reduce});
+      }
+}
+
+void add_two_pass(std::vector<Partial<GemmConfig>> &space, const ProblemSize &size) {
+  for (const int rows : two_pass_rows)
+    for (const int columns : two_pass_columns) {
+      const TileConfig tile{.block_m = rows, .block_n = columns};
+      const bool is_small = rows * columns <= 64 * 64;
+      if (fits_rows(rows, size) && (is_small || programs_of(tile, size) >= few_programs))
+        space.push_back({.tile = {.block_m = rows, .block_n = columns}});
+    }
+}
+
+struct Estimated {
+  Partial<GemmConfig> config;
+  double us;
+};
+
+} // namespace
+
+std::vector<Partial<GemmConfig>> plan_space(GemmPath path, const ProblemSize &size) {
+  std::vector<Partial<GemmConfig>> space;
+  switch (path) {
+  case GemmPath::Fused:
+    add_fused(space, size);
+    break;
+  case GemmPath::Atomic:
+    add_split(space, size, Reduce::Atomic);
+    break;
+  case GemmPath::Workspace:
+    add_split(space, size, Reduce::LastArrival);
+    add_split(space, size, Reduce::Workspace);
+    break;
+  case GemmPath::TwoPass:
+    add_two_pass(space, size);
+    break;
+  case GemmPath::Auto:
+    break;
+  }
+  std::erase_if(space, [&](const auto &config) { return !plan_gemm(path, config, size).ok(); });
+  return space;
+}
+
+std::vector<Partial<GemmConfig>> best_of_space(GemmPath path, const ProblemSize &size, size_t most) {
+  std::vector<Estimated> estimated;
+  for (const Partial<GemmConfig> &config : plan_space(path, size))
+    estimated.push_back({config, quick_estimate(*plan_gemm(path, config, size), size)});
+  std::stable_sort(estimated.begin(), estimated.end(),
+                   [](const Estimated &a, const Estimated &b) { return a.us < b.us; });
+  estimated.resize(std::min(estimated.size(), most));
+  std::vector<Partial<GemmConfig>> best;
+  for (Estimated &each : estimated)
+    best.push_back(std::move(each.config));
+  return best;
+}
+
+} // namespace nereid::kernels
