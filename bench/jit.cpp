@@ -4,7 +4,9 @@
 #include <benchmark/benchmark.h>
 
 #include "jit/kernel.h"
-#include "kernels/mxfp4_gemm.h"
+#include "kernels/host/shuffle.h"
+#include "kernels/mxfp4_linear.h"
+#include "kernels/plan_choice.h"
 
 using namespace nereid;
 using namespace nereid::kernels;
@@ -83,6 +85,30 @@ void launch_one_program(benchmark::State &state) {
       return;
 }
 
+/// A shape that no tuning table has.
+void plan_by_estimate(benchmark::State &state) {
+  for (auto _ : state)
+    if (!usable(state, choose_plan({777, 7760, 9312}, simulated_device)))
+      return;
+}
+
+/// Timing a launch of mxfp4_linear on the simulator, without computing it.
+void time_a_launch(benchmark::State &state, const ProblemSize &size) {
+  const Device device = Device::simulator({.timing = sim::Timing::Only, .caches = sim::CacheState::Rotating});
+  const auto a = device.allocate<uint16_t>(size.m * size.k), c = device.allocate<uint16_t>(size.m * size.n);
+  const auto b = device.allocate<uint8_t>(host::shuffled_b_bytes(size.n, size.k)),
+             b_scales = device.allocate<uint8_t>(host::shuffled_scale_bytes(size.n, size.k));
+  if (!usable(state, a) || !usable(state, b) || !usable(state, b_scales) || !usable(state, c))
+    return;
+  Mxfp4Linear linear(device);
+  const auto launch = [&] { return linear(device.stream(), {*a, *b, *b_scales, *c}, size); };
+  if (!usable(state, launch())) // compiles
+    return;
+  for (auto _ : state)
+    if (!usable(state, launch()))
+      return;
+}
+
 const int cache_is_off = setenv("NEREID_CACHE_DIR", "off", /*overwrite=*/1);
 
 BENCHMARK(trace_vector_add)->Unit(benchmark::kMicrosecond);
@@ -91,5 +117,11 @@ BENCHMARK(vector_add_to_binary)->Unit(benchmark::kMillisecond);
 BENCHMARK(fused_gemm_to_binary)->Unit(benchmark::kMillisecond);
 BENCHMARK(memory_cache_hit)->Unit(benchmark::kNanosecond);
 BENCHMARK(launch_one_program)->Unit(benchmark::kMicrosecond);
+BENCHMARK(plan_by_estimate)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(time_a_launch, 4x2880x512, ProblemSize{4, 2880, 512})->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(time_a_launch, 16x2112x7168, ProblemSize{16, 2112, 7168})->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(time_a_launch, 256x3072x1536, ProblemSize{256, 3072, 1536})->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(time_a_launch, 16384x57344x8192, ProblemSize{16384, 57344, 8192})
+    ->Unit(benchmark::kMillisecond);
 
 } // namespace

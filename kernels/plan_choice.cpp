@@ -44,8 +44,11 @@ const Result<TuningTable> &tables_for(std::string_view device) {
 const TuningTable::Choice *tuned(const TuningTable &tables, const ProblemSize &size) {
   if (const auto *exact = tables.lookup(linear_name, linear_key(size)))
     return exact;
-  const auto bucket = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(size.m)));
-  return bucket > largest_bucket ? nullptr : tables.lookup(linear_name, linear_key({bucket, size.n, size.k}));
+  auto bucket = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(size.m)));
+  for (; bucket <= largest_bucket && bucket < 4 * size.m; bucket *= 2)
+    if (const auto *choice = tables.lookup(linear_name, linear_key({bucket, size.n, size.k})))
+      return choice;
+  return nullptr;
 }
 
 /// The plan with the least estimate over all paths.
