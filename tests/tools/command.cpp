@@ -253,4 +253,3 @@ TEST(Inspect, ShowsResourcesAndCodeWithSourceLines) {
   EXPECT_NE(result.out.find("mxfp4_quant.cpp:"), std::string::npos);
   EXPECT_NE(result.out.find("s_endpgm"), std::string::npos);
 }
-
