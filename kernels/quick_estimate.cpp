@@ -74,7 +74,7 @@ double stream_us(double read, double written, sim::CacheState caches) {
   loop.fabric_bytes = read / 8;
   loop.hbm_bytes = read;
   round.phases[sim::RoundProfile::Epilogue].store_bytes = written / units;
-  return sim::launch_us(profile, caches);
+  return sim::device_us(profile, caches);
 }
 
 } // namespace
@@ -83,7 +83,7 @@ double quick_gemm_estimate(const GemmPlan &plan, const ProblemSize &size, sim::C
   sim::LaunchProfile profile = counted_profile(tiled_product(plan, size));
   if (plan.gemm.reduce == Reduce::LastArrival && plan.gemm.split_k > 1)
     add_last_arrival(profile, plan);
-  return sim::launch_us(profile, caches);
+  return sim::device_us(profile, caches);
 }
 
 double quick_estimate(const GemmPlan &plan, const ProblemSize &size, sim::CacheState caches) {

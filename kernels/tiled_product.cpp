@@ -16,7 +16,7 @@ constexpr double matrix_rate = 16384;
 /// Clocks before the first MFMA, behind the last one, and in a step without any, first round trips, the fill
 /// of the loop and its drain included: straight lines through what the simulator says of AMD's f4gemm
 /// kernels.
-constexpr double prologue_cycles = 4400, prologue_row_cycles = 1.8;
+constexpr double prologue_cycles = 3200, prologue_row_cycles = 1.8;
 constexpr double epilogue_cycles = 500, epilogue_element_cycles = 0.066;
 constexpr double step_wait_cycles = 200;
 

@@ -31,7 +31,7 @@ struct LaunchTime {
   double cycles_per_workgroup = 0; ///< core clocks from the first to the last instruction of a workgroup
   double clock_ghz = 0;            ///< mean core clock; below the peak where power limits
   /// What takes most of the time: "launch", "latency", "issue", "mfma", "lds", "vector memory", "fabric",
-  /// "hbm", "stores", "power" or "barrier".
+  /// "hbm", "stores" or "power".
   std::string limit;
   /// Share of the waves' time by reason, 0 to 1, summing to 1: "issue", "mfma", "lds", "vector memory", ...
   std::map<std::string, double> stalls;

@@ -86,7 +86,7 @@ double share_in_mall(CacheState caches, double footprint_bytes) {
   return std::clamp((none_in_mall - resident) / (none_in_mall - all_in_mall), 0.0, 1.0);
 }
 
-double launch_us(const LaunchProfile &profile, CacheState caches, const DeviceModel &model) {
+double device_us(const LaunchProfile &profile, CacheState caches, const DeviceModel &model) {
   return launch_ns(profile, share_in_mall(caches, profile.footprint_bytes), model) / 1000;
 }
 

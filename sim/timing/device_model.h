@@ -24,7 +24,7 @@ double share_in_mall(CacheState caches, double footprint_bytes);
 
 /// Microseconds of a launch: rounds one after the other, in each phase the root of the sum of squares of what
 /// the unit's instructions, its loads, the fabric, HBM and power take.
-double launch_us(const LaunchProfile &profile, CacheState caches, const DeviceModel &model = {});
+double device_us(const LaunchProfile &profile, CacheState caches, const DeviceModel &model = {});
 
 /// The same time with what it goes to.
 LaunchTime launch_time(const LaunchProfile &profile, CacheState caches, const DeviceModel &model = {});

@@ -100,8 +100,8 @@ TEST(SimulatedProfiles, EachLaunchIsSimulatedOnceAndAlike) {
   const auto again = simulated_profiles(kernels, *fresh)(wanted);
   ASSERT_TRUE(again.ok());
   for (const sim::LaunchProfile &profile : *profiles) {
-    EXPECT_EQ(sim::launch_us(profile, sim::CacheState::Rotating),
-              sim::launch_us(*again, sim::CacheState::Rotating));
+    EXPECT_EQ(sim::device_us(profile, sim::CacheState::Rotating),
+              sim::device_us(*again, sim::CacheState::Rotating));
     ASSERT_EQ(profile.rounds.size(), 1u);
     EXPECT_EQ(profile.rounds.front().workgroups, 16u);
     EXPECT_GT(profile.rounds.front().phases[sim::RoundProfile::Loop].load_bytes, 0);

@@ -43,7 +43,7 @@ inline double predicted_us(const Sample &sample, const sim::DeviceModel &model) 
   sim::DeviceModel used = model;
   if (!sample.measured.early)
     used.campaign_us = 0;
-  return sim::launch_us(sample.profile, sim::CacheState::Rotating, used);
+  return sim::device_us(sample.profile, sim::CacheState::Rotating, used);
 }
 
 } // namespace nereid::calibrate

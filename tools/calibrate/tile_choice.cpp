@@ -18,7 +18,7 @@ void add(TileChoice &choice, double chosen, double best) {
 }
 
 double rotating_us(const sim::LaunchProfile &profile, const sim::DeviceModel &model) {
-  return sim::launch_us(profile, sim::CacheState::Rotating, model);
+  return sim::device_us(profile, sim::CacheState::Rotating, model);
 }
 
 /// The tiles that may be the best for a shape by their counted profiles, and in any case `measured`.
