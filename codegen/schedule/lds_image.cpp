@@ -50,6 +50,16 @@ bool follows_memory(const LinearLayout &layout, unsigned elements) {
                      [](const Repeat &repeat) { return repeat.owner == Space::Register && repeat.dim == 0; });
 }
 
+/// Bits of lanes and waves walk over powers of two only.
+std::string too_small(const LinearLayout &copies) {
+  const unsigned rows = 1u << copies.dim(0).bits, columns = 1u << copies.dim(1).bits;
+  const bool has_odd_factor = copies.dim(0).odd * copies.dim(1).odd != 1;
+  return has_odd_factor ? fmt::format("the part of the tile that is a power of two, {} x {}, is smaller than "
+                                      "one copy of each wave",
+                                      rows, columns)
+                        : "the tile is smaller than one copy of each wave";
+}
+
 } // namespace
 
 LdsImage::LdsImage(const ir::Type &type, LinearLayout copies)
@@ -118,7 +128,7 @@ Decision<LdsImage> choose_lds_image(const FunctionIndex &index, const AxisAnalys
   if (access_bytes(copies) != LdsImage::copy_bytes)
     return Objection{&load, "the copy of a lane would be narrower than 16 bytes"};
   if (copies.free_mask(Space::Lane) != 0 || copies.free_mask(Space::Wave) != 0)
-    return Objection{&load, "the tile is smaller than one copy of each wave"};
+    return Objection{&load, too_small(copies)};
   if (!follows_memory(copies, LdsImage::copy_bytes / bytes))
     return Objection{&load, "the tile's odd factor is not one of its rows"};
   return LdsImage(type, std::move(copies));
