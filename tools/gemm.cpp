@@ -10,6 +10,7 @@
 #include "tools/files.h"
 #include "tools/kernel_choice.h"
 #include "tools/launch_json.h"
+#include "tools/product.h"
 
 namespace nereid::tools {
 namespace {
@@ -35,49 +36,23 @@ Examples:
   nereid gemm --m 16 --n 2112 --k 7168 --a a.bin --b b.bin --b-scales bs.bin --out c.bin --path workspace \
       --config block_n=64,split_k=4 --check --json)";
 
-struct Inputs {
-  std::vector<uint8_t> a;
-  std::vector<uint8_t> b;
-  std::vector<uint8_t> b_scales;
-};
-
-Result<Inputs> read_inputs(const GemmOptions &options) {
+Result<kernels::host::Operands> read_operands(const GemmOptions &options) {
   const auto [m, n, k] = options.size;
-  NEREID_TRY(std::vector<uint8_t> a, read_file(options.a, m * k * 2, "bf16 A [M,K]"));
+  NEREID_TRY(const std::vector<uint8_t> a, read_file(options.a, m * k * 2, "bf16 A [M,K]"));
   NEREID_TRY(std::vector<uint8_t> b,
              read_file(options.b, kernels::host::shuffled_b_bytes(n, k), "shuffled B [N,K/2]"));
   NEREID_TRY(std::vector<uint8_t> b_scales,
              read_file(options.b_scales, kernels::host::shuffled_scale_bytes(n, k), "B's shuffled scales"));
-  return Inputs{std::move(a), std::move(b), std::move(b_scales)};
-}
-
-/// The product in bf16 and what was launched.
-struct Product {
-  std::vector<uint16_t> c;
-  kernels::LinearReport report;
-};
-
-Result<Product> multiply(const Device &device, const GemmOptions &options, kernels::GemmPath path,
-                         const Partial<kernels::GemmConfig> &config, const Inputs &inputs) {
-  NEREID_TRY(const Buffer<uint8_t> a, device.upload(inputs.a));
-  NEREID_TRY(const Buffer<uint8_t> b, device.upload(inputs.b));
-  NEREID_TRY(const Buffer<uint8_t> b_scales, device.upload(inputs.b_scales));
-  NEREID_TRY(const Buffer<uint16_t> c, device.allocate<uint16_t>(options.size.m * options.size.n));
-  kernels::Mxfp4Linear linear(device);
-  const Stream stream = device.stream();
-  NEREID_TRY(kernels::LinearReport report, linear(stream, {a, b, b_scales, c}, options.size, path, config));
-  NEREID_CHECK(stream.synchronize());
-  NEREID_TRY(std::vector<uint16_t> result, c.to_host());
-  return Product{std::move(result), std::move(report)};
+  kernels::host::Operands operands{
+      m, n, k, std::vector<uint16_t>(a.size() / 2), std::move(b), std::move(b_scales)};
+  std::memcpy(operands.a.data(), a.data(), a.size());
+  return operands;
 }
 
 /// Adds max_error and what is wrong.
-void add_check(Outcome &outcome, const kernels::ProblemSize &size, const Inputs &inputs,
-               const std::vector<uint16_t> &c) {
-  std::vector<uint16_t> a(inputs.a.size() / 2);
-  std::memcpy(a.data(), inputs.a.data(), inputs.a.size());
-  const Result<kernels::host::Comparison> comparison =
-      kernels::host::check_product(size.m, size.n, size.k, a, inputs.b, inputs.b_scales, c);
+void add_check(Outcome &outcome, const kernels::host::Operands &operands, const std::vector<uint16_t> &c) {
+  const Result<kernels::host::Comparison> comparison = kernels::host::check_product(
+      operands.m, operands.n, operands.k, operands.a, operands.b, operands.b_scales, c);
   if (!comparison) {
     outcome = comparison.error();
     return;
@@ -98,11 +73,12 @@ Outcome run(const CommonOptions &common, const GemmOptions &options) {
   NEREID_TRY(const Partial<kernels::GemmConfig> config,
              kernels::parse_keys<kernels::GemmConfig>("mxfp4_linear", options.config));
   NEREID_CHECK(kernels::plan_gemm(path, config, options.size));
-  NEREID_TRY(const Inputs inputs, read_inputs(options));
+  NEREID_TRY(const kernels::host::Operands operands, read_operands(options));
   NEREID_CHECK(check_outputs({options.out}, {options.a, options.b, options.b_scales}));
   NEREID_TRY(const Device device, chosen_device(common));
 
-  const Result<Product> product = multiply(device, options, path, config, inputs);
+  kernels::Mxfp4Linear linear(device);
+  const Result<Product> product = run_product(device, linear, operands, path, config);
   if (!product)
     return failed_run(product.error());
   NEREID_CHECK(write_file(options.out, product->c.data(), product->c.size() * 2));
@@ -115,7 +91,7 @@ Outcome run(const CommonOptions &common, const GemmOptions &options) {
   for (const kernels::LaunchRecord &record : product->report.launches)
     outcome.text += "  " + launch_text(record) + "\n";
   if (options.check)
-    add_check(outcome, options.size, inputs, product->c);
+    add_check(outcome, operands, product->c);
   return outcome;
 }
 

@@ -19,6 +19,7 @@ struct Product {
 /// Uploads the operands, fills C with NaN, multiplies and waits. `linear` is of the device.
 Result<Product> run_product(const Device &device, kernels::Mxfp4Linear &linear,
                             const kernels::host::Operands &operands,
-                            kernels::GemmPath path = kernels::GemmPath::Auto);
+                            kernels::GemmPath path = kernels::GemmPath::Auto,
+                            const Partial<kernels::GemmConfig> &config = {});
 
 } // namespace nereid::tools

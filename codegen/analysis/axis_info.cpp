@@ -77,8 +77,14 @@ void AxisAnalysis::visit_for(const ir::Op &op) {
   AxisInfo &index = infos_[body.arguments.front()];
   index.divisibility[0] =
       std::min(infos_[op.operands[0]].divisibility_of_all(), infos_[op.operands[2]].divisibility_of_all());
-  for (size_t i = 1; i < body.arguments.size(); ++i)
-    infos_[body.arguments[i]] = infos_[op.operands[i + 2]];
+  // Within an outer loop, what the outer iterations before have ruled out stays so: information only falls,
+  // and the work grows with the depth of a nest, not by a factor with each of its loops.
+  const bool is_first_visit = visited_loops_.insert(&op).second;
+  for (size_t i = 1; i < body.arguments.size(); ++i) {
+    AxisInfo &carried = infos_[body.arguments[i]];
+    const AxisInfo &start = infos_[op.operands[i + 2]];
+    carried = is_first_visit ? start : meet(carried, start);
+  }
   for (bool changed = true; changed;) {
     changed = false;
     visit(body);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <unordered_set>
 #include <vector>
 
 #include "codegen/analysis/function_index.h"
@@ -52,6 +53,7 @@ private:
 
   const FunctionIndex &index_;
   std::vector<AxisInfo> infos_;
+  std::unordered_set<const ir::Op *> visited_loops_;
 };
 
 } // namespace nereid::codegen

@@ -40,7 +40,7 @@ void FunctionIndex::note_dots() {
             if (op.opcode == ir::Opcode::For)
               mark(block.arguments[i + 1]);
           }
-      if (is_dot(op) ||
+      if (ir::is_dot(op.opcode) ||
           std::any_of(op.operands.begin(), op.operands.end(), [&](ir::ValueId v) { return from_dot_[v]; }))
         for (ir::ValueId result : op.results)
           mark(result);

@@ -45,11 +45,7 @@ private:
   std::unordered_map<const ir::Op *, const ir::Block *> blocks_;
 };
 
-/// dot or dot_scaled.
-inline bool is_dot(const ir::Op &op) {
-  return op.opcode == ir::Opcode::Dot || op.opcode == ir::Opcode::DotScaled;
-}
-/// The result of a view op: broadcast, expand_dims, reshape, permute, split or join, which only renames
+/// The result of a view op: broadcast, expand_dims, reshape, permute, split or join, which only reindexes
 /// registers.
 bool is_view(const FunctionIndex &index, ir::ValueId value);
 /// The value that a view is all of: not a part of (split) nor one of two (join).

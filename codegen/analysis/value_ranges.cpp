@@ -149,7 +149,7 @@ void ValueRanges::note_comparison(const ir::Op &op) {
       note_bound(op.opcode == one ? other : one, op.operands[1], op.operands[0]);
 }
 
-/// `bound` must be a constant. The promise holds wherever the value does: the top of a kernel always runs.
+/// `bound` must be a constant. The assumption holds wherever the value does: the top of a kernel always runs.
 void ValueRanges::note_bound(ir::Opcode compare, ir::ValueId value, ir::ValueId bound) {
   const ir::Op *constant = index_.definition(bound);
   if (!constant || constant->opcode != ir::Opcode::Constant)

@@ -1,4 +1,4 @@
-// Which loops sum up dots so that each wave can run iterations of its own.
+// Which loops accumulate dots, so that each wave can run iterations of its own.
 #include "codegen/analysis/wave_split_loops.h"
 
 #include <algorithm>
@@ -70,7 +70,7 @@ bool pays(const ir::Function &function, const ir::Op &loop) {
 bool has_small_dot(const ir::Function &function, const ir::Op &loop) {
   const std::vector<ir::Op> &body = loop.blocks.front().ops;
   return std::any_of(body.begin(), body.end(), [&](const ir::Op &op) {
-    return is_dot(op) && accumulators_are_small(function, op.result());
+    return ir::is_dot(op.opcode) && accumulators_are_small(function, op.result());
   });
 }
 
@@ -93,7 +93,7 @@ const ir::Op *accumulated_dot(const FunctionIndex &index, const ir::Op &loop, si
     if (user.opcode != ir::Opcode::Add)
       return nullptr;
     const ir::Op *dot = index.definition(user.operands[user.operands[0] == sum ? 1 : 0]);
-    if (!dot || !is_dot(*dot) || index.block(*dot) != &body)
+    if (!dot || !ir::is_dot(dot->opcode) || index.block(*dot) != &body)
       return nullptr;
     first = first ? first : dot;
     sum = user.result();

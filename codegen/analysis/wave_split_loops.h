@@ -38,14 +38,15 @@ struct WaveSplitCandidates {
 /// all waves.
 bool accumulators_are_small(const ir::Function &function, ir::ValueId sum);
 
-/// The dot that starts the sum `number` of a loop: carried value `number` has no other use than to be the
-/// addend of dots made in the body, and the last sum is yielded. Null if it is something else.
+/// The first dot of accumulator `number` of a loop: carried value `number` is used only as the addend of dots
+/// of the body, and the last of these is yielded. Null if it is something else.
 const ir::Op *accumulated_dot(const FunctionIndex &index, const ir::Op &loop, size_t number);
 
 /// The loops that the function's wave_split would split over the waves. A loop can be split when all that it
-/// carries are sums of dots and its body only loads and computes. With wave_split auto it also has to pay:
-/// tiles of at most 32 rows, accumulators of at most 64 KiB over all waves. Whether the body can do without
-/// the other waves depends on layouts. Error: the user's, when wave_split is k and no loop can be split.
+/// carries are accumulators of dots and its body only loads and computes. With wave_split auto it also has to
+/// pay: tiles of at most 32 rows, accumulators of at most 64 KiB over all waves. Whether the body can do
+/// without the other waves depends on layouts. Error: the user's, when wave_split is k and no loop can be
+/// split.
 Result<WaveSplitCandidates> find_wave_split_loops(const FunctionIndex &index);
 
 /// The user's error where wave_split=k asks for what an objection forbids.

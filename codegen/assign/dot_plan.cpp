@@ -82,7 +82,8 @@ DotOperandPlan plan_operand(const MfmaFacts &mfma, const GridSide &side, const W
   return plan;
 }
 
-/// Where scales multiply sums, those that belong to a lane's sums: the result's registers, for each group.
+/// Where scales multiply accumulators, those of a lane's accumulators: the result's registers, for each
+/// group.
 LinearLayout sum_scale_layout(const LinearLayout &result, const GridSide &side, const ir::Shape &scales) {
   return expand_dims(slice(result, side.dims == "mk" ? 1 : 0), 1) * along(reg, 1, scales[1]);
 }

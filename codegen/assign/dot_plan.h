@@ -43,12 +43,14 @@ struct DotPlan {
   LinearLayout result;         ///< registers: those of one instruction, tiles along N, tiles along M
   unsigned result_bits = 0;    ///< log2 of the instruction's result registers that the tile uses
   unsigned k_instructions = 1; ///< instructions along K that a wave runs, k_odd of `a` and `b` included
-  /// Where the waves share K: how each holds its sum of the whole tile; `result` is that of the total.
+  /// Where the waves share K: the layout of each one's accumulators of the whole tile; `result` is the
+  /// total's.
   std::optional<LinearLayout> partial;
-  /// The instruction takes no scales: the sum of each group of 32 along K is multiplied by the one side's.
+  /// The instruction takes no scales: the partial dot of each group of 32 along K is multiplied by the scale
+  /// of the side that has one.
   bool scales_accumulators = false;
 
-  /// Instructions along K whose sum has one scale.
+  /// Instructions along K whose result has one scale.
   unsigned group_instructions() const { return static_cast<unsigned>(ir::scale_group / mfma->k()); }
   /// With scales_accumulators, the register of the scale of a result register and group.
   size_t sum_scale(size_t result_register, unsigned group) const;
@@ -63,7 +65,7 @@ struct DotSharing {
   bool idle_rows_take_k = false;
 };
 
-/// Lanes of absent rows take steps along K, and waves slices of it, only where both sides are
+/// Lanes whose rows A lacks take steps along K, and waves slices of it, only where both sides are
 /// e2m1: zero times what the others hold is zero there. Errors: Nereid's, naming the formats that exist.
 Result<DotPlan> plan_dot(const ir::Function &function, const ir::Op &op, DotSharing sharing = {});
 

@@ -69,7 +69,7 @@ Status Chooser::assign_dots() {
     propagation_.at(*op);
     if (is_wave_split_loop(*op))
       NEREID_CHECK(assign_wave_split_accumulators(*op));
-    if (!is_dot(*op))
+    if (!ir::is_dot(op->opcode))
       continue;
     NEREID_TRY(DotPlan plan, plan_dot(function_, *op, sharing_of(*op)));
     propagation_.assign(op->result(), plan.result);
@@ -78,7 +78,7 @@ Status Chooser::assign_dots() {
   return {};
 }
 
-/// In the loop each wave has a sum of the whole tile; after it, its part of the result.
+/// In the loop each wave has accumulators of the whole tile; after it, its part of the result.
 Status Chooser::assign_wave_split_accumulators(const ir::Op &loop) {
   for (size_t i = 0; i < loop.results.size(); ++i) {
     const ir::Op &dot = *accumulated_dot(index_, loop, i);
@@ -90,8 +90,8 @@ Status Chooser::assign_wave_split_accumulators(const ir::Op &loop) {
   return {};
 }
 
-/// Outside of loops waves that share K meet once; within, the loop's iterations are what is shared. Lanes are
-/// put to use where they spare the quantisation of rows that are not there.
+/// Outside of loops the results of waves that share K are added once; within, the loop's iterations are what
+/// is shared. Lanes are put to use where they spare the quantisation of rows that are not there.
 DotSharing Chooser::sharing_of(const ir::Op &op) const {
   DotSharing sharing;
   const ir::CompileOptions &options = function_.options;

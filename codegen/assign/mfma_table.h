@@ -55,7 +55,7 @@ LinearLayout layout_of_scales(const LinearLayout &values);
 std::optional<MfmaKind> mfma_kind(SideFormat a, SideFormat b);
 /// The instruction of a kind and size (16 or 32).
 const MfmaFacts &find_mfma(MfmaKind kind, int64_t size);
-/// Null when the operand has no place in that kind of instruction.
+/// Null when that kind of instruction does not take the operand.
 const OperandFacts *find_operand(MfmaKind kind, SideFormat format);
 /// Bits of a value as it is stored, and as the instruction multiplies it.
 unsigned stored_bits(SideFormat format);

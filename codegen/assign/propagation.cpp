@@ -3,8 +3,10 @@
 #include "codegen/assign/propagation.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "codegen/assign/buffer_access.h"
+#include "codegen/assign/layout_request.h"
 #include "codegen/assign/memory_layout.h"
 #include "codegen/assign/operand_layout.h"
 #include "codegen/assign/quantize_layout.h"
@@ -91,11 +93,15 @@ void Propagation::suggest(ir::ValueId value, const LinearLayout &layout) {
   carry_out({{value, layout, false}});
 }
 
-/// Depth first, and each list in its order: the first layout that reaches a value is the one that it keeps.
+/// Depth first, and each list in its order: the first layout that reaches a value is the one that it keeps. A
+/// view that is asked for one layout twice has passed it on.
 void Propagation::carry_out(std::vector<Pending> stack) {
+  std::unordered_set<LayoutRequest, LayoutRequestHash> asked_views;
   while (!stack.empty()) {
     const Pending next = std::move(stack.back());
     stack.pop_back();
+    if (!next.must && is_view(index_, next.value) && !asked_views.insert({next.value, next.layout}).second)
+      continue;
     if (!next.must)
       take(next.value, next.layout, stack);
     else if (is_open(next.value))
@@ -144,9 +150,12 @@ void Propagation::mark_neighbours(ir::ValueId value) {
   if (definition_[value])
     backward_.insert(*definition_[value]);
   std::vector<ir::ValueId> with_layout = {value};
+  std::unordered_set<ir::ValueId> seen;
   while (!with_layout.empty()) {
     const ir::ValueId next = with_layout.back();
     with_layout.pop_back();
+    if (!seen.insert(next).second)
+      continue;
     for (size_t user : users_[next]) {
       forward_.insert(user);
       const ir::Op &op = *ops_[user];

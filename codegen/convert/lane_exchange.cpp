@@ -92,8 +92,8 @@ std::vector<uint32_t> narrow(const Columns &bases) {
   return std::vector<uint32_t>(bases.begin(), bases.end());
 }
 
-/// Register bits that trade places with the lane bits above a row, and nothing else but renaming; false, and
-/// no step, if that is not what the map does.
+/// Swaps of register bits with the lane bits above a row, between renames; false, and no step, if the map
+/// does anything else.
 bool add_swaps(StepList &steps, const WaveLocalMap &map, unsigned pack) {
   const unsigned registers = map.registers;
   if (map.register_from.rows() != registers || map.lanes != gfx950::log2_lanes)
@@ -147,13 +147,13 @@ bool add_swaps(StepList &steps, const WaveLocalMap &map, unsigned pack) {
 }
 
 /// One shuffle in which each lane asks a lane that is linear in it, and selects that let it receive and send
-/// other registers in a round than its number says.
+/// registers other than the one that the shuffle is numbered after.
 class ShufflePlan {
 public:
   explicit ShufflePlan(const WaveLocalMap &map)
       : lanes_(map.lanes), registers_(map.registers), sources_(map.register_from.rows()),
-        round_to_lane_(part(map.lane_from, 0, map.registers)),
-        round_to_register_(part(map.register_from, 0, map.registers)),
+        shuffle_to_lane_(part(map.lane_from, 0, map.registers)),
+        shuffle_to_register_(part(map.register_from, 0, map.registers)),
         lane_to_lane_(lanes_, part(map.lane_from, registers_, lanes_)),
         wave_to_lane_(lanes_, part(map.lane_from, registers_ + lanes_, map.waves)),
         lane_to_register_(sources_, part(map.register_from, registers_, lanes_)),
@@ -168,46 +168,46 @@ private:
   void choose_turns();
   Columns turns_of(const Columns &colliding);
   void choose_sent();
-  unsigned rounds() const { return static_cast<unsigned>(round_to_lane_.size()); }
-  BitMatrix round_to_lane() const { return BitMatrix(lanes_, round_to_lane_); }
-  BitMatrix round_to_register() const { return BitMatrix(sources_, round_to_register_); }
+  unsigned shuffles() const { return static_cast<unsigned>(shuffle_to_lane_.size()); }
+  BitMatrix shuffle_to_lane() const { return BitMatrix(lanes_, shuffle_to_lane_); }
+  BitMatrix shuffle_to_register() const { return BitMatrix(sources_, shuffle_to_register_); }
 
   unsigned lanes_, registers_, sources_;
-  /// Source lane and register as sums of what the bits of the round (at first: of the register), of the lane
-  /// and of the wave that receives add.
-  Columns round_to_lane_, round_to_register_;
+  /// Source lane and register as sums of what the bits of the shuffle (at first: of the register), of the
+  /// lane and of the wave that receives add.
+  Columns shuffle_to_lane_, shuffle_to_register_;
   BitMatrix lane_to_lane_, wave_to_lane_, lane_to_register_, wave_to_register_;
-  BitMatrix turn_;                        ///< lane l receives register (round ^ turn(l))
-  BitMatrix asked_lane_, asked_register_; ///< by lane l in round 0
-  BitMatrix sent_;                        ///< by a lane in round 0
+  BitMatrix turn_;                        ///< lane l receives register (shuffle ^ turn(l))
+  BitMatrix asked_lane_, asked_register_; ///< by lane l in shuffle 0
+  BitMatrix sent_;                        ///< by a lane in shuffle 0
 };
 
-/// For each of the vectors of lanes that would ask one lane for different registers: the bit of the round in
-/// which they take turns, so that they ask different lanes.
+/// For each of the vectors of lanes that would ask one lane for different registers: the bit of the shuffle
+/// in which they take turns, so that they ask different lanes.
 Columns ShufflePlan::turns_of(const Columns &colliding) {
   Columns turns;
   Subspace reached(lane_to_lane_.columns());
   for (size_t i = 0; i < colliding.size(); ++i) {
     bool found = false;
-    for (size_t r = 0; r < round_to_lane_.size() && !found; ++r)
-      if (reached.add(round_to_lane_[r])) {
+    for (size_t r = 0; r < shuffle_to_lane_.size() && !found; ++r)
+      if (reached.add(shuffle_to_lane_[r])) {
         turns.push_back(uint64_t(1) << r);
         found = true;
       }
-    // No wanted register is left to take turns with: a round more, whose other results are unused.
+    // No wanted register is left to take turns with: one more shuffle, whose other results are unused.
     for (unsigned lane = 0; lane < lanes_ && !found; ++lane)
       if (reached.add(uint64_t(1) << lane)) {
-        turns.push_back(uint64_t(1) << rounds());
-        round_to_lane_.push_back(uint64_t(1) << lane);
-        round_to_register_.push_back(0);
+        turns.push_back(uint64_t(1) << shuffles());
+        shuffle_to_lane_.push_back(uint64_t(1) << lane);
+        shuffle_to_register_.push_back(0);
         found = true;
       }
   }
   return turns;
 }
 
-/// A lane sends one register in a round. Lanes that would ask it for different ones are served in different
-/// rounds.
+/// A lane sends one register in a shuffle. Lanes that would ask it for different ones are served in different
+/// shuffles.
 void ShufflePlan::choose_turns() {
   const Columns kernel = lane_to_lane_.kernel();
   Columns asked, colliding;
@@ -225,13 +225,13 @@ void ShufflePlan::choose_turns() {
       basis.push_back(kernel[i] ^ BitMatrix(lanes_, kernel).apply(same));
       turns.push_back(0);
     }
-  turn_ = linear_map(lanes_, basis, rounds(), turns);
+  turn_ = linear_map(lanes_, basis, shuffles(), turns);
 }
 
 /// Which register a lane sends, as a function of the sender.
 void ShufflePlan::choose_sent() {
-  asked_lane_ = sum(lane_to_lane_, round_to_lane() * turn_);
-  asked_register_ = sum(lane_to_register_, round_to_register() * turn_);
+  asked_lane_ = sum(lane_to_lane_, shuffle_to_lane() * turn_);
+  asked_register_ = sum(lane_to_register_, shuffle_to_register() * turn_);
   Columns senders, sent;
   const uint64_t dependent = asked_lane_.dependent_columns();
   for (unsigned i = 0; i < lanes_; ++i)
@@ -244,25 +244,25 @@ void ShufflePlan::choose_sent() {
 
 void ShufflePlan::add_to(StepList &steps, unsigned pack) const {
   steps.select(concat(sent_, sum(wave_to_register_, sent_ * wave_to_lane_)), lanes_);
-  // Rounds that share their lanes get neighbouring numbers.
-  Columns order = round_to_lane().kernel();
+  // Shuffles that share their lanes get neighbouring numbers.
+  Columns order = shuffle_to_lane().kernel();
   const auto together = static_cast<unsigned>(order.size());
   Subspace ordered(order);
-  for (uint64_t unit : unit_vectors(rounds()))
+  for (uint64_t unit : unit_vectors(shuffles()))
     if (ordered.add(unit))
       order.push_back(unit);
-  const BitMatrix numbering(rounds(), order);
-  steps.rename(sum(round_to_register(), sent_ * round_to_lane()) * numbering);
-  const BitMatrix shifts = round_to_lane() * numbering;
+  const BitMatrix numbering(shuffles(), order);
+  steps.rename(sum(shuffle_to_register(), sent_ * shuffle_to_lane()) * numbering);
+  const BitMatrix shifts = shuffle_to_lane() * numbering;
   if (asked_lane_ != BitMatrix::identity(lanes_) || shifts.rank() || wave_to_lane_.rank())
     steps.add(ShuffleStep{narrow(asked_lane_.columns()), narrow(wave_to_lane_.columns()),
                           narrow(shifts.columns()), std::min(pack, together)});
   steps.rename(numbering.inverted());
   steps.select(turn_, lanes_);
-  if (rounds() != registers_) {
-    Columns wanted = unit_vectors(rounds());
+  if (shuffles() != registers_) {
+    Columns wanted = unit_vectors(shuffles());
     wanted.resize(registers_);
-    steps.rename(BitMatrix(rounds(), wanted));
+    steps.rename(BitMatrix(shuffles(), wanted));
   }
 }
 

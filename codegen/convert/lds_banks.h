@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-/// The banks of gfx950's LDS as far as they are known; a model for choosing layouts, not a promise.
+/// The banks of gfx950's LDS as far as they are known: a model to choose layouts by, not to predict time.
 namespace nereid::codegen {
 
 enum class LdsDirection { Read, Write };

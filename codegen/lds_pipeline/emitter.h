@@ -25,7 +25,7 @@ private:
     bool is_read; ///< of LDS
     std::function<void()> emit;
   };
-  /// What a stage does besides its matrix instructions.
+  /// What a stage does in addition to its matrix instructions.
   struct StageWork {
     bool issues;          ///< loads and copies of later stages
     bool reads_next;      ///< the next stage's first chunk

@@ -73,11 +73,11 @@ void IterationTemplate::lower_body() {
     lowering_.context.set_line(op);
     if (op.opcode == ir::Opcode::Load)
       place_load(op);
-    else if (op.opcode != ir::Opcode::Yield && !is_dot(op) && !adds_dot(op))
+    else if (op.opcode != ir::Opcode::Yield && !ir::is_dot(op.opcode) && !adds_dot(op))
       lowering_.ops.emit(op);
   }
   for (const ir::Op &op : body.ops)
-    if (is_dot(op)) {
+    if (ir::is_dot(op.opcode)) {
       lowering_.context.set_line(op);
       place_dot(op);
     }
@@ -86,7 +86,7 @@ void IterationTemplate::lower_body() {
 bool IterationTemplate::adds_dot(const ir::Op &op) const {
   return std::any_of(op.operands.begin(), op.operands.end(), [&](ir::ValueId operand) {
     const ir::Op *definition = lowering_.context.plan.index.definition(operand);
-    return definition && is_dot(*definition);
+    return definition && ir::is_dot(definition->opcode);
   });
 }
 

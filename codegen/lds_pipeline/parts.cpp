@@ -10,7 +10,7 @@ namespace {
 std::vector<const ir::Op *> dots_of(const ir::Block &body) {
   std::vector<const ir::Op *> dots;
   for (const ir::Op &op : body.ops)
-    if (is_dot(op))
+    if (ir::is_dot(op.opcode))
       dots.push_back(&op);
   return dots;
 }

@@ -2,90 +2,74 @@
 // author's error, so that i32 additions and products may be taken apart.
 #include "codegen/lower/address.h"
 
+#include "codegen/assign/offset_bounds.h"
 #include "codegen/assign/operand_layout.h"
 #include "codegen/lower/thread_position.h"
 
 namespace nereid::codegen {
 
 Offsets AddressEmitter::offsets(ir::ValueId value, const LinearLayout &layout) {
-  const auto find = [this](ir::ValueId v, const LinearLayout &l) { return cache_.offsets(v, l); };
-  if (const Offsets *known = find(value, layout))
+  const LayoutRequest wanted{value, layout};
+  const auto find = [this](const LayoutRequest &request) {
+    return cache_.offsets(request.value, request.layout);
+  };
+  if (const Offsets *known = find(wanted))
     return *known;
   return make_in_post_order(
-      value, layout, find, [this](ir::ValueId v, const LinearLayout &l) { return open(v, l); },
+      wanted, find, [this](const LayoutRequest &request) { return open(request); },
       [this](const Request &request) {
         Offsets result = finish(request);
-        cache_.add(request.value, request.layout, result);
+        cache_.add(request.wanted.value, request.wanted.layout, result);
         return result;
       });
 }
 
-AddressEmitter::Request AddressEmitter::open(ir::ValueId value, const LinearLayout &layout) const {
-  Request request{{value, layout}};
+AddressEmitter::Request AddressEmitter::open(const LayoutRequest &wanted) const {
+  const auto &[value, layout] = wanted;
+  Request request{{wanted}};
   if (context_.type(value).rank() == 0)
     return request;
   if (layout.has_register_broadcast()) {
-    request.inputs.emplace_back(value, layout.without_register_broadcast());
+    request.inputs.push_back({value, layout.without_register_broadcast()});
     return request;
   }
   const FunctionIndex &index = context_.plan.index;
   if (!index.is_rematerialisable(value))
     return request;
   const ir::Op &op = *index.definition(value);
-  switch (op.opcode) {
-  case ir::Opcode::Broadcast:
-  case ir::Opcode::ExpandDims:
-  case ir::Opcode::Reshape:
-  case ir::Opcode::Permute:
-    request.inputs.emplace_back(op.operands[0], operand_layout(context_.function(), op, 0, layout));
-    break;
-  case ir::Opcode::Cast:
-    if (context_.type(op.operands[0]).element != ir::Element::I32 ||
-        context_.type(value).element != ir::Element::I64)
-      return request;
-    request.inputs.emplace_back(op.operands[0], layout);
-    break;
-  case ir::Opcode::Add:
-  case ir::Opcode::Sub:
-  case ir::Opcode::Mul:
-    request.inputs = {{op.operands[0], layout}, {op.operands[1], layout}};
-    break;
-  case ir::Opcode::Constant:
-  case ir::Opcode::Arange:
-    break;
-  default:
-    return request;
-  }
-  request.op = &op;
+  request.inputs = offset_terms(index, wanted);
+  if (!request.inputs.empty() || op.opcode == ir::Opcode::Constant || op.opcode == ir::Opcode::Arange)
+    request.op = &op;
   return request;
 }
 
 Offsets AddressEmitter::finish(const Request &request) {
-  const LinearLayout &layout = request.layout;
-  if (context_.type(request.value).rank() == 0)
-    return Offsets(layout.registers(), scalar_offset(request.value));
+  const auto &[value, layout] = request.wanted;
+  if (context_.type(value).rank() == 0)
+    return Offsets(layout.registers(), scalar_offset(value));
   if (request.op)
     return combine(request);
   if (request.inputs.empty())
-    return offsets_of_registers(request.value, layout);
+    return offsets_of_registers(value, layout);
   Offsets result;
-  for (uint32_t source : broadcast_sources(layout, request.inputs[0].second))
+  for (uint32_t source : broadcast_sources(layout, request.inputs[0].layout))
     result.push_back(request.results[0][source]);
   return result;
 }
 
 Offsets AddressEmitter::combine(const Request &request) {
   const ir::Op &op = *request.op;
+  const auto &[value, layout] = request.wanted;
   if (op.opcode == ir::Opcode::Constant)
-    return Offsets(request.layout.registers(), Offset::of(context_.plan.ranges[request.value].low));
+    return Offsets(layout.registers(), Offset::of(context_.plan.ranges[value].low));
   if (op.opcode == ir::Opcode::Arange)
-    return offsets_of_arange(op, request.layout);
+    return offsets_of_arange(op, layout);
   if (request.results.size() == 1)
     return request.results[0];
   const Offsets &a = request.results[0], &b = request.results[1];
   OffsetMath math(builder_);
   Offsets result;
-  for (uint32_t r = 0; r < request.layout.registers(); ++r)
+  for (uint32_t r = 0; r < layout.registers(); ++r)
     if (op.opcode == ir::Opcode::Mul)
       result.push_back(math.multiply(a[r], b[r]));
     else

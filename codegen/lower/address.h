@@ -33,7 +33,7 @@ private:
   };
 
   Offsets offsets(ir::ValueId value, const LinearLayout &layout);
-  Request open(ir::ValueId value, const LinearLayout &layout) const;
+  Request open(const LayoutRequest &wanted) const;
   Offsets finish(const Request &request);
   Offsets combine(const Request &request);
   Offsets offsets_of_arange(const ir::Op &op, const LinearLayout &layout);

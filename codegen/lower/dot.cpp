@@ -9,7 +9,7 @@
 namespace nereid::codegen {
 
 bool is_folded_dot(const KernelPlan &plan, const ir::Op &op) {
-  if (op.opcode != ir::Opcode::Dot && op.opcode != ir::Opcode::DotScaled)
+  if (!ir::is_dot(op.opcode))
     return false;
   const FunctionIndex &index = plan.index;
   const ir::ValueId value = op.result();
@@ -47,8 +47,8 @@ llvm::Value *mfma(llvm::IRBuilder<> &builder, const DotPlan &plan, const Fragmen
                                  arguments);
 }
 
-/// Adds up what lanes of absent rows hold of a sum. Rotation is as good as exchange: lanes further up in the
-/// row hold the same by then.
+/// Adds up the partial results of lanes whose rows A lacks. Rotation is as good as exchange: lanes further up
+/// in the row hold the same by then.
 llvm::Value *DotEmitter::sum_over_steps(const DotOperandPlan &plan, llvm::Value *sum) {
   constexpr unsigned row_rotate = 0x120, all = 15;
   for (unsigned bit = plan.k_lanes_from + plan.k_lane_bits; bit-- > plan.k_lanes_from;) {
@@ -62,7 +62,7 @@ llvm::Value *DotEmitter::sum_over_steps(const DotOperandPlan &plan, llvm::Value 
   return sum;
 }
 
-/// Adds the dot of one tile to `sum`, the registers of one instruction's result.
+/// Adds the dot of one tile to the accumulator `sum`, the registers of one instruction's result.
 llvm::Value *DotEmitter::accumulate(const DotPlan &plan, const Fragments &b, const Fragments &a,
                                     unsigned n_tile, unsigned m_tile, llvm::Value *sum) {
   if (!plan.scales_accumulators) {
@@ -98,7 +98,7 @@ void DotEmitter::accumulate_tile(const DotPlan &plan, const Fragments &b, const 
     accumulators[first + i] = builder_.CreateExtractElement(sum, i);
 }
 
-/// Where waves or lanes hold parts of the sum, the addend comes after these are added up.
+/// Where waves or lanes hold partial results, the addend is added after these.
 void DotEmitter::emit(const ir::Op &op, ir::ValueId result, std::optional<ir::ValueId> addend) {
   const DotPlan &plan = context_.plan.layouts.dots.at(&op);
   const DotSides sides = sides_of_dot(context_.function(), op);

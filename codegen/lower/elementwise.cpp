@@ -53,7 +53,7 @@ llvm::Value *divide(llvm::IRBuilder<> &builder, bool is_signed, bool remainder, 
   return builder.CreateSelect(is_minus_one, builder.CreateNeg(a), builder.CreateSDiv(a, divisor));
 }
 
-/// a / b rounded up. Where the author's promises leave room for it, a + (b - 1) by b; else the truncated
+/// a / b rounded up. Where the known ranges exclude an overflow, a + (b - 1) by b; else the truncated
 /// quotient and one more where both signs are equal and something remains.
 llvm::Value *divide_up(llvm::IRBuilder<> &builder, ir::Element element, const Interval &a_range,
                        const Interval &b_range, llvm::Value *a, llvm::Value *b) {

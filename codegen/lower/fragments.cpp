@@ -36,9 +36,9 @@ llvm::Type *half_type(llvm::IRBuilder<> &builder, MfmaKind kind) {
 
 } // namespace
 
-/// Where lanes of absent rows hold other steps along K: each operand once for every step, with zeros in the
-/// lanes of the others. Their scales do not matter: zero times the other side's scale is what the step's own
-/// lanes get too, zero or NaN.
+/// Where lanes whose rows A lacks hold other steps along K: each operand once for every step, with zeros in
+/// the lanes of the others. Their scales do not matter: zero times the other side's scale is what the step's
+/// own lanes get too, zero or NaN.
 Registers FragmentEmitter::for_each_step(const DotOperandPlan &plan, const Registers &operands) {
   if (plan.k_lane_bits == 0)
     return operands;

@@ -28,8 +28,8 @@ LoopEmitter::Iterations LoopEmitter::iterations_of_wave(Iterations all) {
   return {builder_.CreateAdd(all.first, later), all.last, step, builder_.CreateAnd(all.any, inside)};
 }
 
-/// Wave 0 starts with what the sum starts with, the others with -0 (integers: 0), which changes no
-/// number that is added.
+/// Wave 0 starts with the accumulator's initial value, the others with -0 (integers: 0), the neutral element
+/// of addition.
 Registers LoopEmitter::initial_accumulator_of_wave(const Registers &initial) {
   llvm::Value *first_wave = builder_.CreateICmpEQ(context_.wave, builder_.getInt32(0));
   Registers result;

@@ -7,8 +7,8 @@
 
 namespace nereid::codegen {
 
-/// The order of accesses to memory that the trace promises for the whole program: which accesses stand since
-/// the last barrier, and where the next one has to be.
+/// The program order of memory accesses, which the language guarantees over all waves: the accesses since
+/// the last barrier, and where the next barrier has to be.
 class MemoryOrder {
 public:
   struct Access {

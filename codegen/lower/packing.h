@@ -8,7 +8,7 @@
 
 namespace nereid::codegen {
 
-/// Elements in dwords. An element that was cut out of a dword is remembered with its place there, so that
+/// Elements in dwords. An element that was cut out of a dword is remembered with its offset there, so that
 /// packing it again, or selecting it by an instruction's byte select, needs no code.
 class Packing {
 public:

@@ -8,12 +8,12 @@
 
 namespace nereid::codegen {
 
-/// The body stands `depth` times in the loop, each copy with registers of its own for what is in flight, so
-/// that none is moved. A copy computes its iteration and starts the loads of the iteration `depth` later;
+/// The loop is unrolled `depth` times, each copy of the body with registers of its own for what is in flight,
+/// so that none is moved. A copy computes its iteration and starts the loads of the iteration `depth` later;
 /// loads of iterations that do not exist are given the index of one that does, and move nothing where they go
 /// through descriptors. The loop runs while all its iterations exist: a loop with one exit keeps its shape,
-/// and with it the order of its loads. The iterations that are left, fewer than `depth`, follow with the
-/// loads that are under way.
+/// and with it the order of its loads. The remaining iterations, fewer than `depth`, follow with the
+/// loads that are in flight.
 class LoopEmitter::PrefetchLoop {
 public:
   PrefetchLoop(LoopEmitter &emitter, Loop &loop, const PrefetchPlan &plan)
@@ -115,7 +115,7 @@ CarriedValues LoopEmitter::PrefetchLoop::finish(unsigned copy, llvm::Value *inde
   return emitter_.emit_iteration(loop_, index, carried, body);
 }
 
-/// The waves' last exchanges in an earlier run of this loop may be under way.
+/// Other waves may still be in the last exchange of an earlier run of this loop.
 void LoopEmitter::PrefetchLoop::meet_before_exchanges() {
   const bool exchanges = std::any_of(loop_.body.ops.begin(), loop_.body.ops.end(), [&](const ir::Op &op) {
     return parts_.context.plan.layouts.shared_quantizes.count(&op) != 0;

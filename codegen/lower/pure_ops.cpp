@@ -1,4 +1,4 @@
-// Pure operations: sources make registers from nothing, views rename their operand's, elementwise operations
+// Pure operations: sources have no operand registers, views reindex their operand's, elementwise operations
 // go register by register.
 #include "codegen/lower/pure_ops.h"
 

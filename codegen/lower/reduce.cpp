@@ -1,4 +1,4 @@
-// Reductions along an axis, and sums over waves.
+// Reductions along an axis, and over waves.
 #include "codegen/lower/reduce.h"
 
 #include <bit>

@@ -30,8 +30,8 @@ private:
   ValueMap &values_;
 };
 
-/// Each wave holds a sum of the whole tile in `layout`; gives the total in `result`, added in the order of
-/// the waves.
+/// Each wave holds accumulators of the whole tile in `layout`; gives the total in `result`, added in the
+/// order of the waves.
 Registers sum_over_waves(llvm::IRBuilder<> &builder, ExchangeEmitter &exchange, const Registers &accumulators,
                          const LinearLayout &layout, const LinearLayout &result);
 

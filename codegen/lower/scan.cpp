@@ -1,6 +1,6 @@
-// cumsum goes along its axis bit by bit, the lowest first: blocks of 2^bit elements know their running sums
-// and their total; the upper of two neighbours adds the total of the lower. The blocks that an odd factor
-// makes follow each other in a lane's registers.
+// cumsum is a scan in log2 steps along its axis, the lowest bit first: blocks of 2^bit elements know their
+// running sums and their total; the upper of two neighbours adds the total of the lower. The blocks that an
+// odd factor makes follow each other in a lane's registers.
 #include "codegen/lower/scan.h"
 
 #include <bit>

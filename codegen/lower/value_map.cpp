@@ -24,7 +24,8 @@ void ValueMap::define_result(ir::ValueId value, LinearLayout layout, Registers r
     define(value, std::move(layout), std::move(registers));
 }
 
-std::optional<Registers> ValueMap::find(ir::ValueId value, const LinearLayout &layout) const {
+std::optional<Registers> ValueMap::find(const LayoutRequest &request) const {
+  const auto &[value, layout] = request;
   if (context_.type(value).rank() == 0)
     return Registers(layout.registers(), scalar(value));
   if (const Registers *known = cache_.registers(value, layout))
@@ -35,24 +36,26 @@ std::optional<Registers> ValueMap::find(ir::ValueId value, const LinearLayout &l
 }
 
 Registers ValueMap::get(ir::ValueId value, const LinearLayout &layout) {
-  if (std::optional<Registers> known = find(value, layout))
+  const LayoutRequest wanted{value, layout};
+  if (std::optional<Registers> known = find(wanted))
     return *std::move(known);
   return make_in_post_order(
-      value, layout, [this](ir::ValueId v, const LinearLayout &l) { return find(v, l); },
-      [this](ir::ValueId v, const LinearLayout &l) { return open(v, l); },
+      wanted, [this](const LayoutRequest &request) { return find(request); },
+      [this](const LayoutRequest &request) { return open(request); },
       [this](const Request &request) { return finish(request); });
 }
 
 /// Broadcast registers are made of single ones. What an operation makes where it is wanted stands under its
 /// own line.
-ValueMap::Request ValueMap::open(ir::ValueId value, const LinearLayout &layout) {
-  Request request{{value, layout}};
+ValueMap::Request ValueMap::open(const LayoutRequest &wanted) {
+  const auto &[value, layout] = wanted;
+  Request request{{wanted}};
   if (layout.has_register_broadcast()) {
-    request.inputs.emplace_back(value, layout.without_register_broadcast());
+    request.inputs.push_back({value, layout.without_register_broadcast()});
   } else if (!defined_.count(value)) {
     const ir::Op &op = *context_.plan.index.definition(value);
     for (unsigned i = 0; i < op.operands.size(); ++i)
-      request.inputs.emplace_back(op.operands[i], wanted_layout(context_.function(), op, i, layout));
+      request.inputs.push_back({op.operands[i], wanted_layout(context_.function(), op, i, layout)});
     request.op = &op;
     request.asking = context_.current();
     context_.set_line(op);
@@ -61,22 +64,22 @@ ValueMap::Request ValueMap::open(ir::ValueId value, const LinearLayout &layout) 
 }
 
 Registers ValueMap::finish(const Request &request) {
+  const auto &[value, layout] = request.wanted;
   Registers registers;
   if (request.op) {
-    const unsigned result = request.op->results[0] == request.value ? 0 : 1;
-    registers = emit_pure(context_, *request.op, result, request.layout, request.results);
+    const unsigned result = request.op->results[0] == value ? 0 : 1;
+    registers = emit_pure(context_, *request.op, result, layout, request.results);
     if (request.asking)
       context_.set_line(*request.asking);
   } else if (!request.inputs.empty()) {
-    for (uint32_t source : broadcast_sources(request.layout, request.inputs[0].second))
+    for (uint32_t source : broadcast_sources(layout, request.inputs[0].layout))
       registers.push_back(request.results[0][source]);
   } else {
-    const Tile &tile = defined_.at(request.value);
-    registers = tile.layout == request.layout
-                    ? tile.registers
-                    : exchange_.convert(tile.registers, tile.layout, request.layout);
+    const Tile &tile = defined_.at(value);
+    registers =
+        tile.layout == layout ? tile.registers : exchange_.convert(tile.registers, tile.layout, layout);
   }
-  cache_.add(request.value, request.layout, registers);
+  cache_.add(value, layout, registers);
   return registers;
 }
 

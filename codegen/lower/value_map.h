@@ -2,8 +2,8 @@
 
 #include <optional>
 
+#include "codegen/assign/post_order.h"
 #include "codegen/lower/exchange.h"
-#include "codegen/lower/post_order.h"
 #include "codegen/lower/region_cache.h"
 
 namespace nereid::codegen {
@@ -35,8 +35,8 @@ private:
     const ir::Op *asking = nullptr; ///< whose code is emitted when the value is there
   };
 
-  std::optional<Registers> find(ir::ValueId value, const LinearLayout &layout) const;
-  Request open(ir::ValueId value, const LinearLayout &layout);
+  std::optional<Registers> find(const LayoutRequest &request) const;
+  Request open(const LayoutRequest &wanted);
   Registers finish(const Request &request);
 
   EmitContext &context_;

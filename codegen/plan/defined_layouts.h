@@ -16,7 +16,7 @@ public:
 
   /// Null for scalars and for values that are made in whichever layout they are wanted.
   const LinearLayout *of(ir::ValueId value) const { return layouts_[value] ? &*layouts_[value] : nullptr; }
-  /// In which a value can be had without moving it, through views; copies among registers left out.
+  /// In which a value can be had without moving it, through views; broadcast registers left out.
   LinearLayout without_moving(ir::ValueId value) const;
   /// In which a reduction or a cumsum takes its operand.
   LinearLayout operand_along_axis(const ir::Op &op) const;

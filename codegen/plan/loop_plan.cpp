@@ -33,7 +33,7 @@ std::optional<Objection> template_objection(const LoopFacts &facts, const Stream
   for (const ir::Op &op : loop.op->blocks.front().ops) {
     const bool adds_dot = std::any_of(op.operands.begin(), op.operands.end(), [&](ir::ValueId operand) {
       const ir::Op *definition = facts.index.definition(operand);
-      return definition && is_dot(*definition);
+      return definition && ir::is_dot(definition->opcode);
     });
     if (op.opcode != ir::Opcode::Load && op.opcode != ir::Opcode::Yield && !adds_dot)
       walk.visit(op);
@@ -49,7 +49,7 @@ std::optional<Objection> template_objection(const LoopFacts &facts, const Stream
 bool has_six_bits(const LayoutChoice &layouts, const ir::Op &op) {
   if (op.opcode == ir::Opcode::Quantize)
     return ir::facts(*ir::format_named(op.string("format"))).bits == 6;
-  if (!is_dot(op))
+  if (!ir::is_dot(op.opcode))
     return false;
   const DotPlan &plan = layouts.dots.at(&op);
   return plan.a.facts->has_six_bits() || plan.b.facts->has_six_bits();

@@ -21,7 +21,7 @@ struct LoopPlan {
   std::optional<Objection> no_lds_pipeline, no_prefetch;
 };
 
-/// What plans of loops are made from.
+/// What plans of loops depend on.
 struct LoopFacts {
   const FunctionIndex &index;
   const AxisAnalysis &axes;

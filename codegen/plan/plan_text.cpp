@@ -29,7 +29,7 @@ private:
     fmt::format_to(std::back_inserter(out_), format, std::forward<Args>(args)...);
   }
   /// "line 12 (kernel.h:41)".
-  std::string place(const ir::Op &op) const;
+  std::string location(const ir::Op &op) const;
   void layouts();
   void layout(ir::ValueId value);
   void dots();
@@ -46,7 +46,7 @@ private:
   std::string out_;
 };
 
-std::string Printer::place(const ir::Op &op) const {
+std::string Printer::location(const ir::Op &op) const {
   SourceLine source = function_.location(op);
   source.file.erase(0, source.file.find_last_of('/') + 1);
   const unsigned line = plan_.index.line(op);
@@ -89,24 +89,24 @@ std::string waves_of(const LinearLayout &result) {
 
 void Printer::dot(const ir::Op &op, const DotPlan &plan) {
   const ir::Shape &shape = function_.type(op.result()).shape;
-  append("  {}: {} {} x {}, {}x{}x{}; a wave has {} x {} tiles, {} instructions along K\n", place(op),
+  append("  {}: {} {} x {}, {}x{}x{}; a wave has {} x {} tiles, {} instructions along K\n", location(op),
          ir::facts(op.opcode).name, shape[0], shape[1], plan.mfma->size(), plan.mfma->size(), plan.mfma->k(),
          plan.a.row_tiles(), plan.b.row_tiles(), plan.k_instructions);
   append("    {}\n", plan.mfma->intrinsic);
   if (plan_.layouts.wave_split.contains(*plan_.index.block(op)))
     append("    waves: each has the tile of an iteration of its own\n");
   else if (plan.partial)
-    append("    waves: each has a part of K, the sums meet once\n");
+    append("    waves: each has a part of K, their results are added once\n");
   else
     append("    waves: {}\n", waves_of(plan.result));
   if (plan.a.k_lane_bits != 0)
     append("    lanes of rows that A lacks take {} steps along K\n", 1u << plan.a.k_lane_bits);
   if (plan.scales_accumulators)
-    append("    scales multiply the sums of 32 values along K\n");
+    append("    scales multiply the partial dots of 32 values along K\n");
   for (ir::ValueId operand : {op.operands[0], op.operands[1]})
     if (const ir::Op *quantize = plan_.index.definition(operand);
         quantize && plan_.layouts.shared_quantizes.count(quantize) != 0)
-      append("    each wave quantises a part of the operand of {}\n", place(*quantize));
+      append("    each wave quantises a part of the operand of {}\n", location(*quantize));
 }
 
 void Printer::loops() {
@@ -116,16 +116,16 @@ void Printer::loops() {
 }
 
 void Printer::loop(const LoopPlan &plan) {
-  append("  {}: {}", place(*plan.op), plan.is_split_over_waves ? "split over the waves; " : "");
+  append("  {}: {}", location(*plan.op), plan.is_split_over_waves ? "split over the waves; " : "");
   std::visit([&](const auto &kind) { schedule(kind); }, plan.schedule);
 }
 
 void Printer::schedule(const PrefetchPlan &plan) {
   append("register prefetch, {} iterations ahead\n", plan.depth);
   for (const ir::Op *load : plan.loads)
-    append("    {}: load of {}\n", place(*load), function_.type(load->result()).text());
+    append("    {}: load of {}\n", location(*load), function_.type(load->result()).text());
   for (const Objection &kept : plan.kept)
-    append("    {}: not ahead: {}\n", place(*kept.op), kept.reason);
+    append("    {}: not ahead: {}\n", location(*kept.op), kept.reason);
 }
 
 void Printer::schedule(const LdsPipeline &plan) {
@@ -136,10 +136,10 @@ void Printer::schedule(const LdsPipeline &plan) {
          schedule.group_barriers ? "group barriers" : "scheduling barriers");
   for (const PipelinedLoad &load : plan.loads)
     if (load.through_lds())
-      append("    {}: {} through LDS, {} async copies a wave, {} stages ahead\n", place(*load.op),
+      append("    {}: {} through LDS, {} async copies a wave, {} stages ahead\n", location(*load.op),
              function_.type(load.op->result()).text(), load.copies.first.size(), schedule.buffers);
     else
-      append("    {}: {} to registers, {} loads, {} stages ahead\n", place(*load.op),
+      append("    {}: {} to registers, {} loads, {} stages ahead\n", location(*load.op),
              function_.type(load.op->result()).text(), load.groups.first.size(), schedule.load_distance());
   if (!plan.loop.conditions.empty())
     append("    iterations in which a mask differs between elements follow one at a time\n");

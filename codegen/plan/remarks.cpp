@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "codegen/assign/buffer_access.h"
+#include "codegen/assign/offset_bounds.h"
 #include "codegen/plan/conversions.h"
 #include "codegen/plan/kernel_plan.h"
 
@@ -14,7 +15,8 @@ namespace {
 class Collector {
 public:
   explicit Collector(const KernelPlan &plan)
-      : plan_(plan), function_(plan.function()), defined_(plan.index, plan.layouts) {
+      : plan_(plan), function_(plan.function()), defined_(plan.index, plan.layouts),
+        bounds_(plan.index, plan.ranges) {
     for (const LoopPlan &loop : plan.loops)
       if (const auto *pipeline = std::get_if<LdsPipeline>(&loop.schedule))
         for (const PipelinedLoad &load : pipeline->loads)
@@ -25,7 +27,7 @@ public:
 
 private:
   void add(RemarkKind kind, const ir::Op &op, std::string message, std::string remedy = {});
-  /// A reason, with its place where that is another than the remark's.
+  /// A reason, with its location where that is another than the remark's.
   std::string because(const Objection &objection, const ir::Op &of) const;
   void note_loop(const LoopPlan &loop);
   void note_sequential(const LoopPlan &loop);
@@ -37,6 +39,7 @@ private:
   const KernelPlan &plan_;
   const ir::Function &function_;
   DefinedLayouts defined_;
+  OffsetBounds bounds_;
   /// Loads of LDS pipelines, all of which go through descriptors.
   std::unordered_set<const ir::Op *> pipelined_;
   std::vector<Remark> remarks_;
@@ -48,10 +51,10 @@ void Collector::add(RemarkKind kind, const ir::Op &op, std::string message, std:
 }
 
 std::string Collector::because(const Objection &objection, const ir::Op &of) const {
-  const SourceLine &place = function_.location(*objection.op);
-  if (objection.op == &of || !place.known() || place == function_.location(of))
+  const SourceLine &location = function_.location(*objection.op);
+  if (objection.op == &of || !location.known() || location == function_.location(of))
     return objection.reason;
-  return fmt::format("{} ({})", objection.reason, place.text());
+  return fmt::format("{} ({})", objection.reason, location.text());
 }
 
 std::vector<Remark> Collector::run() {
@@ -98,16 +101,16 @@ void Collector::note_sequential(const LoopPlan &loop) {
   const std::vector<ir::Op> &body = loop.op->blocks.front().ops;
   std::string message = fmt::format("stages = {} has no effect: no load is issued ahead, as {}",
                                     loop.op->integer("stages"), because(*loop.no_prefetch, *loop.op));
-  if (std::any_of(body.begin(), body.end(), is_dot))
+  if (std::any_of(body.begin(), body.end(), [](const ir::Op &op) { return ir::is_dot(op.opcode); }))
     message += "; it is no LDS pipeline, as " + because(*loop.no_lds_pipeline, *loop.op);
   add(RemarkKind::NotPipelined, *loop.op, message);
 }
 
-/// The loads of a body of which operands of its dots are made.
+/// The loads of a body that operands of its dots are computed from.
 std::vector<const ir::Op *> Collector::operand_loads(const ir::Block &body) const {
   std::vector<ir::ValueId> open;
   for (const ir::Op &op : body.ops)
-    if (is_dot(op)) {
+    if (ir::is_dot(op.opcode)) {
       const DotSides sides = sides_of_dot(function_, op);
       open.insert(open.end(), {sides.b.value, sides.a.value});
     }
@@ -121,7 +124,7 @@ std::vector<const ir::Op *> Collector::operand_loads(const ir::Block &body) cons
       continue;
     if (op->opcode == ir::Opcode::Load)
       loads.push_back(op);
-    else if (!is_dot(*op))
+    else if (!ir::is_dot(op->opcode))
       open.insert(open.end(), op->operands.begin(), op->operands.end());
   }
   return loads;
@@ -164,7 +167,7 @@ void Collector::note_mask(const ir::Op &op) {
     return;
   const LinearLayout &layout = is_load ? plan_.layouts.layout(op.result()) : plan_.layouts.writes.at(&op);
   const LinearLayout leaders = access_leaders(plan_.index, plan_.axes, op, layout);
-  if (const auto objection = descriptor_objection(plan_.index, plan_.ranges, op.operands[0], leaders))
+  if (const auto objection = bounds_.objection(op.operands[0], leaders))
     add(RemarkKind::MaskBranches, op,
         fmt::format(
             "the mask of the {} becomes branches, as its address does not fit a buffer descriptor: {}",

@@ -26,7 +26,7 @@ Status lay_out(KernelPlan &plan, const WaveSplitLoops &split) {
 }
 
 /// Whether the waves do as well by sharing the columns of each iteration: the loop can be an LDS pipeline and
-/// every wave has two column tiles at least, so that it never takes the half of a scale dword.
+/// every wave has at least two column tiles, so that it never takes the half of a scale dword.
 bool runs_as_lds_pipeline(const KernelPlan &plan, const ir::Op &loop) {
   const Decision<LdsPipeline> pipeline = find_lds_pipeline(plan.facts(), loop);
   return pipeline && std::all_of(pipeline->loop.accumulators.begin(), pipeline->loop.accumulators.end(),

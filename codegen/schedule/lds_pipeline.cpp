@@ -71,7 +71,7 @@ Decision<PipelinedLoad> Planner::load(const StreamedLoad &streamed) const {
   return load;
 }
 
-/// The least number of waves that a SIMD has to hold.
+/// The minimum of waves that a SIMD has to hold.
 unsigned Planner::waves_of_a_simd() const {
   const ir::CompileOptions &options = function_.options;
   const unsigned spread = (static_cast<unsigned>(options.waves) + gfx950::simds - 1) / gfx950::simds;

@@ -7,7 +7,7 @@
 ///
 /// Rule. In an LDS pipeline a wave reads an operand from LDS only behind a barrier at which the async copies
 /// of that stage have arrived in all waves, and copies into a buffer only behind a barrier at which all waves
-/// have read what stood there. `s_waitcnt vmcnt(n)` before the barrier says so for the wave's own copies: it
+/// have read what was in it. `s_waitcnt vmcnt(n)` before the barrier says so for the wave's own copies: it
 /// waits until at most n vector memory instructions are outstanding, and they complete in order.
 ///
 /// Invariant. n is the number of vector memory instructions issued behind the last copy of the stage that is
@@ -17,12 +17,14 @@
 /// stage i / reads, and stage s stands in buffer s % buffers.
 ///
 /// Direction of the safe error. A wait for fewer outstanding instructions than there are is slow; a wait for
-/// more reads what has not arrived. Whoever cannot prove the contract makes every wait wait for everything.
+/// more reads what has not arrived. Where the verifier cannot show that the contract holds, every wait waits
+/// for everything.
 ///
-/// Copies and reads have to be known again in the machine code. Of what LLVM carries through all its passes
+/// Copies and reads have to be recognised in the machine code. Of what LLVM carries through all its passes
 /// into the object, only the debug location stays with a memory instruction without changing what passes do:
 /// its line names the operation of the tile IR, and its column, which the tile IR does not have, the CodeTag.
-/// An instruction that LLVM makes of two of different places loses its line, and the proof fails: safe.
+/// An instruction that LLVM merges from two with different lines loses its line, and the verifier refuses the
+/// code: safe.
 namespace nereid::codegen {
 
 /// Which part of a kernel's code an instruction belongs to: the column of its debug location.

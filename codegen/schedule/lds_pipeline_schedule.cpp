@@ -11,7 +11,7 @@ namespace {
 
 constexpr unsigned max_outstanding = gfx950::max_vmcnt - 1; ///< the largest wait that waits
 
-/// Registers besides the accumulators.
+/// Registers other than accumulators.
 unsigned operands(const LdsPipelineDemand &demand, unsigned buffers, unsigned chunks) {
   return demand.direct * buffers + demand.from_lds * 2 / chunks + demand.addresses + cost::pipeline_reserve;
 }

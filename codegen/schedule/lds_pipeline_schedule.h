@@ -25,7 +25,8 @@ struct LdsPipelineSchedule {
   unsigned buffers = 2;
   unsigned chunks = 1;
   bool accumulators_in_agprs = false;
-  /// Order by group barriers (the scheduler places), else by barriers between pairs of instructions.
+  /// Order by group barriers (sched_group_barrier), else by scheduling barriers between pairs of
+  /// instructions.
   bool group_barriers = true;
 
   unsigned load_distance() const { return buffers - 1; }
@@ -38,7 +39,7 @@ struct LdsPipelineSchedule {
 /// Why a pipeline has not one buffer more.
 enum class DepthLimit {
   Asked,       ///< it has as many as its loop asks for
-  Buffers,     ///< the most that is emitted
+  Buffers,     ///< the maximum that is emitted
   Lds,         ///< bytes of LDS
   Registers,   ///< of a lane
   Outstanding, ///< the counter of outstanding vector memory instructions

@@ -2,8 +2,6 @@
 #include "codegen/schedule/loop_induction.h"
 
 #include <algorithm>
-#include <unordered_set>
-#include <vector>
 
 #include "codegen/assign/layout_choice.h"
 #include "dsl/ir/fold.h"
@@ -106,22 +104,37 @@ std::optional<int64_t> LoopInduction::change_of(const ir::Op &op) const {
 
 bool LoopInduction::has_max_element(ir::ValueId value) const {
   std::vector<ir::ValueId> open = {value};
-  std::unordered_set<ir::ValueId> seen;
   while (!open.empty()) {
     const ir::ValueId next = open.back();
+    const std::vector<ir::ValueId> &terms = terms_of(next);
+    const auto unknown = std::find_if(terms.begin(), terms.end(),
+                                      [&](ir::ValueId term) { return has_max_element_.count(term) == 0; });
+    if (unknown != terms.end()) {
+      open.push_back(*unknown);
+      continue;
+    }
+    has_max_element_[next] = terms.empty() ? is_bounded_term(next)
+                                           : std::all_of(terms.begin(), terms.end(), [&](ir::ValueId term) {
+                                               return has_max_element_.at(term);
+                                             });
     open.pop_back();
-    if (index_.function().type(next).rank() == 0 || constant(next) || !seen.insert(next).second)
-      continue;
-    const ir::Op *op = index_.definition(next);
-    if (!op)
-      return false;
-    if (op->opcode == ir::Opcode::Arange)
-      continue;
-    if (op->opcode != ir::Opcode::Add && !viewed_value(index_, next))
-      return false;
-    open.insert(open.end(), op->operands.begin(), op->operands.end());
   }
-  return true;
+  return has_max_element_.at(value);
+}
+
+/// The tiles that a tile is the sum or the view of.
+const std::vector<ir::ValueId> &LoopInduction::terms_of(ir::ValueId value) const {
+  static const std::vector<ir::ValueId> none;
+  if (is_bounded_term(value))
+    return none;
+  const ir::Op *op = index_.definition(value);
+  return op && (op->opcode == ir::Opcode::Add || viewed_value(index_, value)) ? op->operands : none;
+}
+
+bool LoopInduction::is_bounded_term(ir::ValueId value) const {
+  const ir::Op *op = index_.definition(value);
+  return index_.function().type(value).rank() == 0 || constant(value) ||
+         (op && op->opcode == ir::Opcode::Arange);
 }
 
 std::optional<LoopInduction::Condition> LoopInduction::condition(ir::ValueId value) const {

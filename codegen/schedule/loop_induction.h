@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <unordered_map>
+#include <vector>
 
 #include "codegen/analysis/axis_info.h"
 #include "codegen/analysis/function_index.h"
@@ -36,12 +37,17 @@ public:
 private:
   std::optional<int64_t> change_of(const ir::Op &op) const;
   std::optional<int64_t> constant(ir::ValueId value) const;
+  const std::vector<ir::ValueId> &terms_of(ir::ValueId value) const;
+  /// A scalar, a constant or an arange.
+  bool is_bounded_term(ir::ValueId value) const;
 
   const FunctionIndex &index_;
   const AxisAnalysis &axes_;
   std::optional<int64_t> step_;
   /// Of the values that vary: what an iteration adds, if that is known.
   std::unordered_map<ir::ValueId, std::optional<int64_t>> change_;
+  /// Answers given before, as each comparison of a chain asks for all that comes before it.
+  mutable std::unordered_map<ir::ValueId, bool> has_max_element_;
 };
 
 } // namespace nereid::codegen

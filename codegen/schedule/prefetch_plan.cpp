@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "codegen/assign/buffer_access.h"
+#include "codegen/assign/offset_bounds.h"
 #include "codegen/target/cost_model.h"
 
 namespace nereid::codegen {
@@ -35,8 +36,8 @@ class Planner {
 public:
   Planner(const FunctionIndex &index, const AxisAnalysis &axes, const ValueRanges &ranges,
           const LayoutChoice &layouts, const ir::Op &loop)
-      : index_(index), function_(index.function()), axes_(axes), ranges_(ranges), layouts_(layouts),
-        body_(loop.blocks.front()), loop_(loop) {}
+      : index_(index), function_(index.function()), axes_(axes), layouts_(layouts),
+        body_(loop.blocks.front()), loop_(loop), bounds_(index, ranges) {}
 
   Decision<PrefetchPlan> run();
 
@@ -46,7 +47,7 @@ private:
                        [&](ir::ValueId v) { return late_.count(v) == 0; });
   }
   void find_early_values(PrefetchPlan &plan);
-  std::optional<std::string> branches(const ir::Op &load) const;
+  std::optional<std::string> branches(const ir::Op &load);
   void note_addresses(const std::vector<const ir::Op *> &loads, PrefetchPlan &plan) const;
   unsigned depth(const std::vector<const ir::Op *> &loads) const;
   unsigned registers_of_a_lane() const;
@@ -55,10 +56,10 @@ private:
   const FunctionIndex &index_;
   const ir::Function &function_;
   const AxisAnalysis &axes_;
-  const ValueRanges &ranges_;
   const LayoutChoice &layouts_;
   const ir::Block &body_;
   const ir::Op &loop_;
+  OffsetBounds bounds_;
   std::unordered_set<ir::ValueId> late_;
 };
 
@@ -111,12 +112,11 @@ void Planner::find_early_values(PrefetchPlan &plan) {
 }
 
 /// Why a load takes branches, if it does.
-std::optional<std::string> Planner::branches(const ir::Op &load) const {
+std::optional<std::string> Planner::branches(const ir::Op &load) {
   if (!mask_operand(load))
     return std::nullopt;
   const LinearLayout leaders = access_leaders(index_, axes_, load, layouts_.layout(load.result()));
-  const std::optional<NoDescriptor> objection =
-      descriptor_objection(index_, ranges_, load.operands[0], leaders);
+  const std::optional<NoDescriptor> objection = bounds_.objection(load.operands[0], leaders);
   return objection ? std::optional("its mask takes branches: " + objection->reason) : std::nullopt;
 }
 

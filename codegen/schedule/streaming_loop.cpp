@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <unordered_set>
 
 #include <fmt/format.h>
 
@@ -28,10 +29,6 @@ private:
   Decision<StreamedLoad> load(const ir::Op &op) const;
   std::optional<Objection> split_mask(const ir::Op &op, StreamedLoad &load) const;
   bool has_scalar_base(ir::ValueId pointer) const;
-  bool is_condition(ir::ValueId value) const {
-    return std::any_of(conditions_.begin(), conditions_.end(),
-                       [&](const auto &condition) { return condition.first == value; });
-  }
 
   const FunctionIndex &index_;
   const ir::Function &function_;
@@ -39,7 +36,7 @@ private:
   const ir::Op &loop_;
   const ir::Block &body_;
   LoopInduction induction_;
-  std::vector<std::pair<ir::ValueId, LoopInduction::Condition>> conditions_;
+  std::unordered_set<ir::ValueId> conditions_;
 };
 
 std::optional<Objection> Finder::head() const {
@@ -72,7 +69,7 @@ Decision<DotAccumulator> Finder::accumulator(size_t number) const {
     if (user.opcode != ir::Opcode::Add)
       return other;
     const ir::Op *dot = index_.definition(user.operands[user.operands[0] == value ? 1 : 0]);
-    if (!dot || !is_dot(*dot) || index_.block(*dot) != &body_ || index_.uses(dot->result()) != 1)
+    if (!dot || !ir::is_dot(dot->opcode) || index_.block(*dot) != &body_ || index_.uses(dot->result()) != 1)
       return other;
     result.dots.push_back(dot);
     value = user.result();
@@ -94,9 +91,12 @@ bool Finder::has_scalar_base(ir::ValueId pointer) const {
 /// The mask as a conjunction: parts that do not vary, and conditions.
 std::optional<Objection> Finder::split_mask(const ir::Op &op, StreamedLoad &load) const {
   std::vector<ir::ValueId> open = {op.operands[1]};
+  std::unordered_set<ir::ValueId> seen;
   while (!open.empty()) {
     const ir::ValueId mask = open.back();
     open.pop_back();
+    if (!seen.insert(mask).second)
+      continue;
     if (!induction_.varies(mask)) {
       load.fixed_masks.push_back(mask);
     } else if (const ir::Op *made_by = index_.definition(mask);
@@ -107,7 +107,7 @@ std::optional<Objection> Finder::split_mask(const ir::Op &op, StreamedLoad &load
       open.push_back(*source);
     } else {
       load.has_iteration_mask = true;
-      if (!is_condition(mask))
+      if (conditions_.count(mask) == 0)
         return Objection{&op, "its mask varies with the iterations and is not a comparison \"rising "
                               "tile < scalar\""};
     }
@@ -135,21 +135,19 @@ Decision<StreamedLoad> Finder::load(const ir::Op &op) const {
   return load;
 }
 
-/// Besides loads, dots and their sums the body has pure operations only.
+/// In addition to loads, dots and their accumulation the body has pure operations only.
 std::optional<Objection> Finder::only_loads_and_computes(const StreamingLoop &found) const {
-  const auto is_accumulated = [&](const ir::Op &op) {
-    return std::any_of(found.accumulators.begin(), found.accumulators.end(), [&](const DotAccumulator &sum) {
-      return std::find(sum.dots.begin(), sum.dots.end(), &op) != sum.dots.end();
-    });
-  };
+  std::unordered_set<const ir::Op *> accumulated;
+  for (const DotAccumulator &accumulator : found.accumulators)
+    accumulated.insert(accumulator.dots.begin(), accumulator.dots.end());
   for (const ir::Op &op : body_.ops) {
     const ir::OpClass op_class = ir::facts(op.opcode).op_class;
     const bool is_memory = op.opcode == ir::Opcode::Load || op.opcode == ir::Opcode::Yield;
     const bool is_computing =
         ir::is_elementwise(op.opcode) || op_class == ir::OpClass::Source || op_class == ir::OpClass::Shape;
-    if (is_dot(op) && !is_accumulated(op))
+    if (ir::is_dot(op.opcode) && accumulated.count(&op) == 0)
       return Objection{&op, "its body has a dot that is not added to a carried value"};
-    if (!is_dot(op) && !is_memory && !is_computing)
+    if (!ir::is_dot(op.opcode) && !is_memory && !is_computing)
       return Objection{&op, fmt::format("its body has a {}", ir::facts(op.opcode).name)};
   }
   return std::nullopt;
@@ -170,8 +168,10 @@ Decision<StreamingLoop> Finder::find() {
   for (const ir::Op &op : body_.ops)
     if (op.results.size() == 1 && ir::facts(op.opcode).op_class == ir::OpClass::Compare &&
         induction_.varies(op.result()))
-      if (auto condition = induction_.condition(op.result()))
-        conditions_.emplace_back(op.result(), *condition);
+      if (auto condition = induction_.condition(op.result())) {
+        conditions_.insert(op.result());
+        result.conditions.emplace_back(op.result(), *condition);
+      }
   for (const ir::Op &op : body_.ops)
     if (op.opcode == ir::Opcode::Load) {
       Decision<StreamedLoad> found = load(op);
@@ -179,7 +179,6 @@ Decision<StreamingLoop> Finder::find() {
         return found.objection();
       result.loads.push_back(std::move(*found));
     }
-  result.conditions = std::move(conditions_);
   return result;
 }
 

@@ -23,10 +23,11 @@ public:
     Pair &pair = pairs_[simd % pairs_.size()];
     const unsigned addresses = lane_count * 4;
     const unsigned bus = (access.bytes + (stores ? addresses : 0) + pair_bus_bytes - 1) / pair_bus_bytes;
-    const uint64_t begin = std::max({time + turn, pair.free, banks_});
+    const uint64_t begin = std::max(time + turn, pair.free);
     pair.free = begin + std::max<unsigned>(bus, 1);
-    banks_ = begin + access.lds_clocks;
-    pair.served[pair.requests++ % lds_queue] = begin;
+    // The banks take the pairs in turn: what waits at one pair does not hold up the other.
+    banks_ = std::max(banks_, time + turn) + access.lds_clocks;
+    pair.served[pair.requests++ % lds_queue] = std::max(begin, banks_ - access.lds_clocks);
     return std::max(pair.free, banks_) + lds_latency;
   }
   /// Data of a load to LDS arrive.

@@ -71,8 +71,8 @@ uint64_t Footprint::fetched_bytes() const {
 
 void TraceRecorder::begin(Workgroup &group, std::span<const std::unique_ptr<Wave>> waves) {
   xcd_ = static_cast<unsigned>(group.linear_id % xcd_count);
-  seen_.clear();
-  first_cache_.assign(first_cache_bytes / line_bytes, ~uint64_t{0});
+  fill_of_.clear();
+  fills_ = 0;
   trace_ = {};
   if (keep_)
     trace_.waves.resize(waves.size());
@@ -87,14 +87,13 @@ void TraceRecorder::before(Wave &wave, const Instruction &) {
 void TraceRecorder::touch(std::span<const uint64_t> lines, bool load, bool vector, TracedAccess &traced) {
   traced.level = Level::FirstCache;
   for (const uint64_t line : lines) {
-    uint64_t &place = first_cache_[line % first_cache_.size()];
-    const bool is_new = seen_.insert(line);
-    traced.missed_lines += place != line;
-    if (is_new)
-      traced.level = Level::Memory;
-    else if (place != line)
-      traced.level = std::max(traced.level, Level::L2);
-    place = line;
+    uint64_t &fill = fill_of_[line];
+    const bool is_new = fill == 0;
+    if (!is_new && fills_ - fill < first_cache_bytes / line_bytes)
+      continue;
+    fill = ++fills_;
+    ++traced.missed_lines;
+    traced.level = std::max(traced.level, is_new ? Level::Memory : Level::L2);
     if (is_new && load && vector) {
       footprint_.fetched[xcd_].insert(line);
       if (footprint_.lines.insert(line)) {

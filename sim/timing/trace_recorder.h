@@ -49,9 +49,10 @@ private:
   bool keep_ = false;
   unsigned xcd_ = 0;
   WorkgroupTrace trace_;
-  LineSet seen_; ///< lines of this workgroup
-  /// The first cache: the last lines, a set of ways of the number of the line.
-  std::vector<uint64_t> first_cache_;
+  /// Of the lines of this workgroup: the how manieth fill of the first cache brought them last. It holds
+  /// those of the last fills.
+  LineMap fill_of_;
+  uint64_t fills_ = 0;
 };
 
 } // namespace nereid::sim::timing

@@ -77,7 +77,8 @@ struct Product {
   int waves = 4, stages = 2;
   ir::WaveSplit split = ir::WaveSplit::N;
   bool carries_more = false;
-  bool is_masked = false; ///< by row; and the pitch is a number of which nothing is known
+  bool is_masked = false;  ///< by row; and the pitch is a number of which nothing is known
+  bool transposes = false; ///< a square A is replaced by max(A, A^T), in line 25
 
   ir::Function function() const {
     Lines b(waves);
@@ -95,6 +96,10 @@ struct Product {
     ir::ValueId a = b.load(b.ptr_add(pa, b.add(rows(b, m, pitch), loop.index)), mask(b, m, last), {}, "");
     b.at(22);
     ir::ValueId right = b.load(b.ptr_add(pb, b.add(rows(b, n, pitch), loop.index)), mask(b, n, last), {}, "");
+    if (transposes) {
+      b.at(25);
+      a = b.binary(Opcode::Max, a, b.permute(a, {1, 0}));
+    }
     b.at(23);
     std::vector<ir::ValueId> next = {b.add(loop.carried[0], b.dot(a, b.permute(right, {1, 0})))};
     if (carries_more)
@@ -189,6 +194,17 @@ TEST(Remarks, LoopsThatCannotBeSplitSayWhy) {
   const Remark other = only_remark(carries.function(), RemarkKind::NotSplitOverWaves);
   expect_at(other, 20);
   expect_words(other, {"number 1", "not only a sum of dots"});
+}
+
+TEST(Remarks, LoopsWhoseBodyNeedsOtherWavesSayWhere) {
+  Product product{.m = 32, .block_k = 32, .stages = 1, .split = ir::WaveSplit::Auto};
+  EXPECT_FALSE(has_remark(product.function(), RemarkKind::NotSplitOverWaves));
+  product.transposes = true;
+  const Remark remark = only_remark(product.function(), RemarkKind::NotSplitOverWaves);
+  expect_at(remark, 20);
+  expect_words(remark, {"all waves run each iteration of the loop together", "a max wants %",
+                        "as other lanes hold it, through LDS", "(kernel.cpp:25)"});
+  EXPECT_FALSE(has_remark(product.function(), RemarkKind::SplitOverWaves));
 }
 
 /// Adds 1 to the elements of a row-major matrix that lie below a limit; `bound` assumes something of its

@@ -259,7 +259,7 @@ TEST_F(LaunchFileTest, RefusesMalformedFiles) {
       {R"("outputs": {"b": "x"})", "outputs.b: there is no buffer of that name"},
       {R"("checks": "some")", "checks: is neither"},
       {R"("checks": ["outofbounds"])", "checks[0]: there is no kind 'outofbounds'"},
-      {R"("timing": 1)", "timing: is not true or false"},
+      {R"("timing": 1)", "timing: is not true, false or"},
       {R"("order": "random")", "order: is neither"},
   };
   for (const auto &[members, message] : cases)
