@@ -256,7 +256,7 @@ template <PartialConfig P> std::vector<ConfigValue> config_values(const P &confi
   return values;
 }
 
-/// The value of a field by name.
+/// The value of a field by name, as ConfigValue has it.
 template <ListedConfig C> std::optional<int64_t> config_get(const C &config, std::string_view name) {
   for (const ConfigValue &field : config_values(config))
     if (field.name == name)
