@@ -62,19 +62,21 @@ TEST(LowerOrder, LoopsInARowKeepEachAccessOnce) {
 
 /// What one path alone did is not forgotten where it meets the other.
 TEST(LowerOrder, AccessesOfEitherBranchStandAfterBoth) {
-  for (bool then : {true, false}) {
+  enum class Stores { Nowhere, Then, Otherwise };
+  for (Stores stores : {Stores::Nowhere, Stores::Then, Stores::Otherwise}) {
     KernelBuilder b(4);
-    ValueId x = b.pointer(Element::I32), y = b.pointer(Element::I32), n = b.scalar_argument(Element::I32);
+    ValueId x = b.pointer(Element::I32), y = b.pointer(Element::I32), z = b.pointer(Element::I32);
     ValueId value = b.load_tile(y, {256});
-    b.begin_if(b.binary(Opcode::Gt, n, b.number(0)));
-    if (then)
+    b.begin_if(b.binary(Opcode::Gt, b.scalar_argument(Element::I32), b.number(0)));
+    if (stores == Stores::Then)
       b.store_tile(x, value);
     b.begin_else();
-    if (!then)
+    if (stores == Stores::Otherwise)
       b.store_tile(x, value);
     b.end_if({});
-    b.store_tile(y, b.load_tile(b.ptr_add(x, b.number(1)), {256}));
-    EXPECT_NE(assembly(b.done()).find("s_barrier"), std::string::npos) << then;
+    b.store_tile(z, b.load_tile(b.ptr_add(x, b.number(1)), {256}));
+    const bool meets = assembly(b.done()).find("s_barrier") != std::string::npos;
+    EXPECT_EQ(meets, stores != Stores::Nowhere) << static_cast<int>(stores);
   }
 }
 

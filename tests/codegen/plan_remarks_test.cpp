@@ -176,9 +176,9 @@ TEST(Remarks, OperandsThatDoNotGoThroughLdsSayWhy) {
   // Too small are the 16 rows that lanes and waves share, and not all 80.
   const Remark low = only_remark(Product{.m = 80}.function(), RemarkKind::NotThroughLds);
   expect_at(low, 21);
-  expect_words(low, {"a power of two, 16 x 64, is smaller than one copy of each wave"});
+  expect_words(low, {"odd factor", "what is left, 16 x 64, is less than a copy of each wave"});
   const Remark small = only_remark(Product{.m = 16}.function(), RemarkKind::NotThroughLds);
-  expect_words(small, {"the tile is smaller than one copy of each wave"});
+  expect_words(small, {"the copy of a lane would be narrower than 16 bytes"});
 }
 
 TEST(Remarks, SplitLoopsAreNamed) {
