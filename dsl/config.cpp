@@ -20,7 +20,8 @@ std::string ConfigValue::text() const {
     return fmt::format("{}", float_of(*this));
   if (type->kind == Kind::Enum && value >= 0 && static_cast<size_t>(value) < type->names.size())
     return std::string(type->names[static_cast<size_t>(value)]);
-  return std::to_string(value);
+  const bool is_unsigned = !std::in_range<int64_t>(type->max);
+  return is_unsigned ? std::to_string(static_cast<uint64_t>(value)) : std::to_string(value);
 }
 
 std::string config_text(std::span<const ConfigValue> values) {
@@ -73,19 +74,32 @@ Error none_of_a_few(const ConfigValue &field, std::string_view text, int64_t val
 
 Result<int64_t> parse_integer(const ConfigValue &field, std::string_view text,
                               std::span<const ConfigLimits> limits) {
+  const bool is_negative = text.starts_with('-');
   // What is beyond 64 bits is beyond the limits on its side.
-  int64_t number = text.starts_with('-') ? INT64_MIN : INT64_MAX;
-  NEREID_TRY(const bool fits, read_number(field, text, number));
-  ConfigLimits range{field.name, field.type->min, field.type->max};
-  for (const ConfigLimits &narrower : limits)
-    if (narrower.name == field.name)
-      range = narrower;
-  if (!range.values.empty() && !std::binary_search(range.values.begin(), range.values.end(), number))
-    return none_of_a_few(field, text, number, range.values);
-  if (!fits || number < range.min || number > range.max)
-    return user_error(
-        fmt::format("config value {}={} is outside {} to {}", field.name, text, range.min, range.max));
-  return number;
+  int64_t below_zero = INT64_MIN;
+  uint64_t from_zero = UINT64_MAX;
+  NEREID_TRY(const bool fits,
+             is_negative ? read_number(field, text, below_zero) : read_number(field, text, from_zero));
+  const auto check = [&](int64_t min, auto max) -> Status {
+    const auto is_inside = [&](auto number) {
+      return std::cmp_greater_equal(number, min) && std::cmp_less_equal(number, max);
+    };
+    if (fits && (is_negative ? is_inside(below_zero) : is_inside(from_zero)))
+      return {};
+    return user_error(fmt::format("config value {}={} is outside {} to {}", field.name, text, min, max));
+  };
+  const int64_t nearest =
+      is_negative ? below_zero : static_cast<int64_t>(std::min<uint64_t>(from_zero, INT64_MAX));
+  for (const ConfigLimits &narrower : limits) {
+    if (narrower.name != field.name)
+      continue;
+    const std::span<const int> values = narrower.values;
+    if (!values.empty() && !std::binary_search(values.begin(), values.end(), nearest))
+      return none_of_a_few(field, text, nearest, values);
+    NEREID_CHECK(check(narrower.min, narrower.max));
+  }
+  NEREID_CHECK(check(field.type->min, field.type->max));
+  return is_negative ? below_zero : static_cast<int64_t>(from_zero);
 }
 
 Result<int64_t> parse_float(const ConfigValue &field, std::string_view text) {

@@ -24,7 +24,7 @@
 ///
 /// A config is a struct of ints, bools, floats, enums and other configs; the fields of a config in a config
 /// stand in its place, so that all names in it differ. Every field is listed, or the struct does not compile:
-/// a kernel is found again by the listed values. The fields waves (1 to 16), stages, mfma (16 or 32),
+/// a kernel is found again by the listed values. The fields waves and stages (1 to 16), mfma (16 or 32),
 /// waves_per_eu and wave_split, where they exist, tell the compiler how to build the kernel. An enum takes
 /// part with a function beside it:
 ///
@@ -71,7 +71,7 @@ struct ConfigType {
   enum class Kind : uint8_t { Integer, Bool, Float, Enum };
   Kind kind;
   int64_t min; ///< of an integer
-  int64_t max;
+  uint64_t max;
   std::span<const std::string_view> names; ///< of an enum's values
 };
 
@@ -79,7 +79,7 @@ struct ConfigType {
 struct ConfigValue {
   std::string_view name;
   const ConfigType *type = nullptr;
-  int64_t value = 0; ///< of an enum its number, of a float its bits
+  int64_t value = 0; ///< of an enum its number, of a float or uint64_t its bits
 
   /// "1024", or the name of the enum's value.
   std::string text() const;
@@ -107,17 +107,29 @@ template <class C, class M, class P, class PM> struct ConfigField {
   constexpr PM &of(P &config) const { return config.*partial; }
   constexpr const PM &of(const P &config) const { return config.*partial; }
 };
+template <class M, class... Types> inline constexpr bool is_one_of = (std::same_as<M, Types> || ...);
+/// Also bool. Characters would be read and printed as numbers.
+template <class M>
+concept ConfigInteger = std::integral<M> && sizeof(M) <= sizeof(int64_t) && !std::is_const_v<M> &&
+                        !is_one_of<M, char, wchar_t, char8_t, char16_t, char32_t>;
 template <class M>
 concept NamedEnum = std::is_enum_v<M> && requires { nereid_config_names(M{}); };
 template <class C, class M, class P, class PM>
 constexpr ConfigField<C, M, P, PM> config_field(std::string_view name, M C::*member, PM P::*partial) {
-  static_assert(std::integral<M> || NamedEnum<M> || std::same_as<M, float> || ListedConfig<M>,
-                "the fields of a config are ints, bools, floats, enums with nereid_config_names, or configs");
+  static_assert(ConfigInteger<M> || NamedEnum<M> || std::same_as<M, float> || ListedConfig<M>,
+                "the fields of a config are ints, bools, floats, enums with nereid_config_names, or configs; "
+                "none is const, a character or an array");
   return {name, member, partial};
 }
 
 template <class M> struct PartialOf {
   using type = std::optional<M>;
+};
+/// No field of a config can be an array, which config_field says.
+template <class M>
+  requires std::is_array_v<M>
+struct PartialOf<M> {
+  using type = M;
 };
 template <ListedConfig M> struct PartialOf<M> {
   using type = Partial<M>;
@@ -136,9 +148,7 @@ template <class M> constexpr ConfigType make_config_type() {
   else
     return {ConfigType::Kind::Integer,
             std::numeric_limits<M>::min(),
-            std::in_range<int64_t>(std::numeric_limits<M>::max())
-                ? static_cast<int64_t>(std::numeric_limits<M>::max())
-                : INT64_MAX,
+            static_cast<uint64_t>(std::numeric_limits<M>::max()),
             {}};
 }
 template <class M> inline constexpr ConfigType config_type = make_config_type<M>();
@@ -246,7 +256,7 @@ template <PartialConfig P> std::vector<ConfigValue> config_values(const P &confi
   return values;
 }
 
-/// The value of a field by name.
+/// The value of a field by name, as ConfigValue has it.
 template <ListedConfig C> std::optional<int64_t> config_get(const C &config, std::string_view name) {
   for (const ConfigValue &field : config_values(config))
     if (field.name == name)

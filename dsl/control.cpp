@@ -29,6 +29,8 @@ bool LoopTrace::begin() {
   if (options_.unroll < 0 || options_.unroll > max_unroll)
     builder.fail(fmt::format("range: unroll is {}", options_.unroll),
                  fmt::format("At most 0 to {} iterations are written out", max_unroll));
+  if (options_.stages != 0)
+    builder.check_stages(options_.stages);
   iterations_ = unrolled_iterations(builder);
   state_ = iterations_ == 0 ? State::Closed : State::Open;
   if (!iterations_)

@@ -12,7 +12,7 @@ namespace nereid {
 using detail::Where;
 
 struct LoopOptions {
-  /// Depth of the software pipeline; 0: that of the config, or 1.
+  /// Depth of the software pipeline, 1 to 16; 0: that of the config, or 1.
   int stages = 0;
   /// A loop of constant bounds and at most this many iterations is written out while tracing: its index is a
   /// constant, and no loop is left. At most 1024.

@@ -52,9 +52,9 @@ static void apply_reserved(Tracer &tracer, const std::vector<ConfigValue> &confi
         continue;
       const bool is_float = field.type->kind == ConfigType::Kind::Float;
       if (is_float || !key.valid(field.value))
-        throw TraceError(user_error(
-            fmt::format("config key {} is {}", key.name, is_float ? "a float" : std::to_string(field.value)),
-            fmt::format("It must be {}", key.allowed)));
+        throw TraceError(
+            user_error(fmt::format("config key {} is {}", key.name, is_float ? "a float" : field.text()),
+                       fmt::format("It must be {}", key.allowed)));
       key.set(tracer, static_cast<int>(field.value));
     }
 }
@@ -91,9 +91,8 @@ static std::vector<ir::ValueId> make_arguments(ir::Builder &builder,
   for (size_t i = 0; i < parameters.size(); ++i) {
     ArgumentFacts known = i < facts.size() ? facts[i] : ArgumentFacts{};
     check_facts(i, parameters[i], known);
-    std::string name = known.name.empty() ? fmt::format("arg{}", i) : known.name;
-    values.push_back(builder.argument(parameters[i].type, name, parameters[i].read_only, known.divisibility,
-                                      known.constant));
+    values.push_back(builder.argument(parameters[i].type, known.name, parameters[i].read_only,
+                                      known.divisibility, known.constant));
   }
   for (size_t i = 0; i < values.size(); ++i)
     if (i < facts.size() && facts[i].constant)

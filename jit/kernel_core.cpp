@@ -175,7 +175,8 @@ Result<ReadyKernel> KernelCore::build(ConfigView config, const std::vector<Argum
   request.facts = facts;
   request.code = !interpret;
   ReadyKernel ready;
-  NEREID_TRY(ready.compiled, build_kernel(std::move(request), DiskCache::from_environment()));
+  NEREID_TRY(const DiskCache disk, DiskCache::from_environment());
+  NEREID_TRY(ready.compiled, build_kernel(std::move(request), disk));
   if (interpret)
     return ready;
   watch.restart();

@@ -10,8 +10,11 @@ std::string ProblemSize::text() const {
 }
 
 Status check_shape(const ProblemSize &shape, bool has_n) {
-  if (shape.m <= 0 || (has_n && shape.n <= 0) || shape.k <= 0)
-    return user_error(fmt::format("the shape {} has a dimension that is not positive", shape.text()));
+  if (shape.m <= 0 || (has_n && shape.n <= 0) || shape.k <= 0) {
+    const std::string n = has_n ? fmt::format("{}x", shape.n) : "";
+    return user_error(
+        fmt::format("the shape {}x{}{} has a dimension that is not positive", shape.m, n, shape.k));
+  }
   if (shape.k % 32 != 0)
     return user_error(fmt::format("K = {} is not a multiple of 32", shape.k),
                       "pad K with zeros to the next multiple of 32");

@@ -53,6 +53,18 @@ std::vector<Line> device_lines() {
   return lines;
 }
 
+void add_cache(Outcome &outcome) {
+  const auto cache = jit::DiskCache::from_environment();
+  if (!cache) {
+    outcome.text += fmt::format("cache\n  no kernel will compile: {}\n", cache.error().text());
+    outcome.json["cache_error"] = json_string(cache.error().text());
+    return;
+  }
+  outcome.text += fmt::format("cache\n  {}\n", cache->enabled() ? cache->directory() : "off");
+  outcome.json["cache"] =
+      llvm::json::Object{{"enabled", cache->enabled()}, {"directory", json_string(cache->directory())}};
+}
+
 Outcome run() {
   Outcome outcome;
   outcome.text = fmt::format("nereid {}\n", version);
@@ -63,10 +75,7 @@ Outcome run() {
     outcome.json["compiler_error"] = json_string(compiler.error().text());
   }
   add_section(outcome, "devices", device_lines());
-  const jit::DiskCache cache = jit::DiskCache::from_environment();
-  outcome.text += fmt::format("cache\n  {}\n", cache.enabled() ? cache.directory() : "off");
-  outcome.json["cache"] =
-      llvm::json::Object{{"enabled", cache.enabled()}, {"directory", json_string(cache.directory())}};
+  add_cache(outcome);
   return outcome;
 }
 

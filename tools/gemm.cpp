@@ -77,13 +77,10 @@ Outcome run(const CommonOptions &common, const GemmOptions &options) {
   NEREID_CHECK(check_outputs({options.out}, {options.a, options.b, options.b_scales}));
   NEREID_TRY(const Device device, chosen_device(common));
 
-  // The input is known to be right from here on: what fails is not the user's doing.
   kernels::Mxfp4Linear linear(device);
   const Result<Product> product = run_product(device, linear, operands, path, config);
-  if (!product) {
-    const bool environment = product.error().owner == Owner::Environment;
-    return Outcome(product.error(), environment ? ExitCode::Environment : ExitCode::Wrong);
-  }
+  if (!product)
+    return failed_run(product.error());
   NEREID_CHECK(write_file(options.out, product->c.data(), product->c.size() * 2));
 
   Outcome outcome;

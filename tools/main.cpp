@@ -4,6 +4,7 @@
 #include <new>
 #include <sstream>
 
+#include <llvm/ADT/StringExtras.h>
 #include <llvm/Support/raw_ostream.h>
 
 #include "tools/command.h"
@@ -37,6 +38,14 @@ bool asks_for_json(int argc, char **argv) {
   });
 }
 
+/// The arguments that no option and no subcommand took, without --json: "--device x". CLI11 gives them in
+/// reverse, and only where nothing else is wrong.
+std::string unexpected_arguments(const CLI::App &app) {
+  std::vector<std::string> arguments = app.remaining(/*recurse=*/true);
+  std::erase_if(arguments, [](llvm::StringRef argument) { return argument.starts_with("--json"); });
+  return llvm::join(arguments, " ");
+}
+
 /// What is wrong with a command line; CLI11 does not name a subcommand that it does not know.
 Error usage_error(const CLI::App &app, int argc, char **argv, const CLI::ParseError &error) {
   const CLI::App *command = &app;
@@ -52,7 +61,11 @@ Error usage_error(const CLI::App &app, int argc, char **argv, const CLI::ParseEr
     command = named.front();
     name += std::string(argv[i]) + " ";
   }
-  return user_error(error.what(), "see nereid " + name + "--help");
+  const auto kind = static_cast<CLI::ExitCodes>(error.get_exit_code());
+  const bool names_none = kind == CLI::ExitCodes::ExtrasError || kind == CLI::ExitCodes::RequiredError;
+  const std::string unexpected = names_none ? unexpected_arguments(app) : "";
+  return user_error(unexpected.empty() ? error.what() : "unexpected on the command line: " + unexpected,
+                    "see nereid " + name + "--help");
 }
 
 /// Writes to stdout; a reader that went away or a full disk is the environment's fault.
@@ -109,6 +122,9 @@ int main(int argc, char **argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForVersion &success) {
+    if (const std::string unexpected = unexpected_arguments(app); !unexpected.empty())
+      return finish(Outcome(user_error("unexpected after --version: " + unexpected, "see nereid --help")),
+                    asks_for_json(argc, argv));
     return finish_text(app, success, "version", asks_for_json(argc, argv));
   } catch (const CLI::Success &success) {
     return finish_text(app, success, "help", asks_for_json(argc, argv));

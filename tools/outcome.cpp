@@ -29,6 +29,11 @@ llvm::json::Object to_json(const Error &error) {
   return object;
 }
 
+Outcome failed_run(const Error &failure) {
+  const bool environment = failure.owner == Owner::Environment;
+  return Outcome(failure, environment ? ExitCode::Environment : ExitCode::Wrong);
+}
+
 Outcome::Outcome(const Error &failure) : Outcome(failure, exit_code(failure)) {}
 
 Outcome::Outcome(const Error &failure, ExitCode failure_code)

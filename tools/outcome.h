@@ -32,6 +32,10 @@ struct Outcome {
   Outcome(const Error &failure, ExitCode failure_code);
 };
 
+/// A failure of a run whose input was found right, faults while a kernel ran among them: whoever is to blame,
+/// it is no usage error.
+Outcome failed_run(const Error &failure);
+
 /// A JSON string of bytes that a user gave: what is not UTF-8 becomes the replacement character.
 llvm::json::Value json_string(const std::string &bytes);
 

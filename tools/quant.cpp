@@ -32,14 +32,10 @@ Status save(const Buffer<uint8_t> &buffer, const std::string &path) {
   return write_file(path, bytes.data(), bytes.size());
 }
 
-Result<kernels::LaunchRecord> quantize(const Device &device, const QuantOptions &options) {
+Result<kernels::LaunchRecord> quantize(const Device &device, const QuantOptions &options,
+                                       const kernels::QuantConfig &config,
+                                       const std::vector<uint8_t> &input) {
   const kernels::ProblemSize size{options.m, 0, options.k};
-  const kernels::QuantPath path =
-      options.path == "hw" ? kernels::QuantPath::Hardware : kernels::QuantPath::Software;
-  NEREID_TRY(const kernels::QuantConfig config,
-             kernels::quant_kernel.complete({.shuffled = options.shuffled, .path = path}, size));
-  NEREID_TRY(const std::vector<uint8_t> input, read_file(options.in, size.m * size.k * 2, "bf16 [M,K]"));
-  NEREID_CHECK(check_outputs({options.out_q, options.out_scales}, {options.in}));
   NEREID_TRY(const Buffer<uint8_t> x, device.upload(input));
   NEREID_TRY(const Buffer<uint8_t> codes, device.allocate<uint8_t>(size.m * size.k / 2));
   NEREID_TRY(Buffer<uint8_t> scales,
@@ -57,14 +53,24 @@ Result<kernels::LaunchRecord> quantize(const Device &device, const QuantOptions 
 }
 
 Outcome run(const CommonOptions &common, const QuantOptions &options) {
-  NEREID_CHECK(kernels::check_shape({options.m, 0, options.k}, /*has_n=*/false));
+  const kernels::ProblemSize size{options.m, 0, options.k};
+  NEREID_CHECK(kernels::check_shape(size, /*has_n=*/false));
+  const kernels::QuantPath path =
+      options.path == "hw" ? kernels::QuantPath::Hardware : kernels::QuantPath::Software;
+  NEREID_TRY(const kernels::QuantConfig config,
+             kernels::quant_kernel.complete({.shuffled = options.shuffled, .path = path}, size));
+  NEREID_TRY(const std::vector<uint8_t> input, read_file(options.in, size.m * size.k * 2, "bf16 [M,K]"));
+  NEREID_CHECK(check_outputs({options.out_q, options.out_scales}, {options.in}));
   NEREID_TRY(const Device device, chosen_device(common));
-  NEREID_TRY(const kernels::LaunchRecord record, quantize(device, options));
+
+  const Result<kernels::LaunchRecord> record = quantize(device, options, config, input);
+  if (!record)
+    return failed_run(record.error());
   Outcome outcome;
   outcome.json = llvm::json::Object{{"device", llvm::StringRef(device.kind_name()).str()},
                                     {"path", options.path},
-                                    {"launches", launches_json({record})}};
-  outcome.text = launch_text(record) + "\n";
+                                    {"launches", launches_json({*record})}};
+  outcome.text = launch_text(*record) + "\n";
   return outcome;
 }
 

@@ -176,16 +176,20 @@ NoDescriptor OffsetBounds::unknown_factor(const Interval &factor, int64_t max_fa
   if (!number)
     return why;
   const ir::Argument &argument = function_.arguments[*number];
-  const bool is_named = *number < function_.argument_names.size();
-  const std::string name = is_named ? function_.argument_names[*number] : fmt::format("argument {}", *number);
-  why.reason += fmt::format(" with {}", name);
+  const bool is_named =
+      *number < function_.argument_names.size() && !function_.argument_names[*number].empty();
+  const std::string name = is_named ? function_.argument_names[*number] : "x";
+  const std::string numbered = fmt::format("argument {}", *number);
+  why.reason += fmt::format(" with {}", is_named ? name : numbered);
   // As far as the factor grows with the argument. Half of it, as other offsets are added, and an eighth of
   // that: elements of up to 8 bytes are counted here, the limit is one of bytes.
   constexpr long double reserve = 2 * 8;
   if (const Interval &range = ranges_[argument.value]; range.high > 0 && factor.high > 0) {
     const long double growth = static_cast<long double>(factor.high) / static_cast<long double>(range.high);
     const auto largest = static_cast<int64_t>(static_cast<long double>(max_factor) / growth / reserve);
-    why.remedy = fmt::format("assume({0} >= 0 && {0} <= {1}) at the top of the kernel", name, largest);
+    why.remedy = fmt::format("assume(({0} >= 0) & ({0} <= {1})) at the top of the kernel", name, largest);
+    if (!is_named)
+      why.remedy += fmt::format(", where x is {}, counted from 0 without the config", numbered);
   }
   return why;
 }

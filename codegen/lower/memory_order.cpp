@@ -38,7 +38,7 @@ void MemoryOrder::before(const ir::Op &access) {
   });
   if (conflict)
     barrier();
-  accesses_.push_back({argument, pointer, writes, std::move(layout)});
+  add({argument, pointer, writes, std::move(layout)});
 }
 
 void MemoryOrder::expect(const ir::Block &body) {
@@ -47,13 +47,20 @@ void MemoryOrder::expect(const ir::Block &body) {
     for (const ir::Block &inner : op.blocks)
       expect(inner);
     if (ir::facts(op.opcode).op_class == ir::OpClass::Memory)
-      accesses_.push_back({argument_of(op.operands[0]), no_pointer,
-                           ir::facts(op.opcode).effect == ir::OpEffect::Effect, LinearLayout()});
+      add({argument_of(op.operands[0]), no_pointer, ir::facts(op.opcode).effect == ir::OpEffect::Effect,
+           LinearLayout()});
   }
 }
 
 void MemoryOrder::add(const Accesses &accesses) {
-  accesses_.insert(accesses_.end(), accesses.begin(), accesses.end());
+  for (const Access &access : accesses)
+    add(access);
+}
+
+/// Once: paths that meet have what stands before them in common.
+void MemoryOrder::add(Access access) {
+  if (std::find(accesses_.begin(), accesses_.end(), access) == accesses_.end())
+    accesses_.push_back(std::move(access));
 }
 
 std::optional<ir::ValueId> MemoryOrder::argument_of(ir::ValueId pointer) const {

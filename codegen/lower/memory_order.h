@@ -16,6 +16,8 @@ public:
     ir::ValueId pointer;
     bool writes;
     LinearLayout layout;
+
+    bool operator==(const Access &) const = default;
   };
   using Accesses = std::vector<Access>;
 
@@ -29,12 +31,13 @@ public:
   /// Accesses of a loop's body may follow those of its next iteration.
   void expect(const ir::Block &body);
 
-  /// Where control flow parts and meets: what stands since the last barrier on the way to here.
+  /// Where control flow parts and meets: what stands since the last barrier on the way to here, each once.
   const Accesses &accesses() const { return accesses_; }
   void restart(Accesses accesses) { accesses_ = std::move(accesses); }
   void add(const Accesses &accesses);
 
 private:
+  void add(Access access);
   std::optional<ir::ValueId> argument_of(ir::ValueId pointer) const;
 
   EmitContext &context_;

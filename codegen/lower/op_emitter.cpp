@@ -94,7 +94,7 @@ void OpEmitter::emit_if(const ir::Op &op) {
   std::array<std::vector<Registers>, 2> values;
   context.builder.CreateCondBr(condition, starts[0], starts[1]);
   const MemoryOrder::Accesses before = parts_.order.accesses();
-  MemoryOrder::Accesses after;
+  MemoryOrder::Accesses after_then;
   for (size_t side = 0; side < 2; ++side) {
     context.builder.SetInsertPoint(starts[side]);
     parts_.order.restart(before);
@@ -104,11 +104,12 @@ void OpEmitter::emit_if(const ir::Op &op) {
     for (size_t i = 0; i < op.results.size(); ++i)
       values[side].push_back(parts_.edges.leave(op.blocks[side].ops.back().operands[i],
                                                 assigned_layout(context.plan, op.results[i])));
-    after.insert(after.end(), parts_.order.accesses().begin(), parts_.order.accesses().end());
+    if (side == 0)
+      after_then = parts_.order.accesses();
     ends[side] = context.builder.GetInsertBlock();
     context.builder.CreateBr(done);
   }
-  parts_.order.restart(std::move(after));
+  parts_.order.add(after_then);
   context.builder.SetInsertPoint(done);
   define_merged(op, values, ends);
 }

@@ -16,7 +16,12 @@ class Collector {
 public:
   explicit Collector(const KernelPlan &plan)
       : plan_(plan), function_(plan.function()), defined_(plan.index, plan.layouts),
-        bounds_(plan.index, plan.ranges) {}
+        bounds_(plan.index, plan.ranges) {
+    for (const LoopPlan &loop : plan.loops)
+      if (const auto *pipeline = std::get_if<LdsPipeline>(&loop.schedule))
+        for (const PipelinedLoad &load : pipeline->loads)
+          pipelined_.insert(load.op);
+  }
 
   std::vector<Remark> run();
 
@@ -35,6 +40,8 @@ private:
   const ir::Function &function_;
   DefinedLayouts defined_;
   OffsetBounds bounds_;
+  /// Loads of LDS pipelines, all of which go through descriptors.
+  std::unordered_set<const ir::Op *> pipelined_;
   std::vector<Remark> remarks_;
 };
 
@@ -156,7 +163,7 @@ void Collector::note_round_trips(const LoopPlan &loop) {
 void Collector::note_mask(const ir::Op &op) {
   const bool is_load = op.opcode == ir::Opcode::Load;
   if ((!is_load && op.opcode != ir::Opcode::Store) || !mask_operand(op) ||
-      function_.type(op.operands[0]).rank() == 0)
+      function_.type(op.operands[0]).rank() == 0 || pipelined_.count(&op) != 0)
     return;
   const LinearLayout &layout = is_load ? plan_.layouts.layout(op.result()) : plan_.layouts.writes.at(&op);
   const LinearLayout leaders = access_leaders(plan_.index, plan_.axes, op, layout);

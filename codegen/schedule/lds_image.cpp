@@ -117,8 +117,12 @@ Decision<LdsImage> choose_lds_image(const FunctionIndex &index, const AxisAnalys
       coalesced_layout(type.shape, pointer, mask_of(axes, load), bytes, function.options.waves);
   if (access_bytes(copies) != LdsImage::copy_bytes)
     return Objection{&load, "the copy of a lane would be narrower than 16 bytes"};
+  // A tile without an odd factor that is so small has no 16 bytes for each lane.
   if (copies.free_mask(Space::Lane) != 0 || copies.free_mask(Space::Wave) != 0)
-    return Objection{&load, "the tile is smaller than one copy of each wave"};
+    return Objection{&load,
+                     fmt::format("the tile has an odd factor, and what is left, {} x {}, is less than a "
+                                 "copy of each wave",
+                                 1u << copies.dim(0).bits, 1u << copies.dim(1).bits)};
   if (!follows_memory(copies, LdsImage::copy_bytes / bytes))
     return Objection{&load, "the tile's odd factor is not one of its rows"};
   return LdsImage(type, std::move(copies));

@@ -86,9 +86,10 @@ Error access_error(Frame &frame, const ir::Op &op, size_t index, uint64_t addres
   const HostAllocation *found = frame.launch.memory.find(address);
   if (found == nullptr || !found->holds(address, size))
     return out_of_bounds(frame, op, index, address, size);
+  const std::string element = Frame::element(frame.in_type(op, 0), index);
   return frame.error(op,
-                     fmt::format("{} address {:#x} is no multiple of {} bytes{}",
-                                 Frame::element(frame.in_type(op, 0), index), address, size,
+                     fmt::format("{}{}address {:#x} is no multiple of {} bytes{}", element,
+                                 element.empty() ? "" : " ", address, size,
                                  argument_near(address, frame.launch.function, frame.launch.arguments)),
                      "Align the buffer and its offsets to the element");
 }

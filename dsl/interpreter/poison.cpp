@@ -178,9 +178,9 @@ Status observe(const Frame &frame, const ir::Op &op, size_t operand, std::string
     const SourceLine &location = frame.launch.function.locations[(poison & ~division_bit) - 1];
     const std::string element = Frame::element(frame.in_type(op, operand), i);
     return frame.error(op,
-                       fmt::format("{}{} {} {}{}", divided ? "a division by zero" : "an i32 overflow",
+                       fmt::format("{}{} {}{}{}", divided ? "a division by zero" : "an i32 overflow",
                                    location.known() ? " at " + location.text() : "", what,
-                                   element.empty() ? "" : "in ", element),
+                                   element.empty() ? "" : " in ", element),
                        divided ? "Guard the divisor, or mask the elements whose divisor is 0"
                                : "Compute the offset in i64");
   }

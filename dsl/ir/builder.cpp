@@ -113,6 +113,12 @@ Op &Builder::open_region(Opcode opcode, std::vector<ValueId> operands) {
   return inner.op;
 }
 
+void Builder::check_stages(int stages) const {
+  if (stages < 1 || stages > max_stages)
+    fail(fmt::format("range: stages is {}", stages),
+         fmt::format("A pipeline has 1 to {} stages", max_stages));
+}
+
 Builder::Loop Builder::begin_for(ValueId first, ValueId last, ValueId step, int stages,
                                  std::span<const ValueId> inits) {
   for (ValueId bound : {first, last, step}) {
@@ -128,9 +134,7 @@ Builder::Loop Builder::begin_for(ValueId first, ValueId last, ValueId step, int 
          "Convert them with .to<i32>() or .to<i64>()");
   if (std::optional<int64_t> known = constant_of(step); known && *known <= 0)
     fail(fmt::format("range: the step is {}", *known), "Use a positive step and count down inside the body");
-  if (stages < 1 || stages > max_stages)
-    fail(fmt::format("range: stages is {}", stages),
-         fmt::format("A pipeline has 1 to {} stages", max_stages));
+  check_stages(stages);
   std::vector<ValueId> operands{first, last, step};
   operands.insert(operands.end(), inits.begin(), inits.end());
   open_region(Opcode::For, std::move(operands)).attributes["stages"] = stages;

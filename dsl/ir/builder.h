@@ -115,6 +115,8 @@ public:
     ValueId index;
     std::vector<ValueId> carried; ///< the values inside the body, one for each init
   };
+  /// Refuses stages that no loop may have.
+  void check_stages(int stages) const;
   /// Opens a loop's body. Any value that might change in the body is given as an init.
   Loop begin_for(ValueId first, ValueId last, ValueId step, int stages, std::span<const ValueId> inits);
   /// Closes it. A value whose yield is its own carried value did not change: it is no longer carried, and its

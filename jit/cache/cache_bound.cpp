@@ -4,7 +4,10 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <utility>
 #include <vector>
+
+#include <fmt/format.h>
 
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/FileSystem.h"
@@ -21,11 +24,24 @@ struct StoredFile {
 
 } // namespace
 
-uint64_t cache_bytes_from_environment() {
-  constexpr uint64_t default_bytes = uint64_t{1} << 30;
-  const char *text = std::getenv("NEREID_CACHE_BYTES");
-  uint64_t bytes = 0;
-  return text && !llvm::StringRef(text).getAsInteger(10, bytes) && bytes > 0 ? bytes : default_bytes;
+Result<uint64_t> cache_bytes_from_environment() {
+  const char *variable = std::getenv("NEREID_CACHE_BYTES");
+  if (!variable || !*variable)
+    return default_cache_bytes;
+  llvm::StringRef text(variable);
+  unsigned shift = 0;
+  for (const auto &[suffix, suffix_shift] : {std::pair("K", 10U), {"M", 20U}, {"G", 30U}})
+    if (text.consume_back(suffix)) {
+      shift = suffix_shift;
+      break;
+    }
+  uint64_t number = 0;
+  if (text.getAsInteger(10, number) || number == 0 || number > UINT64_MAX >> shift)
+    return user_error(
+        fmt::format("NEREID_CACHE_BYTES is '{}'", variable),
+        "It is a number of bytes, at least 1, or one of KiB, MiB or GiB with K, M or G after it; "
+        "NEREID_CACHE_DIR=off is no cache");
+  return number << shift;
 }
 
 void keep_within(const std::string &directory, uint64_t bytes) {

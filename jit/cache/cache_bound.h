@@ -3,10 +3,15 @@
 #include <cstdint>
 #include <string>
 
+#include "base/result.h"
+
 namespace nereid::jit {
 
-/// Bytes of NEREID_CACHE_BYTES; 1 GiB when that is not set or no positive number.
-uint64_t cache_bytes_from_environment();
+inline constexpr uint64_t default_cache_bytes = uint64_t{1} << 30;
+
+/// NEREID_CACHE_BYTES: a number of bytes, or with K, M or G after it of KiB, MiB or GiB, at least 1 (anything
+/// else is the user's error); default_cache_bytes when that is not set or empty.
+Result<uint64_t> cache_bytes_from_environment();
 
 /// Removes kernels of a cache directory, those not used for longest first, until three quarters of `bytes`
 /// are left, if there are more than `bytes`; and what writers that ended too early left an hour ago.

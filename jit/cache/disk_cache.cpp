@@ -23,22 +23,27 @@ Error cannot(const std::string &what, const std::string &path) {
                            "Set NEREID_CACHE_DIR to a directory that can be written, or to off");
 }
 
-} // namespace
-
-DiskCache DiskCache::from_environment() {
+std::string directory_from_environment() {
   auto variable = [](const char *name) {
     const char *value = std::getenv(name);
     return std::string(value ? value : "");
   };
   if (std::getenv("NEREID_CACHE_DIR")) {
     std::string directory = variable("NEREID_CACHE_DIR");
-    return DiskCache(directory == "off" ? "" : directory);
+    return directory == "off" ? "" : directory;
   }
   if (std::string xdg = variable("XDG_CACHE_HOME"); !xdg.empty())
-    return DiskCache(xdg + "/nereid");
+    return xdg + "/nereid";
   if (std::string home = variable("HOME"); !home.empty())
-    return DiskCache(home + "/.cache/nereid");
-  return DiskCache("");
+    return home + "/.cache/nereid";
+  return "";
+}
+
+} // namespace
+
+Result<DiskCache> DiskCache::from_environment() {
+  NEREID_TRY(const uint64_t bytes, cache_bytes_from_environment());
+  return DiskCache(directory_from_environment(), bytes);
 }
 
 std::string DiskCache::path(std::string_view key) const {

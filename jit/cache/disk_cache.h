@@ -17,12 +17,12 @@ class DiskCache {
 public:
   /// An empty directory name: no cache. `bytes`: the kernels' together, from which on those not used for
   /// longest are removed.
-  explicit DiskCache(std::string directory, uint64_t bytes = cache_bytes_from_environment())
+  explicit DiskCache(std::string directory, uint64_t bytes = default_cache_bytes)
       : directory_(std::move(directory)), bytes_(bytes) {}
 
   /// Of NEREID_CACHE_DIR ("off" or empty: none), else $XDG_CACHE_HOME/nereid, else ~/.cache/nereid; none when
-  /// there is no home either.
-  static DiskCache from_environment();
+  /// there is no home either. Its size by NEREID_CACHE_BYTES, whose errors are the user's.
+  static Result<DiskCache> from_environment();
 
   const std::string &directory() const & { return directory_; }
   std::string directory() && { return std::move(directory_); }

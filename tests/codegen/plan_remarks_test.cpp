@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "codegen/plan/kernel_plan.h"
+#include "dsl/dsl.h"
 #include "tests/codegen/lower_harness.h"
 
 namespace nereid::codegen::testing {
@@ -76,6 +77,7 @@ struct Product {
   int waves = 4, stages = 2;
   ir::WaveSplit split = ir::WaveSplit::N;
   bool carries_more = false;
+  bool is_masked = false;  ///< by row; and the pitch is a number of which nothing is known
   bool transposes = false; ///< a square A is replaced by max(A, A^T), in line 25
 
   ir::Function function() const {
@@ -83,15 +85,17 @@ struct Product {
     b.options().wave_split = split;
     ir::ValueId pa = b.pointer(Element::BF16), pb = b.pointer(Element::BF16), pc = b.pointer(Element::F32);
     ir::ValueId last = b.scalar_argument(Element::I32, block_k);
+    ir::ValueId pitch =
+        is_masked ? b.argument(ir::Type::scalar(Element::I32), "pitch", false, 16) : b.number(4096);
     std::vector<ir::ValueId> start = {b.constant(ir::Type::tile(Element::F32, {m, n}), 0)};
     if (carries_more)
       start.push_back(b.number(0));
     b.at(20);
     ir::Builder::Loop loop = b.begin_for(b.number(0), last, b.number(block_k), stages, start);
     b.at(21);
-    ir::ValueId a = b.load(b.ptr_add(pa, b.add(rows(b, m), loop.index)), {}, {}, "");
+    ir::ValueId a = b.load(b.ptr_add(pa, b.add(rows(b, m, pitch), loop.index)), mask(b, m, last), {}, "");
     b.at(22);
-    ir::ValueId right = b.load(b.ptr_add(pb, b.add(rows(b, n), loop.index)), {}, {}, "");
+    ir::ValueId right = b.load(b.ptr_add(pb, b.add(rows(b, n, pitch), loop.index)), mask(b, n, last), {}, "");
     if (transposes) {
       b.at(25);
       a = b.binary(Opcode::Max, a, b.permute(a, {1, 0}));
@@ -106,10 +110,15 @@ struct Product {
   }
 
 private:
-  /// Offsets of a row-major tile of `count` rows whose pitch is 4096.
-  ir::ValueId rows(KernelBuilder &b, int64_t count) const {
-    ir::ValueId row = b.mul(b.expand_dims(b.arange(0, count), 1), b.number(4096));
+  /// Offsets of a row-major tile of `count` rows.
+  ir::ValueId rows(KernelBuilder &b, int64_t count, ir::ValueId pitch) const {
+    ir::ValueId row = b.mul(b.expand_dims(b.arange(0, count), 1), pitch);
     return b.add(row, b.expand_dims(b.arange(0, block_k), 0));
+  }
+  std::optional<ir::ValueId> mask(KernelBuilder &b, int64_t count, ir::ValueId last) const {
+    if (!is_masked)
+      return std::nullopt;
+    return b.binary(Opcode::Lt, b.expand_dims(b.arange(0, count), 1), last);
   }
 };
 
@@ -164,6 +173,12 @@ TEST(Remarks, OperandsThatDoNotGoThroughLdsSayWhy) {
   const Remark odd = only_remark(Product{.block_k = 48}.function(), RemarkKind::NotThroughLds);
   expect_at(odd, 21);
   expect_words(odd, {"a row of the tile has 96 bytes"});
+  // Too small are the 16 rows that lanes and waves share, and not all 80.
+  const Remark low = only_remark(Product{.m = 80}.function(), RemarkKind::NotThroughLds);
+  expect_at(low, 21);
+  expect_words(low, {"odd factor", "what is left, 16 x 64, is less than a copy of each wave"});
+  const Remark small = only_remark(Product{.m = 16}.function(), RemarkKind::NotThroughLds);
+  expect_words(small, {"the copy of a lane would be narrower than 16 bytes"});
 }
 
 TEST(Remarks, SplitLoopsAreNamed) {
@@ -214,7 +229,7 @@ TEST(Remarks, MasksThatBecomeBranchesNameTheAssumptionThatHelps) {
       only_remark(masked_rows([](KernelBuilder &, ir::ValueId) {}), RemarkKind::MaskBranches);
   expect_at(remark, 40);
   expect_words(remark, {"mask of the load", "buffer descriptor", "with pitch"});
-  const std::string assumption = "assume(pitch >= 0 && pitch <= ";
+  const std::string assumption = "assume((pitch >= 0) & (pitch <= ";
   const size_t found = remark.remedy.find(assumption);
   ASSERT_NE(found, std::string::npos) << remark.remedy;
   const int64_t largest = std::stoll(remark.remedy.substr(found + assumption.size()));
@@ -224,6 +239,42 @@ TEST(Remarks, MasksThatBecomeBranchesNameTheAssumptionThatHelps) {
                             b.assume(b.binary(Opcode::Le, pitch, b.number(largest)));
                           }),
                           RemarkKind::MaskBranches));
+}
+
+/// The code of the remedy, compiled.
+#define ASSUMPTION assume((x >= 0) & (x <= 8388607))
+#define TEXT_OF_CODE(...) #__VA_ARGS__
+#define TEXT_OF(macro) TEXT_OF_CODE(macro)
+
+struct NoConfig {
+  NEREID_CONFIG(NoConfig)
+};
+
+template <bool is_bound> void masked_columns(const NoConfig &, Ptr<nereid::i32> p, Int columns, Int x) {
+  if constexpr (is_bound)
+    ASSUMPTION;
+  const Tile<nereid::i32> column = cols(16);
+  store(p + (rows(16) * x + column), full<nereid::i32>({16, 16}, 1), column < columns);
+}
+
+TEST(Remarks, AnAssumptionIsCodeOfTheLanguage) {
+  const ir::Function unbound = trace("masked", masked_columns<false>, NoConfig{}).value();
+  const Remark remark = only_remark(unbound, RemarkKind::MaskBranches);
+  expect_words(remark, {"with argument 2"});
+  EXPECT_EQ(remark.remedy,
+            TEXT_OF(ASSUMPTION) " at the top of the kernel, where x is argument 2, counted from 0 "
+                                "without the config");
+  const ir::Function bound = trace("masked", masked_columns<true>, NoConfig{}).value();
+  EXPECT_FALSE(has_remark(bound, RemarkKind::MaskBranches));
+}
+
+TEST(Remarks, MasksOfAnLdsPipelineAreNoBranches) {
+  EXPECT_FALSE(has_remark(Product{.is_masked = true}.function(), RemarkKind::MaskBranches));
+  std::vector<unsigned> lines;
+  for (const Remark &remark : remarks_of(Product{.stages = 1, .is_masked = true}.function()))
+    if (remark.kind == RemarkKind::MaskBranches)
+      lines.push_back(remark.where.line);
+  EXPECT_EQ(lines, (std::vector<unsigned>{21, 22}));
 }
 
 TEST(Remarks, ConversionsThroughLdsInALoopAreNamed) {

@@ -59,6 +59,21 @@ struct Config {
   double slope = 1;
   NEREID_CONFIG(Config, slope)
 };
+#elif defined(REFUSE_CHARACTER_FIELD)
+struct Config {
+  REFUSE_CHARACTER_FIELD order = 0;
+  NEREID_CONFIG(Config, order)
+};
+#elif defined(REFUSE_ARRAY_FIELD)
+struct Config {
+  int blocks[2] = {16, 16};
+  NEREID_CONFIG(Config, blocks)
+};
+#elif defined(REFUSE_CONSTANT_FIELD)
+struct Config {
+  const int waves = 4;
+  NEREID_CONFIG(Config, waves)
+};
 #elif defined(REFUSE_ENUM_WITHOUT_NAMES)
 struct Config {
   Unnamed kind = Unnamed::A;

@@ -157,6 +157,7 @@ TEST(InterpreterMemory, MisalignedAddressesAreRefused) {
   ASSERT_FALSE(status.ok());
   EXPECT_NE(status.error().message.find("is no multiple of 4 bytes"), std::string::npos)
       << status.error().message;
+  EXPECT_EQ(status.error().message.find("  address"), std::string::npos) << status.error().message;
 }
 
 TEST(InterpreterAtomic, TheyReturnOldValuesInOrder) {
@@ -286,6 +287,9 @@ TEST(InterpreterPoison, ADivisionByZeroIsReportedWhereItCanBeSeen) {
   check("%15 = cast %14 : f32[4] %16 = cast %15 : i32[4] store %13, %16", "reaches memory in element [0]",
         "store");
   check("%15 = reduce_sum %14 {axis = 0} : i32 store %0, %15", "reaches memory", "store");
+  const Status scalar =
+      run_text(std::string(division_head) + "%15 = reduce_sum %14 {axis = 0} : i32 store %0, %15 }", {out});
+  EXPECT_NE(scalar.error().text().find("reaches memory. Guard"), std::string::npos) << scalar.error().text();
   check("%15 = cumsum %14 {axis = 0} : i32[4] store %13, %15", "reaches memory in element [0]", "store");
   check("%15 = ptr_add %12, %14 : ptr<i32>[4] store %15, %10", "reaches an address in element [0]", "store");
   check("%15 = lt %14, %10 : i1[4] store %13, %10, %15", "reaches a mask in element [0]", "store");

@@ -83,6 +83,46 @@ TEST(TraceConfig, FloatsAreReadBackToTheBit) {
   EXPECT_EQ(config_key(Layer{.slope = NAN}), config_key(Layer{.slope = NAN}));
 }
 
+template <class T> struct Seed {
+  T seed = 0;
+  NEREID_CONFIG(Seed, seed)
+};
+
+template <class T> class IntegerField : public ::testing::Test {};
+using IntegerFields = ::testing::Types<int8_t, uint8_t, int16_t, uint16_t, int32_t, uint32_t, int64_t,
+                                       uint64_t, long long, unsigned long long>;
+TYPED_TEST_SUITE(IntegerField, IntegerFields);
+
+TYPED_TEST(IntegerField, IsReadBackAtItsExtremes) {
+  using Limits = std::numeric_limits<TypeParam>;
+  for (TypeParam value : {Limits::min(), TypeParam(0), TypeParam(Limits::max() / 2 + 1), Limits::max()}) {
+    const Seed<TypeParam> config{.seed = value};
+    EXPECT_EQ(config_text(config), "seed=" + std::to_string(value));
+    EXPECT_EQ(config_json(config), "{\"seed\": " + std::to_string(value) + "}");
+    Seed<TypeParam> read;
+    const Status status = config_parse(read, config_text(config));
+    ASSERT_TRUE(status) << status.error().text();
+    EXPECT_EQ(read.seed, value);
+  }
+  const std::string range =
+      " is outside " + std::to_string(Limits::min()) + " to " + std::to_string(Limits::max());
+  for (const char *beyond : {"99999999999999999999", "-99999999999999999999"}) {
+    Seed<TypeParam> config;
+    const Status refused = config_parse(config, std::string("seed=") + beyond);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().message, std::string("config value seed=") + beyond + range);
+  }
+}
+
+TEST(TraceConfig, AnUnsignedFieldIsNotNegative) {
+  Seed<uint64_t> config;
+  EXPECT_EQ(config_parse(config, "seed=-1").error().message,
+            "config value seed=-1 is outside 0 to 18446744073709551615");
+  static constexpr ConfigLimits limits[] = {{"seed", 1, 8}};
+  EXPECT_EQ(parse_partial<Seed<uint64_t>>("seed=9223372036854775808", limits).error().message,
+            "config value seed=9223372036854775808 is outside 1 to 8");
+}
+
 TEST(TraceConfig, TheKeyDoesNotReadPadding) {
   Layer zeros, ones;
   std::memset(static_cast<void *>(&zeros), 0x00, sizeof zeros);

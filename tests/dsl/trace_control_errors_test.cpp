@@ -16,6 +16,7 @@ TEST(TraceControlErrors, Range) {
   EXPECT_REFUSED("range: the step is 0", "positive", for (Int k : range(0, in.n, 0)){});
   EXPECT_REFUSED("range: the step is -2", "positive", for (Int k : range(in.n, 0, -2)){});
   EXPECT_REFUSED("range: stages is 17", "1 to 16", for (Int k : range(0, in.n, {.stages = 17})){});
+  EXPECT_REFUSED("range: stages is -1", "1 to 16", for (Int k : range(0, in.n, {.stages = -1})){});
   EXPECT_REFUSED("range: unroll is -1", "0 to 1024", for (Int k : range(0, in.n, {.unroll = -1})){});
   EXPECT_REFUSED("range: unroll is 1025", "0 to 1024", for (Int k : range(0, 4, {.unroll = 1025})){});
 }
@@ -24,6 +25,8 @@ TEST(TraceControlErrors, WrittenOutLoops) {
   EXPECT_REFUSED("range: a bound is a tile of shape [4]", "scalars",
                  for (Int k : range(0, full<i32>({4}, 2), {.unroll = 4})){});
   EXPECT_REFUSED("range: the step is 0", "positive", for (Int k : range(0, 4, 0, {.unroll = 4})){});
+  EXPECT_REFUSED("range: stages is 99", "1 to 16", for (Int k : range(0, 4, {.stages = 99, .unroll = 4})){});
+  EXPECT_REFUSED("range: stages is 99", "1 to 16", for (Int k : range(4, 4, {.stages = 99, .unroll = 4})){});
   EXPECT_REFUSED("left by break, return or an exception", "when(condition",
                  for (Int k : range(0, 4, {.unroll = 4})) break);
   EXPECT_REFUSED("left by break, return or an exception", "when(condition",

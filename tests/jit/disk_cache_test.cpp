@@ -154,11 +154,27 @@ TEST(DiskCache, RemovesOnlyItsOwnFiles) {
 }
 
 TEST(DiskCache, SizeIsWhatTheEnvironmentSays) {
-  const uint64_t usual = uint64_t{1} << 30;
-  for (const auto &[text, bytes] : std::map<std::string, uint64_t>{
-           {"1000", 1000}, {"", usual}, {"0", usual}, {"-5", usual}, {"many", usual}, {"1e9", usual}}) {
-    ScopedEnvironment chosen("NEREID_CACHE_BYTES", text.c_str());
-    EXPECT_EQ(cache_bytes_from_environment(), bytes) << text;
+  const std::pair<const char *, uint64_t> sizes[] = {{"1000", 1000},
+                                                     {"", uint64_t{1} << 30},
+                                                     {"3K", 3072},
+                                                     {"512M", uint64_t{512} << 20},
+                                                     {"2G", uint64_t{2} << 30},
+                                                     {"17179869183G", uint64_t{17179869183} << 30}};
+  for (const auto &[text, bytes] : sizes) {
+    ScopedEnvironment chosen("NEREID_CACHE_BYTES", text);
+    EXPECT_EQ(cache_bytes_from_environment().value(), bytes) << text;
+  }
+}
+
+TEST(DiskCache, ASizeThatIsNoneIsRefused) {
+  for (const char *text : {"0", "0G", "-5", "many", "1e9", "1.5G", "K", "1KB", "1GG", "1g", " 1",
+                           "17179869184G", "99999999999999999999"}) {
+    ScopedEnvironment chosen("NEREID_CACHE_BYTES", text);
+    const auto cache = DiskCache::from_environment();
+    ASSERT_FALSE(cache) << text;
+    EXPECT_EQ(cache.error().owner, Owner::User);
+    EXPECT_EQ(cache.error().message, std::string("NEREID_CACHE_BYTES is '") + text + "'");
+    EXPECT_NE(cache.error().remedy.find("K, M or G"), std::string::npos);
   }
 }
 
@@ -177,18 +193,18 @@ TEST(DiskCache, IsWhereTheEnvironmentSays) {
   ScopedEnvironment xdg("XDG_CACHE_HOME", "/xdg");
   {
     ScopedEnvironment chosen("NEREID_CACHE_DIR", "/chosen");
-    EXPECT_EQ(DiskCache::from_environment().directory(), "/chosen");
+    EXPECT_EQ(DiskCache::from_environment()->directory(), "/chosen");
   }
   for (const char *off : {"off", ""}) {
     ScopedEnvironment chosen("NEREID_CACHE_DIR", off);
-    EXPECT_FALSE(DiskCache::from_environment().enabled());
+    EXPECT_FALSE(DiskCache::from_environment()->enabled());
   }
   ScopedEnvironment unset("NEREID_CACHE_DIR", "");
   unsetenv("NEREID_CACHE_DIR");
-  EXPECT_EQ(DiskCache::from_environment().directory(), "/xdg/nereid");
+  EXPECT_EQ(DiskCache::from_environment()->directory(), "/xdg/nereid");
   ScopedEnvironment no_xdg("XDG_CACHE_HOME", "");
   ScopedEnvironment home("HOME", "/home/somebody");
-  EXPECT_EQ(DiskCache::from_environment().directory(), "/home/somebody/.cache/nereid");
+  EXPECT_EQ(DiskCache::from_environment()->directory(), "/home/somebody/.cache/nereid");
 }
 
 TEST(DiskCache, StoresNothingWhenOff) {

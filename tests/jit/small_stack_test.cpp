@@ -63,6 +63,32 @@ TEST(SmallStack, AFaultIsDescribedThere) {
   });
 }
 
+/// Loops and branches in turn, one in another.
+void nest(Ptr<i32> z, Int n, int depth) {
+  if (depth == 0)
+    store(z, load(z) + 1);
+  else if (depth % 2 == 0)
+    when(n > depth, [&] { nest(z, n, depth - 1); });
+  else
+    for (Int i : range(0, n - 98))
+      nest(z, i + n, depth - 1);
+}
+
+void deeply_nested(const AddConfig &, Ptr<i32> z, Int n) { nest(z, n, 64); }
+
+TEST(SmallStack, TheDeepestNestIsCompiledAndInterpreted) {
+  ScopedEnvironment off("NEREID_CACHE_DIR", "off");
+  for (bool interpret : {false, true})
+    on_small_stack([&] {
+      const Device device = Device::simulator({.threads = 1});
+      const auto z = device.upload(std::vector<int32_t>{5}).value();
+      auto run =
+          Kernel("nested", deeply_nested).launch({interpret}, device.stream(), {1}, AddConfig{}, z, 99);
+      ASSERT_TRUE(run) << run.error().text();
+      EXPECT_EQ(z.to_host().value(), std::vector<int32_t>{6});
+    });
+}
+
 /// Bytes of the stack of the calling thread.
 size_t stack_bytes() {
   pthread_attr_t attributes;

@@ -54,6 +54,12 @@ TEST(Command, UsageErrorsAreExitCode2WithOneObject) {
   expect_error({"gemm", "--m", "x"}, 2, "user", "x");
   expect_error({"sample", "--seed", "-1"}, 2, "user", "--seed: -1 is not a whole number from 0 to 2^64 - 1");
   expect_error({"sim", "walk"}, 2, "user", "there is no subcommand 'sim walk'");
+  expect_error({"doctor", "--device", "x"}, 2, "user", "unexpected on the command line: --device x");
+  expect_error({"quant", "--m", "4", "--colour"}, 2, "user", "unexpected on the command line: --colour");
+  expect_error({"-v"}, 2, "user", "unexpected on the command line: -v");
+  expect_error({"--version", "foo"}, 2, "user", "unexpected after --version: foo");
+  expect_error({"compile", "mxfp4_gemm", "--shape", "0,0,0"}, 2, "user", "the shape 0x0x0 has a dimension");
+  expect_error({"compile", "mxfp4_quant", "--shape", "0,0,0"}, 2, "user", "the shape 0x0 has a dimension");
   for (const char *budget : {"-1", "0", "few", "99999999999999999999"})
     expect_error({"sim", "run", "launch.json", "--budget", budget}, 2, "user",
                  std::string("--budget: ") + budget + " is not a whole number from 1 to 2^64 - 1");
@@ -144,6 +150,16 @@ TEST(Doctor, SaysThatTheEnvironmentAsksForNoCompiler) {
   const std::string problem = object.getString("compiler_error").value_or("").str();
   EXPECT_NE(problem.find("unknown compiler 'frobnicate'"), std::string::npos) << problem;
   EXPECT_NE(problem.find("auto, embedded or comgr"), std::string::npos) << problem;
+}
+
+TEST(Doctor, SaysThatTheCacheHasNoSize) {
+  setenv("NEREID_CACHE_BYTES", "many", /*overwrite=*/1);
+  const CommandResult doctor = run_command({"doctor", "--json"});
+  unsetenv("NEREID_CACHE_BYTES");
+  EXPECT_EQ(doctor.exit_code, 0);
+  const llvm::json::Object object = doctor.json();
+  const std::string problem = object.getString("cache_error").value_or("").str();
+  EXPECT_NE(problem.find("NEREID_CACHE_BYTES is 'many'"), std::string::npos) << problem;
 }
 
 TEST(Doctor, SaysWhatThereIsAndWhy) {

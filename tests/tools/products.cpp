@@ -252,6 +252,18 @@ TEST(QuantCommand, RefusesBadInput) {
   EXPECT_NE(message_of(missing).find("cannot read"), std::string::npos);
 }
 
+TEST(QuantCommand, AFaultWhileTheKernelRanIsExitCode1) {
+  const WorkDirectory directory;
+  directory.write("in", std::vector<uint16_t>(64));
+  setenv("NEREID_SIM_BUDGET", "10", /*overwrite=*/1);
+  const CommandResult result =
+      run_command({"quant", "--m", "2", "--k", "32", "--in", directory.path("in"), "--out-q",
+                   directory.path("q"), "--out-scales", directory.path("s"), "--device", "sim", "--json"});
+  unsetenv("NEREID_SIM_BUDGET");
+  EXPECT_EQ(result.exit_code, 1) << result.err;
+  EXPECT_NE(message_of(result).find("budget"), std::string::npos) << message_of(result);
+}
+
 TEST(QuantCommand, OutputsThatCannotBothBeWrittenAreLeftAlone) {
   const WorkDirectory directory;
   directory.write("in", std::vector<uint16_t>(64));
