@@ -10,12 +10,14 @@
 #include "tools/progress.h"
 #include "tools/tune_request.h"
 #include "tools/tune_shapes.h"
+#include "tools/whole_number.h"
 
 namespace nereid::tools {
 namespace {
 
 constexpr const char *footer =
-    R"(Compiles, runs and checks the listed configs of all paths of mxfp4_linear on seeded data, rejects those that are
+    R"(Compiles, runs and checks configs of all paths of mxfp4_linear on seeded data: the library's lists and, of a generated
+space, those that a quick estimate puts first. Rejects those that are
 wrong or do not fit, and ranks the rest: --mode measure by device time on a GPU, model by the time that the
 simulator computes. off takes the first config as it is. KERNEL and --path leave out the paths of other kernels.
 With --table, figures are kept in a table of that directory (docs/tuning.md): a run that was interrupted goes on where
@@ -36,6 +38,7 @@ struct Options {
   std::string caches = "cold";
   std::string table;
   double compile_seconds = 60;
+  TunedConfigs configs;
 };
 
 using kernels::GemmPath;
@@ -78,7 +81,7 @@ Result<Device> device_for(const CommonOptions &common, std::optional<TuneMode> m
 
 Result<TuneReport> tune_shape(const Options &options, const Device &device, const kernels::ProblemSize &size,
                               const std::vector<GemmPath> &paths, Progress &progress) {
-  NEREID_TRY(const LinearTuning tuning, LinearTuning::make(device, size, paths));
+  NEREID_TRY(const LinearTuning tuning, LinearTuning::make(device, size, paths, options.configs));
   TuneOptions tune_options = tuning.options();
   tune_options.mode = chosen_mode(options.mode);
   tune_options.caches = static_cast<sim::CacheState>(index_of(cache_names, options.caches));
@@ -132,7 +135,7 @@ Outcome run(const CommonOptions &common, const Options &options) {
 void add_tune(CLI::App &app, Invocation &invocation) {
   auto options = std::make_shared<Options>();
   CLI::App *command =
-      add_command(app, invocation, "tune", "Find the best listed config of mxfp4_linear for shapes",
+      add_command(app, invocation, "tune", "Find the best path and config of mxfp4_linear for shapes",
                   [&invocation, options] { return run(invocation.common, *options); });
   command->footer(footer);
   add_device_option(*command, invocation);
@@ -150,6 +153,12 @@ void add_tune(CLI::App &app, Invocation &invocation) {
   command->add_option("--caches", options->caches, "What they hold when a simulated launch starts")
       ->check(CLI::IsMember({"cold", "warm", "rotating"}))
       ->capture_default_str();
+  command
+      ->add_option("--generated", options->configs.generated,
+                   "Configs of each path that are taken from the generated space, by a quick estimate")
+      ->check(whole_number(0))
+      ->capture_default_str();
+  command->add_flag("!--no-lists", options->configs.listed, "Leave out the configs of the library's lists");
   command->add_option("--table", options->table, "Directory of tuning tables");
   command
       ->add_option("--compile-seconds", options->compile_seconds,

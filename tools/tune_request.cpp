@@ -10,6 +10,7 @@
 #include "kernels/linear_config.h"
 #include "kernels/mxfp4_linear.h"
 #include "kernels/mxfp4_quant.h"
+#include "kernels/plan_space.h"
 #include "kernels/splitk_reduce.h"
 
 namespace nereid::tools {
@@ -24,15 +25,17 @@ constexpr uint64_t seed = 1;
 /// Multiplications of a reference that take a few seconds.
 constexpr int64_t max_validated = int64_t{1} << 31;
 
-/// The shape itself, or a smaller one with the same tails and divisibility.
+/// The shape itself, or a smaller one with the same tails and divisibility: fewer columns, then fewer rows,
+/// and a shorter K last, as K may be a constant of the code.
 ProblemSize validated_size(const ProblemSize &size) {
-  if (size.m * size.n * size.k <= max_validated)
-    return size;
-  const auto shrink = [](int64_t extent, int64_t unit) {
-    return extent <= 2 * unit ? extent : unit + extent % unit;
-  };
-  // Multiples of all blocks of the tuning lists, so that the code is the same.
-  return {shrink(size.m, 768), shrink(size.n, 256), shrink(size.k, 1024)};
+  ProblemSize smaller = size;
+  // Multiples of the blocks of lists and space, so that the code is the same.
+  const std::pair<int64_t ProblemSize::*, int64_t> extents[] = {
+      {&ProblemSize::n, 5376}, {&ProblemSize::n, 768}, {&ProblemSize::m, 768}, {&ProblemSize::k, 1024}};
+  for (const auto &[extent, unit] : extents)
+    if (smaller.m * smaller.n * smaller.k > max_validated && size.*extent > 2 * unit)
+      smaller.*extent = unit + size.*extent % unit;
+  return smaller;
 }
 
 /// Operands on a device and what runs on them.
@@ -133,10 +136,22 @@ uint64_t budget_of(const ProblemSize &size) {
   return std::max(uint64_t{1} << 27, 100 * blocks(size.m, 16) * blocks(size.n, 16) * blocks(size.k, 128));
 }
 
+/// Each config once, listed ones first.
+std::vector<Partial<kernels::GemmConfig>> configs_of(GemmPath path, const ProblemSize &size,
+                                                     const TunedConfigs &wanted) {
+  std::vector<Partial<kernels::GemmConfig>> configs;
+  if (wanted.listed)
+    configs = kernels::tuning_list(path);
+  for (const auto &config : kernels::best_of_space(path, size, wanted.generated))
+    if (std::find(configs.begin(), configs.end(), config) == configs.end())
+      configs.push_back(config);
+  return configs;
+}
+
 } // namespace
 
 Result<LinearTuning> LinearTuning::make(const Device &device, const ProblemSize &size,
-                                        const std::vector<GemmPath> &paths) {
+                                        const std::vector<GemmPath> &paths, const TunedConfigs &configs) {
   LinearTuning tuning(device.stream());
   const ProblemSize smaller = validated_size(size);
   kernels::host::Problem problem = kernels::host::random_problem(smaller.m, smaller.n, smaller.k, seed);
@@ -150,7 +165,7 @@ Result<LinearTuning> LinearTuning::make(const Device &device, const ProblemSize 
   request.kernel = kernels::linear_name;
   request.key = kernels::linear_key(size);
   for (const GemmPath path : paths)
-    for (const Partial<kernels::GemmConfig> &config : kernels::tuning_list(path))
+    for (const Partial<kernels::GemmConfig> &config : configs_of(path, size, configs))
       request.candidates.push_back(make_candidate({.path = path, .gemm = config}, size, checked, ranked));
   request.validate = [checked] { return validate(*checked); };
   tuning.instructions_ = budget_of(size);

@@ -8,14 +8,20 @@
 
 namespace nereid::tools {
 
-/// Tunes mxfp4_linear for a shape: operands on the device, candidates of all listed configs of some paths,
+/// Which configs of each path are tried.
+struct TunedConfigs {
+  bool listed = true;   ///< those of the library's lists
+  size_t generated = 4; ///< so many of the generated space, those with the least quick estimate
+};
+
+/// Tunes mxfp4_linear for a shape: operands on the device, candidates of some paths,
 /// and the reference.
 class LinearTuning {
 public:
   /// Results are validated for the shape itself or, where it is large, for a smaller one of the same tails
   /// and divisibility; figures are those of the shape itself.
   static Result<LinearTuning> make(const Device &device, const kernels::ProblemSize &size,
-                                   const std::vector<kernels::GemmPath> &paths);
+                                   const std::vector<kernels::GemmPath> &paths, const TunedConfigs &configs);
 
   const TuneRequest &request() const { return request_; }
   const Stream &stream() const { return stream_; }
