@@ -32,14 +32,12 @@ void add_fused(std::vector<Partial<GemmConfig>> &space, const ProblemSize &size)
     for (const int columns : fused_columns)
       for (const int block_k : {128, 256})
         for (const int waves : {4, 8})
-          for (const int stages : {1, 2, 3})
-            if (fits_rows(rows, size))
-              space.push_back({.tile = {.block_m = rows,
-                                        .block_n = columns,
-                                        .block_k = block_k,
-                                        .waves = waves,
-                                        .stages = stages,
-                                        .const_k = true}});
+          if (fits_rows(rows, size))
+            space.push_back({.tile = {.block_m = rows,
+                                      .block_n = columns,
+                                      .block_k = block_k,
+                                      .waves = waves,
+                                      .const_k = true}});
 }
 
 void add_split(std::vector<Partial<GemmConfig>> &space, const ProblemSize &size, Reduce reduce) {

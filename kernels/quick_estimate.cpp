@@ -34,6 +34,14 @@ int64_t workgroups_of_unit(const TileConfig &tile, double a_bytes) {
   return std::max<int64_t>(1, waves / tile.waves);
 }
 
+/// Waves of the fused kernel take iterations over K in turn (docs/lowering.md): the last turn leaves some of
+/// them idle. Turns times waves over iterations.
+double idle_waves(const GemmPlan &plan, const ProblemSize &size) {
+  const int64_t iterations = blocks(size.k, int64_t{plan.gemm.tile.block_k} * plan.gemm.split_k);
+  const int64_t waves = plan.gemm.tile.waves, turns = (iterations + waves - 1) / waves;
+  return static_cast<double>(turns * waves) / static_cast<double>(iterations);
+}
+
 TiledProduct tiled_product(const GemmPlan &plan, const ProblemSize &size) {
   const TileConfig &tile = plan.gemm.tile;
   const bool quantises = plan.path != GemmPath::TwoPass;
@@ -48,8 +56,12 @@ TiledProduct tiled_product(const GemmPlan &plan, const ProblemSize &size) {
   product.c_bytes = plan.gemm.reduce == Reduce::None ? 2 : 4;
   product.workgroups_per_cu = workgroups_of_unit(tile, product.a_bytes);
   product.prefetched_steps = tile.stages;
-  if (quantises)
-    product.extra_step_cycles = static_cast<double>(tile.block_m * tile.block_k) / quantised_elements;
+  if (quantises) {
+    const double idle = idle_waves(plan, size);
+    product.extra_step_cycles = static_cast<double>(tile.block_m * tile.block_k) / quantised_elements * idle;
+    // Each wave has the loads of its own iterations in flight.
+    product.prefetched_steps = std::max<int64_t>(1, static_cast<int64_t>(tile.stages * tile.waves / idle));
+  }
   return product;
 }
 
