@@ -21,6 +21,8 @@ public:
 
   explicit MemoryOrder(EmitContext &context) : context_(context) {}
 
+  /// The wave's global accesses before are complete: its stores of device scope are seen by all programs.
+  void wait();
   /// Everything that the workgroup's waves did to memory before is seen by all of them after. Fails in a loop
   /// whose iterations are split over the waves.
   void barrier();
@@ -35,8 +37,6 @@ public:
   void add(const Accesses &accesses);
 
 private:
-  std::optional<ir::ValueId> argument_of(ir::ValueId pointer) const;
-
   EmitContext &context_;
   Accesses accesses_;
 };

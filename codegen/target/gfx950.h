@@ -49,6 +49,9 @@ inline constexpr uint32_t buffer_range = uint32_t(1) << 31;
 /// Word 3 of a descriptor: raw buffer, 32-bit data (ISA 9.1.8).
 inline constexpr uint32_t buffer_flags = 0x00027000;
 
+/// Cache policy of a buffer instruction: nt, sc1 (ISA 9.1.10).
+inline constexpr unsigned policy_nontemporal = 2, policy_device_scope = 16;
+
 // --- Counters of s_waitcnt (ISA 4.4) ---
 
 inline constexpr unsigned max_vmcnt = 63; ///< 6 bits; as an operand it waits for nothing
