@@ -15,6 +15,7 @@ enum class RemarkKind {
   NotSplitOverWaves, ///< all waves run each iteration, although a split was thought of
   MaskBranches,      ///< the mask of a load or store became branches
   LdsRoundTrip,      ///< in a loop, a value goes through LDS to get to another layout
+  CacheFences,       ///< release and acquire write back and invalidate the L2
 };
 
 /// "not pipelined", "mask branches", ...

@@ -83,4 +83,15 @@ std::optional<ir::ValueId> viewed_value(const FunctionIndex &index, ir::ValueId 
   return whole ? std::optional(op->operands[0]) : std::nullopt;
 }
 
+std::optional<ir::ValueId> argument_of(const FunctionIndex &index, ir::ValueId pointer) {
+  for (const ir::Op *op = index.definition(pointer);
+       op && (op->opcode == ir::Opcode::PtrAdd || ir::facts(op->opcode).op_class == ir::OpClass::Shape);
+       op = index.definition(pointer))
+    pointer = op->operands[0];
+  for (const ir::Argument &argument : index.function().arguments)
+    if (argument.value == pointer)
+      return pointer;
+  return std::nullopt;
+}
+
 } // namespace nereid::codegen

@@ -50,5 +50,8 @@ private:
 bool is_view(const FunctionIndex &index, ir::ValueId value);
 /// The value that a view is all of: not a part of (split) nor one of two (join).
 std::optional<ir::ValueId> viewed_value(const FunctionIndex &index, ir::ValueId value);
+/// The argument that a pointer comes from by offsets and changes of shape; nothing where there is no one
+/// such.
+std::optional<ir::ValueId> argument_of(const FunctionIndex &index, ir::ValueId pointer);
 
 } // namespace nereid::codegen

@@ -176,7 +176,8 @@ llvm::Value *OperandMemory::load(LoadGroup group, llvm::Value *scalar_offset) {
   const BufferAccess access{state.descriptor, state.offsets[group.group], scalar_offset};
   const unsigned bytes = pipeline_.loads[group.load].groups.access.elements() *
                          ir::byte_size(lowering_.context.type(op.result()).element);
-  return buffer_load(builder_, access, access_type(builder_, bytes), is_streamed(op));
+  return buffer_load(builder_, access, access_type(builder_, bytes),
+                     cache_policy(lowering_.context.plan, op));
 }
 
 llvm::Value *OperandMemory::read(LoadGroup group, unsigned buffer) {

@@ -32,6 +32,11 @@ llvm::AtomicRMWInst::BinOp operation_of(ir::Opcode opcode, ir::Element element) 
   }
 }
 
+/// Atomics of device scope are ordered by what release and acquire emit around them.
+llvm::AtomicOrdering own_ordering_of(const ir::Op &op) {
+  return op.string("scope") == "device" ? llvm::AtomicOrdering::Monotonic : ordering_of(op.string("order"));
+}
+
 } // namespace
 
 llvm::SyncScope::ID AtomicEmitter::scope_of(const ir::Op &op) const {
@@ -41,7 +46,7 @@ llvm::SyncScope::ID AtomicEmitter::scope_of(const ir::Op &op) const {
 
 llvm::Value *AtomicEmitter::compare_exchange(const ir::Op &op, llvm::Value *pointer, llvm::Value *expected,
                                              llvm::Value *desired) {
-  const llvm::AtomicOrdering order = ordering_of(op.string("order"));
+  const llvm::AtomicOrdering order = own_ordering_of(op);
   const llvm::AtomicOrdering failure = llvm::AtomicCmpXchgInst::getStrongestFailureOrdering(order);
   const unsigned bits = ir::facts(context_.type(op.operands[0]).element).bits;
   llvm::Type *integer = builder_.getIntNTy(bits);
@@ -58,9 +63,9 @@ llvm::Value *AtomicEmitter::atomic_of(const ir::Op &op, llvm::Value *pointer, ll
   if (desired)
     return compare_exchange(op, pointer, value, desired);
   const ir::Element element = context_.type(op.operands[0]).element;
-  llvm::AtomicRMWInst *atomic = builder_.CreateAtomicRMW(operation_of(op.opcode, element), pointer, value,
-                                                         llvm::Align(ir::byte_size(element)),
-                                                         ordering_of(op.string("order")), scope_of(op));
+  llvm::AtomicRMWInst *atomic =
+      builder_.CreateAtomicRMW(operation_of(op.opcode, element), pointer, value,
+                               llvm::Align(ir::byte_size(element)), own_ordering_of(op), scope_of(op));
   llvm::MDNode *empty = llvm::MDNode::get(builder_.getContext(), {});
   atomic->setMetadata("amdgpu.no.fine.grained.memory", empty);
   atomic->setMetadata("amdgpu.no.remote.memory", empty);
@@ -69,34 +74,35 @@ llvm::Value *AtomicEmitter::atomic_of(const ir::Op &op, llvm::Value *pointer, ll
   return atomic;
 }
 
-/// The program's order towards other programs is that of all its waves: what they did before is released, and
-/// what was acquired is seen by all of them.
-void AtomicEmitter::fence(const ir::Op &op, Side side) {
-  const llvm::AtomicOrdering order = ordering_of(op.string("order"));
-  const llvm::AtomicOrdering fence =
-      side == Side::Before ? llvm::AtomicOrdering::Release : llvm::AtomicOrdering::Acquire;
-  if (order != fence && order != llvm::AtomicOrdering::AcquireRelease)
-    return;
-  if (side == Side::After)
-    order_.barrier();
-  builder_.CreateFence(fence, scope_of(op));
-  if (side == Side::Before)
-    order_.barrier();
+/// What any wave did before is released.
+void AtomicEmitter::release(const ir::Op &op) {
+  if (releases_to_device(op) && !context_.plan.device_order.fences)
+    order_.wait();
+  else
+    builder_.CreateFence(llvm::AtomicOrdering::Release, scope_of(op));
+  order_.barrier();
 }
 
-/// The old values go from their owners through LDS to all threads that hold the result.
-Registers AtomicEmitter::share_old_values(const Registers &old, const LinearLayout &layout,
-                                          llvm::Value *owner) {
-  if (!owner)
-    return old;
-  llvm::Type *element = old[0]->getType();
-  unsigned bytes = static_cast<unsigned>(element->getPrimitiveSizeInBits()) / 8;
+/// What is acquired is seen by all waves. `meets`: a barrier has followed the end of the atomics.
+void AtomicEmitter::acquire(const ir::Op &op, bool meets) {
+  if (!meets) {
+    order_.wait();
+    order_.barrier();
+  }
+  if (!acquires_from_device(op) || context_.plan.device_order.fences)
+    builder_.CreateFence(llvm::AtomicOrdering::Acquire, scope_of(op));
+}
+
+/// Where the old values lie in LDS.
+Registers AtomicEmitter::shared_addresses(const LinearLayout &layout, llvm::Type *element) {
+  const unsigned bytes = static_cast<unsigned>(element->getPrimitiveSizeInBits()) / 8;
   uint32_t blocks = 1;
   for (unsigned d = 0; d < layout.rank(); ++d)
     blocks *= layout.dim(d).odd;
   llvm::Value *base = lds_.scratch((blocks << layout.coordinate_bits()) * bytes);
   llvm::Value *thread = flat_of_thread(context_, layout);
-  auto address = [&](uint32_t r) {
+  Registers addresses;
+  for (uint32_t r = 0; r < layout.registers(); ++r) {
     // Odd indices number blocks of powers of two.
     const Coordinates at = layout.apply({r, 0, 0});
     uint32_t block = 0;
@@ -104,47 +110,83 @@ Registers AtomicEmitter::share_old_values(const Registers &old, const LinearLayo
       block = block * layout.dim(d).odd + (at[d] >> layout.dim(d).bits);
     llvm::Value *flat = builder_.CreateXor(thread, builder_.getInt32(flat_of_register(layout, r)));
     flat = builder_.CreateAdd(flat, builder_.getInt32(block << layout.coordinate_bits()));
-    return builder_.CreateGEP(element, base, flat);
-  };
-  order_.barrier();
+    addresses.push_back(builder_.CreateGEP(element, base, flat));
+  }
+  return addresses;
+}
+
+/// The atomics of what the thread holds, where `owner` (null: everywhere) and the masks hold.
+Registers AtomicEmitter::atomics(const ir::Op &op, const Operands &operands, llvm::Value *owner) {
+  Registers old;
+  for (size_t r = 0; r < operands.pointers.size(); ++r) {
+    llvm::Value *mask = operands.masks.empty() ? nullptr : operands.masks[r];
+    llvm::Value *condition = owner && mask ? builder_.CreateAnd(owner, mask) : mask ? mask : owner;
+    llvm::Value *value = operands.values[r];
+    Registers merged = guarded(context_, condition, {llvm::Constant::getNullValue(value->getType())}, [&] {
+      return Registers{atomic_of(op, operands.pointers[r], value, operands.desired[r])};
+    });
+    old.push_back(merged[0]);
+  }
+  return old;
+}
+
+/// Owners leave the old values in LDS, from where all threads that hold the result take them.
+Registers AtomicEmitter::shared_atomics(const ir::Op &op, const Operands &operands,
+                                        const LinearLayout &layout, llvm::Value *owner) {
+  llvm::Type *element = operands.values[0]->getType();
+  const llvm::Align align(element->getPrimitiveSizeInBits() / 8);
+  const Registers addresses = shared_addresses(layout, element);
   guarded(context_, owner, {}, [&] {
-    for (uint32_t r = 0; r < old.size(); ++r)
-      builder_.CreateAlignedStore(old[r], address(r), llvm::Align(bytes));
+    const Registers old = atomics(op, operands, nullptr);
+    for (size_t r = 0; r < old.size(); ++r)
+      builder_.CreateAlignedStore(old[r], addresses[r], align);
     return Registers();
   });
   order_.barrier();
   Registers shared;
-  for (uint32_t r = 0; r < old.size(); ++r)
-    shared.push_back(builder_.CreateAlignedLoad(element, address(r), llvm::Align(bytes)));
+  for (llvm::Value *address : addresses)
+    shared.push_back(builder_.CreateAlignedLoad(element, address, align));
   return shared;
 }
 
 void AtomicEmitter::emit(const ir::Op &op) {
-  order_.before(op);
   const bool exchanges = op.opcode == ir::Opcode::AtomicCompareExchange;
   const std::optional<ir::ValueId> mask = operand_at(op, exchanges ? 3 : 2);
   const LinearLayout &layout = context_.plan.layouts.writes.at(&op);
-  const Registers pointers = addresses_.pointers(op.operands[0], layout);
-  Registers values = values_.get(op.operands[1], layout);
-  const Registers desired = exchanges ? values_.get(op.operands[2], layout) : Registers(values.size());
-  const Registers masks = mask ? values_.get(*mask, layout) : Registers();
-  fence(op, Side::Before);
+  Operands operands;
+  operands.pointers = addresses_.pointers(op.operands[0], layout);
+  operands.values = values_.get(op.operands[1], layout);
+  operands.desired = exchanges ? values_.get(op.operands[2], layout) : Registers(operands.values.size());
+  operands.masks = mask ? values_.get(*mask, layout) : Registers();
   llvm::Value *owner = owner_condition(context_, layout);
+  const bool is_scalar = layout.rank() == 0, is_used = context_.plan.index.uses(op.result()) != 0;
+  const bool is_shared = owner && is_used && !(is_scalar && context_.waves() == 1);
+  const std::string &order = op.string("order");
+  if (order == "release" || order == "acq_rel")
+    release(op);
+  else if (is_shared)
+    order_.barrier(); // the scratch array is free
+  order_.before(op);
+  if (is_scalar)
+    operands.pointers[0] = of_one_lane(operands.pointers[0]);
   if (context_.plan.index.comes_from_dot(op.operands[1]) && (owner || mask))
-    for (llvm::Value *&value : values)
+    for (llvm::Value *&value : operands.values)
       value = from_bits(builder_, anchored(builder_, to_bits(builder_, value)), value->getType());
-  Registers old;
-  for (size_t r = 0; r < pointers.size(); ++r) {
-    llvm::Value *condition = owner && mask ? builder_.CreateAnd(owner, masks[r]) : mask ? masks[r] : owner;
-    Registers merged = guarded(context_, condition, {llvm::Constant::getNullValue(values[r]->getType())},
-                               [&] { return Registers{atomic_of(op, pointers[r], values[r], desired[r])}; });
-    old.push_back(merged[0]);
-  }
-  fence(op, Side::After);
-  if (context_.plan.index.uses(op.result()) == 0)
-    values_.define(op.result(), layout, old);
+  const Registers old =
+      is_shared ? shared_atomics(op, operands, layout, owner) : atomics(op, operands, owner);
+  if (order == "acquire" || order == "acq_rel")
+    acquire(op, is_shared);
+  if (is_used)
+    values_.define_result(op.result(), layout, old);
   else
-    values_.define_result(op.result(), layout, share_old_values(old, layout, owner));
+    values_.define(op.result(), layout, old);
+}
+
+/// LLVM combines atomics of a wave's lanes at one address, by a dozen instructions; one lane has none to
+/// combine.
+llvm::Value *AtomicEmitter::of_one_lane(llvm::Value *pointer) {
+  llvm::Value *zero = builder_.CreateZExt(anchored(builder_, builder_.getInt32(0)), builder_.getInt64Ty());
+  return builder_.CreateGEP(builder_.getInt8Ty(), pointer, zero);
 }
 
 } // namespace nereid::codegen

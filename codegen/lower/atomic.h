@@ -15,13 +15,21 @@ public:
   void emit(const ir::Op &op);
 
 private:
-  enum class Side { Before, After };
+  /// By register; masks may be none.
+  struct Operands {
+    Registers pointers, values, desired, masks;
+  };
 
   llvm::Value *atomic_of(const ir::Op &op, llvm::Value *pointer, llvm::Value *value, llvm::Value *desired);
   llvm::Value *compare_exchange(const ir::Op &op, llvm::Value *pointer, llvm::Value *expected,
                                 llvm::Value *desired);
-  void fence(const ir::Op &op, Side side);
-  Registers share_old_values(const Registers &old, const LinearLayout &layout, llvm::Value *owner);
+  llvm::Value *of_one_lane(llvm::Value *pointer);
+  void release(const ir::Op &op);
+  void acquire(const ir::Op &op, bool meets);
+  Registers shared_addresses(const LinearLayout &layout, llvm::Type *element);
+  Registers atomics(const ir::Op &op, const Operands &operands, llvm::Value *owner);
+  Registers shared_atomics(const ir::Op &op, const Operands &operands, const LinearLayout &layout,
+                           llvm::Value *owner);
   llvm::SyncScope::ID scope_of(const ir::Op &op) const;
 
   EmitContext &context_;

@@ -16,7 +16,6 @@ constexpr uint32_t out_of_range = 0x80000000;
 constexpr int64_t immediate_limit = 4096;
 /// Raw buffers of 32-bit data (AMD CDNA4 ISA guide, 9.1.8).
 constexpr uint32_t descriptor_flags = 0x00027000;
-constexpr unsigned nontemporal = 2;
 
 /// Makes the parts of accesses; those that several accesses have in common are made once.
 class AccessParts {
@@ -117,16 +116,17 @@ std::optional<std::vector<BufferAccess>> buffer_accesses(llvm::IRBuilder<> &buil
 }
 
 llvm::Value *buffer_load(llvm::IRBuilder<> &builder, const BufferAccess &access, llvm::Type *type,
-                         bool streamed) {
+                         unsigned policy) {
   return builder.CreateIntrinsic(
       llvm::Intrinsic::amdgcn_raw_ptr_buffer_load, {type},
-      {access.descriptor, access.offset, access.scalar_offset, builder.getInt32(streamed ? nontemporal : 0)});
+      {access.descriptor, access.offset, access.scalar_offset, builder.getInt32(policy)});
 }
 
-void buffer_store(llvm::IRBuilder<> &builder, const BufferAccess &access, llvm::Value *vector) {
+void buffer_store(llvm::IRBuilder<> &builder, const BufferAccess &access, llvm::Value *vector,
+                  unsigned policy) {
   builder.CreateIntrinsic(
       llvm::Intrinsic::amdgcn_raw_ptr_buffer_store, {vector->getType()},
-      {vector, access.descriptor, access.offset, access.scalar_offset, builder.getInt32(0)});
+      {vector, access.descriptor, access.offset, access.scalar_offset, builder.getInt32(policy)});
 }
 
 } // namespace nereid::codegen

@@ -18,9 +18,10 @@ std::optional<std::vector<BufferAccess>> buffer_accesses(llvm::IRBuilder<> &buil
                                                          const std::vector<Address> &addresses,
                                                          const Registers &masks, llvm::Value *in_bounds);
 
-/// Streamed accesses do not stay in the caches.
+/// `policy`: bits of codegen/target/gfx950.h.
 llvm::Value *buffer_load(llvm::IRBuilder<> &builder, const BufferAccess &access, llvm::Type *type,
-                         bool streamed);
-void buffer_store(llvm::IRBuilder<> &builder, const BufferAccess &access, llvm::Value *vector);
+                         unsigned policy);
+void buffer_store(llvm::IRBuilder<> &builder, const BufferAccess &access, llvm::Value *vector,
+                  unsigned policy);
 
 } // namespace nereid::codegen

@@ -3,6 +3,7 @@
 
 #include "codegen/lower/branches.h"
 #include "codegen/lower/buffer.h"
+#include "codegen/lower/device_access.h"
 #include "codegen/lower/llvm_types.h"
 #include "codegen/lower/memory.h"
 
@@ -26,8 +27,8 @@ std::optional<Registers> MemoryEmitter::issue_load(const ir::Op &op, const Prefe
   if (auto buffers = buffer_accesses(builder_, addresses_.addresses(pointer, leaders, prefetch.plan), masks,
                                      prefetch.in_bounds)) {
     for (const BufferAccess &buffer : *buffers)
-      vectors.push_back(
-          buffer_load(builder_, buffer, access_type(builder_, accesses.bytes), is_streamed(op)));
+      vectors.push_back(buffer_load(builder_, buffer, access_type(builder_, accesses.bytes),
+                                    cache_policy(context_.plan, op)));
     return vectors;
   }
   if (mask)
@@ -78,6 +79,8 @@ Registers MemoryEmitter::load_in_branches(const ir::Op &op) {
 
 llvm::Value *MemoryEmitter::load_vector(const ir::Op &op, const MemoryAccesses &accesses,
                                         llvm::Value *pointer) {
+  if (has_device_scope(context_.plan, op))
+    return device_load(builder_, access_type(builder_, accesses.bytes), pointer, accesses.align);
   llvm::LoadInst *load =
       builder_.CreateAlignedLoad(access_type(builder_, accesses.bytes), pointer, accesses.align);
   if (is_streamed(op))

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "codegen/lower/value_layout.h"
+#include "codegen/target/gfx950.h"
 
 namespace nereid::codegen {
 
@@ -24,6 +25,16 @@ std::optional<ir::ValueId> mask_of(const ir::Op &op) {
 }
 
 bool is_streamed(const ir::Op &op) { return op.has("cache") && op.string("cache") == "stream"; }
+
+bool has_device_scope(const KernelPlan &plan, const ir::Op &op) {
+  return plan.device_order.accesses.count(&op) != 0;
+}
+
+unsigned cache_policy(const KernelPlan &plan, const ir::Op &op) {
+  const bool streamed = op.opcode == ir::Opcode::Load && is_streamed(op);
+  return (streamed ? gfx950::policy_nontemporal : 0) |
+         (has_device_scope(plan, op) ? gfx950::policy_device_scope : 0);
+}
 
 MemoryAccesses accesses_of(const KernelPlan &plan, const ir::Op &op) {
   const AxisInfo &pointer = plan.axes[op.operands[0]];

@@ -28,5 +28,9 @@ std::optional<ir::ValueId> operand_at(const ir::Op &op, size_t position);
 std::optional<ir::ValueId> mask_of(const ir::Op &op);
 /// Whether what is accessed is not to stay in the caches.
 bool is_streamed(const ir::Op &op);
+/// Whether a load or store is one of device scope (DeviceOrder).
+bool has_device_scope(const KernelPlan &plan, const ir::Op &op);
+/// Of its buffer instructions.
+unsigned cache_policy(const KernelPlan &plan, const ir::Op &op);
 
 } // namespace nereid::codegen

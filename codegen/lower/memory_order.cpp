@@ -9,6 +9,14 @@
 
 namespace nereid::codegen {
 
+void MemoryOrder::wait() {
+  constexpr unsigned vector_memory_only = 0xf70; // lgkmcnt and expcnt: no wait
+  llvm::IRBuilder<> &builder = context_.builder;
+  builder.CreateFence(llvm::AtomicOrdering::Release,
+                      builder.getContext().getOrInsertSyncScopeID("workgroup"));
+  builder.CreateIntrinsic(llvm::Intrinsic::amdgcn_s_waitcnt, {}, {builder.getInt32(vector_memory_only)});
+}
+
 void MemoryOrder::barrier() {
   if (const ir::Op *loop = context_.wave_split_loop())
     context_.fail(*loop, "a loop that is split over the waves needs other waves in an iteration",
@@ -29,7 +37,7 @@ void MemoryOrder::before(const ir::Op &access) {
   const ir::ValueId pointer = access.operands[0];
   LinearLayout layout =
       writes ? context_.plan.layouts.writes.at(&access) : assigned_layout(context_.plan, access.result());
-  std::optional<ir::ValueId> argument = argument_of(pointer);
+  std::optional<ir::ValueId> argument = argument_of(context_.plan.index, pointer);
   const bool replicated = layout.free_mask(Space::Wave) != 0;
   bool conflict = std::any_of(accesses_.begin(), accesses_.end(), [&](const Access &other) {
     bool same_memory = !argument || !other.argument || *argument == *other.argument;
@@ -47,8 +55,8 @@ void MemoryOrder::expect(const ir::Block &body) {
     for (const ir::Block &inner : op.blocks)
       expect(inner);
     if (ir::facts(op.opcode).op_class == ir::OpClass::Memory)
-      add({argument_of(op.operands[0]), no_pointer, ir::facts(op.opcode).effect == ir::OpEffect::Effect,
-           LinearLayout()});
+      add({argument_of(context_.plan.index, op.operands[0]), no_pointer,
+           ir::facts(op.opcode).effect == ir::OpEffect::Effect, LinearLayout()});
   }
 }
 
@@ -61,18 +69,6 @@ void MemoryOrder::add(const Accesses &accesses) {
 void MemoryOrder::add(Access access) {
   if (std::find(accesses_.begin(), accesses_.end(), access) == accesses_.end())
     accesses_.push_back(std::move(access));
-}
-
-std::optional<ir::ValueId> MemoryOrder::argument_of(ir::ValueId pointer) const {
-  const FunctionIndex &index = context_.plan.index;
-  for (const ir::Op *op = index.definition(pointer);
-       op && (op->opcode == ir::Opcode::PtrAdd || ir::facts(op->opcode).op_class == ir::OpClass::Shape);
-       op = index.definition(pointer))
-    pointer = op->operands[0];
-  for (const ir::Argument &argument : context_.function().arguments)
-    if (argument.value == pointer)
-      return pointer;
-  return std::nullopt;
 }
 
 } // namespace nereid::codegen

@@ -23,6 +23,8 @@ public:
 
   explicit MemoryOrder(EmitContext &context) : context_(context) {}
 
+  /// The wave's global accesses before are complete: its stores of device scope are seen by all programs.
+  void wait();
   /// Everything that the workgroup's waves did to memory before is seen by all of them after. Fails in a loop
   /// whose iterations are split over the waves.
   void barrier();
@@ -38,7 +40,6 @@ public:
 
 private:
   void add(Access access);
-  std::optional<ir::ValueId> argument_of(ir::ValueId pointer) const;
 
   EmitContext &context_;
   Accesses accesses_;

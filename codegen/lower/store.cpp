@@ -3,6 +3,7 @@
 
 #include "codegen/lower/branches.h"
 #include "codegen/lower/buffer.h"
+#include "codegen/lower/device_access.h"
 #include "codegen/lower/memory.h"
 #include "codegen/lower/thread_position.h"
 
@@ -19,7 +20,7 @@ void MemoryEmitter::store(const ir::Op &op) {
     return store_in_branches(op, accesses, values, masks);
   for (uint32_t group = 0; group < accesses.count(); ++group) {
     llvm::Value *vector = packed_vector(accesses, values, group);
-    buffer_store(builder_, (*buffers)[group], narrowed(accesses, vector));
+    buffer_store(builder_, (*buffers)[group], narrowed(accesses, vector), cache_policy(context_.plan, op));
   }
 }
 
@@ -56,7 +57,10 @@ void MemoryEmitter::store_in_branches(const ir::Op &op, const MemoryAccesses &ac
     }
     guarded(context_, masks.empty() ? nullptr : masks[group], {}, [&] {
       for (uint32_t g = group; g < end; ++g)
-        builder_.CreateAlignedStore(vectors[g - group], pointers[g], accesses.align);
+        if (has_device_scope(context_.plan, op))
+          device_store(builder_, vectors[g - group], pointers[g], accesses.align);
+        else
+          builder_.CreateAlignedStore(vectors[g - group], pointers[g], accesses.align);
       return Registers();
     });
     group = end;

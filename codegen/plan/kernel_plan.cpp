@@ -30,6 +30,7 @@ Status decide(KernelPlan &plan) {
     if (op.opcode == ir::Opcode::For)
       plan.loops.push_back(plan_loop(plan.facts(), op));
   });
+  plan.device_order = plan_device_order(plan.index, plan.loops);
   plan.has_agprs = wants_agprs(plan);
   return {};
 }

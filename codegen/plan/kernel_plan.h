@@ -10,6 +10,7 @@
 #include "codegen/analysis/function_index.h"
 #include "codegen/analysis/value_ranges.h"
 #include "codegen/assign/layout_choice.h"
+#include "codegen/plan/device_order.h"
 #include "codegen/plan/loop_plan.h"
 
 namespace nereid::codegen {
@@ -36,12 +37,13 @@ struct KernelPlan {
   LayoutChoice layouts;               ///< with the plans of dots and the loops that are split over waves
   std::vector<WholeLoop> whole_loops; ///< loops that could not be split
   std::vector<LoopPlan> loops;        ///< in the order of the function
-  bool has_agprs = true;              ///< accumulation registers may be used
+  DeviceOrder device_order;
+  bool has_agprs = true; ///< accumulation registers may be used
 };
 
 /// The decisions, each taken once: analyses, which loops are split over waves and the layouts, a check of
-/// registers, how each loop runs. Errors: Nereid's for what does not compile yet, the user's for tiles that
-/// do not fit and for a wave_split=k that no loop can have.
+/// registers, how each loop runs, how atomics order accesses. Errors: Nereid's for what does not compile yet,
+/// the user's for tiles that do not fit and for a wave_split=k that no loop can have.
 Result<std::unique_ptr<const KernelPlan>> plan_kernel(const ir::Function &function);
 
 } // namespace nereid::codegen

@@ -20,6 +20,7 @@ public:
     layouts();
     dots();
     loops();
+    device_order();
     remarks();
     return std::move(out_);
   }
@@ -39,6 +40,7 @@ private:
   void schedule(const PrefetchPlan &plan);
   void schedule(const LdsPipeline &plan);
   void schedule(const SequentialLoop &) { append("one iteration after the other\n"); }
+  void device_order();
   void remarks();
 
   const KernelPlan &plan_;
@@ -143,6 +145,17 @@ void Printer::schedule(const LdsPipeline &plan) {
              function_.type(load.op->result()).text(), load.groups.first.size(), schedule.load_distance());
   if (!plan.loop.conditions.empty())
     append("    iterations in which a mask differs between elements follow one at a time\n");
+}
+
+void Printer::device_order() {
+  const DeviceOrder &order = plan_.device_order;
+  if (!order.has_atomics)
+    return;
+  append("\norder towards other programs, by {}\n", order.fences ? "fences of the L2" : "waits");
+  ir::for_each_op(function_, [&](const ir::Op &op, unsigned) {
+    if (order.accesses.count(&op) != 0)
+      append("  {}: {} at device scope\n", place(op), ir::facts(op.opcode).name);
+  });
 }
 
 void Printer::remarks() {

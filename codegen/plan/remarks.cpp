@@ -64,6 +64,9 @@ std::vector<Remark> Collector::run() {
   for (const LoopPlan &loop : plan_.loops)
     note_loop(loop);
   ir::for_each_op(function_, [&](const ir::Op &op, unsigned) { note_mask(op); });
+  if (const std::optional<Objection> &fences = plan_.device_order.fences)
+    add(RemarkKind::CacheFences, *fences->op,
+        "release and acquire write back and invalidate the whole L2: " + fences->reason);
   std::stable_sort(remarks_.begin(), remarks_.end(),
                    [](const Remark &a, const Remark &b) { return a.line < b.line; });
   return std::move(remarks_);

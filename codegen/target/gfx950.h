@@ -27,6 +27,9 @@ inline constexpr unsigned vgprs = 256; ///< that a wave can have at most, v0 to 
 inline constexpr unsigned agprs = 256; ///< a0 to a255, from the same file (ISA 3.6.4)
 inline constexpr unsigned register_granule = 8; ///< a wave gets multiples of it (ISA 3.6.4)
 
+/// Scalar registers that a wave can start with, before those of its place in the grid (ISA 3.13).
+inline constexpr unsigned user_registers = 16;
+
 /// VGPRs and AGPRs of a wave where a SIMD holds `waves` of them.
 constexpr unsigned registers_of_wave(unsigned waves) { return register_file / waves; }
 
@@ -51,6 +54,9 @@ inline constexpr unsigned cache_line_bytes = 128; ///< of vector L1 and L2 (SPEC
 inline constexpr uint32_t buffer_range = uint32_t(1) << 31;
 /// Word 3 of a descriptor: raw buffer, 32-bit data (ISA 9.1.8, table 48).
 inline constexpr uint32_t buffer_flags = 0x00027000;
+
+/// Cache policy of a buffer instruction: nt, sc1 (ISA 9.1.10).
+inline constexpr unsigned policy_nontemporal = 2, policy_device_scope = 16;
 
 // --- Counters of s_waitcnt (ISA 4.4) ---
 

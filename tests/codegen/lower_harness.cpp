@@ -12,6 +12,7 @@
 #include "dsl/ir/verifier.h"
 #include "jit/compile/compiler.h"
 #include "sim/code_object.h"
+#include "tests/codegen/run_code.h"
 
 namespace nereid::codegen::testing {
 
@@ -35,14 +36,20 @@ Result<Outcome> run_compiled(const ir::Function &function, Grid grid,
   Result<jit::Binary> binary = jit::embedded_compiler().compile(jit::lowered(function), times);
   if (!binary)
     return binary.error();
-  Result<sim::CodeObject> code = sim::CodeObject::load(std::as_bytes(std::span(binary->code_object)));
+  return run_code(binary->code_object, function.options.waves, grid, arguments, {});
+}
+
+Result<Outcome> run_code(std::span<const uint8_t> code_object, int waves, Grid grid,
+                         const std::vector<Argument> &arguments, const sim::Checks &checks) {
+  Result<sim::CodeObject> code = sim::CodeObject::load(std::as_bytes(code_object));
   if (!code)
     return code.error();
   sim::Memory memory;
   sim::Launch launch;
   launch.grid = grid;
-  launch.block = {static_cast<uint32_t>(64 * function.options.waves), 1, 1};
+  launch.block = {static_cast<uint32_t>(64 * waves), 1, 1};
   launch.threads = 1;
+  launch.checks = checks;
   std::vector<uint64_t> addresses;
   auto add = [&](const void *data, size_t bytes) {
     while (launch.kernarg.size() % bytes != 0)

@@ -29,3 +29,26 @@ TEST(Checked, EveryPathOfTheGemmIsSilent) {
     EXPECT_TRUE(host::compare(*c, problem.exact).passed()) << name_of(path);
   }
 }
+
+TEST(Checked, LastArrivalIsOrderedTowardsOtherPrograms) {
+  const auto expect_silent = [](const host::Problem &problem, GemmPath path,
+                                const Partial<GemmConfig> &config) {
+    const Result<std::vector<uint16_t>> c = run_linear(Backend::Checked, problem, path, config);
+    ASSERT_TRUE(c.ok()) << config_text(config) << ": " << c.error().text();
+    EXPECT_TRUE(host::compare(*c, problem.exact).passed()) << config_text(config);
+  };
+  const host::Problem ragged = host::random_problem(37, 144, 1056, 3),
+                      even = host::random_problem(16, 64, 1024, 4);
+  for (GemmPath path : {GemmPath::Workspace, GemmPath::TwoPass})
+    for (int split_k : {2, 5, 20})
+      expect_silent(
+          ragged, path,
+          {.tile = {.block_m = 16, .block_n = 64}, .split_k = split_k, .reduce = Reduce::LastArrival});
+  for (const Partial<TileConfig> &tile :
+       std::initializer_list<Partial<TileConfig>>{{.waves = 1},
+                                                  {.waves = 8},
+                                                  {.mfma = 32},
+                                                  {.const_k = true},
+                                                  {.block_m = 32, .wave_split = WaveSplit::N}})
+    expect_silent(even, GemmPath::Workspace, {.tile = tile, .split_k = 4, .reduce = Reduce::LastArrival});
+}

@@ -95,6 +95,13 @@ std::vector<Budget> budgets() {
        "block_m=16,block_n=32,block_k=256,waves=4,const_k=1",
        {16, 2880, 512},
        {"instructions <= 220", "mfma = 2", "barriers <= 1", "scratch = 0"}},
+      // The slices are stored and loaded at device scope; no cache is written back or invalidated.
+      {"FusedLastArrival",
+       "mxfp4_gemm_fused",
+       "block_m=16,block_n=64,split_k=7,reduce=last_arrival,const_k=1",
+       {16, 2112, 7168},
+       {"/buffer_wbl2|buffer_inv/ = 0", "/buffer_store_dwordx4.* sc1/ = 1", "/buffer_load_dwordx4.* sc1/ = 7",
+        "/mbcnt/ = 0", "barriers <= 4", "scratch = 0"}},
       {"FusedFourRows",
        "mxfp4_gemm_fused",
        "block_m=4,block_n=16,waves=1,const_k=1",
