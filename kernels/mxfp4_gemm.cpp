@@ -33,7 +33,9 @@ GemmTile tile_of(const Specialized<GemmConfig> &specialized, const Int &m, const
 }
 
 /// Where programs of one tile count themselves.
-Int tile_number() { return program_id(2) * num_programs(0) + program_id(0); }
+Int tile_number(const GemmTile &tile) {
+  return program_id(2) * cdiv(tile.n, tile.config.block_n) + program_id(0);
+}
 
 template <class Out>
 void store_sum(Reduce reduce, const GemmTile &tile, const Ptr<Out> &out, const Tile<f32> &sum) {
@@ -93,7 +95,7 @@ void mxfp4_gemm_fused_last(const Specialized<GemmConfig> &specialized, Ptr<const
                            Int n, Int k) {
   const GemmTile tile = tile_of(specialized, m, n, k);
   const Tile<f32> part = multiply(tile, quantized_rows(tile, a), b, b_scales);
-  with_sum_of_splits(tile, slices, arrivals, tile_number(), part,
+  with_sum_of_splits(tile, slices, arrivals, tile_number(tile), part,
                      [&](const Tile<f32> &sum) { store_bf16(tile, out, sum); });
 }
 
@@ -102,7 +104,7 @@ void mxfp4_gemm_last(const Specialized<GemmConfig> &specialized, Ptr<const u8> a
                      Ptr<i32> arrivals, Ptr<bf16> out, Int m, Int n, Int k, Float alpha, Float beta) {
   const GemmTile tile = tile_of(specialized, m, n, k);
   const Tile<f32> part = multiply(tile, loaded_codes(tile, a, a_scales), b, b_scales);
-  with_sum_of_splits(tile, slices, arrivals, tile_number(), part, [&](const Tile<f32> &sum) {
+  with_sum_of_splits(tile, slices, arrivals, tile_number(tile), part, [&](const Tile<f32> &sum) {
     store_bf16(tile, out, scale_output(specialized.scaling, tile, sum, c, alpha, beta));
   });
 }

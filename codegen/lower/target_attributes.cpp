@@ -5,6 +5,7 @@
 #include <llvm/IR/IRBuilder.h>
 
 #include "codegen/lower/llvm_types.h"
+#include "codegen/target/gfx950.h"
 
 namespace nereid::codegen {
 
@@ -80,6 +81,21 @@ static void set_argument_attributes(const ir::Argument &argument, const ir::Type
   value.addAttrs(attributes);
 }
 
+/// A prefix of the arguments arrives in scalar registers with the wave, as far as there are user registers
+/// beside the address of the others: the first loads need not wait for arguments from memory.
+static void preload_arguments(llvm::Function &kernel) {
+  constexpr uint64_t free_registers = gfx950::user_registers - 2;
+  const llvm::DataLayout &layout = kernel.getParent()->getDataLayout();
+  uint64_t bytes = 0;
+  for (llvm::Argument &argument : kernel.args()) {
+    const uint64_t size = layout.getTypeAllocSize(argument.getType());
+    bytes = llvm::alignTo(bytes, layout.getABITypeAlign(argument.getType())) + size;
+    if (size < 4 || bytes > 4 * free_registers)
+      return;
+    argument.addAttr(llvm::Attribute::InReg);
+  }
+}
+
 llvm::Function *make_kernel(const ir::Function &function, llvm::Module &module) {
   std::vector<llvm::Type *> types;
   for (const ir::Argument &argument : function.arguments)
@@ -94,6 +110,7 @@ llvm::Function *make_kernel(const ir::Function &function, llvm::Module &module) 
     set_argument_attributes(function.arguments[i], function.type(function.arguments[i].value),
                             *kernel->getArg(i));
   }
+  preload_arguments(*kernel);
   set_launch_attributes(function, *kernel);
   return kernel;
 }

@@ -25,6 +25,9 @@ inline constexpr unsigned register_file =
 inline constexpr unsigned vgprs = 256; ///< that a wave can have at most, v0 to v255 (ISA 3.6.4)
 inline constexpr unsigned agprs = 256; ///< a0 to a255, from the same file (ISA 3.6.4)
 
+/// Scalar registers that a wave can start with, before those of its place in the grid (ISA 3.13).
+inline constexpr unsigned user_registers = 16;
+
 /// VGPRs and AGPRs of a wave where a SIMD holds `waves` of them.
 constexpr unsigned registers_of_wave(unsigned waves) { return register_file / waves; }
 

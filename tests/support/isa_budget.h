@@ -19,8 +19,9 @@ namespace nereid::test {
 ///     vgpr  agpr  sgpr  lds  scratch  spills                  (of the kernel's metadata)
 ///     /expression/                                            (instructions that the expression is found in)
 ///
-/// valu leaves matrix instructions out; moves are v_mov and v_accvgpr. Example: "loop valu <= 224". Gives
-/// those that do not hold, each with what was found instead; a promise that cannot be read does not hold.
+/// The prologue for firmware that does not preload arguments is left out. valu leaves matrix instructions
+/// out; moves are v_mov and v_accvgpr. Example: "loop valu <= 224". Gives those that do not hold, each with
+/// what was found instead; a promise that cannot be read does not hold.
 std::vector<std::string> broken_promises(const CompiledKernel &kernel,
                                          const std::vector<std::string> &contracts);
 

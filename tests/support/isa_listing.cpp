@@ -14,6 +14,27 @@ bool is_branch(const std::string &opcode) {
   return opcode == "s_branch" || starts_with(opcode, "s_cbranch_");
 }
 
+/// With preloaded arguments a kernel is entered 256 bytes behind its start, where firmware that does not know
+/// of them loads them, goes on, and is followed by padding.
+void drop_prologue(std::vector<IsaInstruction> &instructions) {
+  if (instructions.empty())
+    return;
+  const auto entry = std::find_if(instructions.begin(), instructions.end(), [&](const IsaInstruction &i) {
+    return i.address == instructions.front().address + 256;
+  });
+  const auto branch = std::find_if(instructions.begin(), entry,
+                                   [](const IsaInstruction &i) { return i.opcode == "s_branch"; });
+  const bool is_prologue =
+      entry != instructions.end() && branch != entry &&
+      std::all_of(instructions.begin(), branch,
+                  [](const IsaInstruction &i) {
+                    return starts_with(i.opcode, "s_load_dword") || i.opcode == "s_waitcnt";
+                  }) &&
+      std::all_of(branch + 1, entry, [](const IsaInstruction &i) { return i.opcode == "s_nop"; });
+  if (is_prologue)
+    instructions.erase(instructions.begin(), entry);
+}
+
 bool ends_program(const std::string &opcode) { return opcode == "s_endpgm" || opcode == "s_setpc_b64"; }
 
 } // namespace
@@ -37,6 +58,7 @@ IsaListing::IsaListing(const std::string &annotated_isa) {
   }
   if (!instructions_.empty())
     instructions_.back().bytes = 4;
+  drop_prologue(instructions_);
   find_blocks();
   find_hot_loop();
 }
