@@ -184,8 +184,8 @@ TEST(LowerPipeline, LoopsThatWriteMemoryKeepTheirOrder) {
 TEST(LowerPipeline, LoadsStandInEachCopyOfTheBodyAndBeforeTheLoop) {
   // One load a round: two before the loop, two in it; no wait for everything in the loop.
   const std::string text = assembly(row_sum(4, 2));
-  EXPECT_EQ(count(text, "_load_dword "), 4u) << text;
-  EXPECT_EQ(count(assembly(row_sum(4, 1)), "_load_dword "), 1u);
+  EXPECT_EQ(count(text, "buffer_load_dword "), 4u) << text;
+  EXPECT_EQ(count(assembly(row_sum(4, 1)), "buffer_load_dword "), 1u);
 }
 
 } // namespace
