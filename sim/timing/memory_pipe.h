@@ -11,7 +11,7 @@ namespace nereid::sim::timing {
 
 /// How memory answers.
 struct MemoryLatency {
-  unsigned beyond_l2 = 0; ///< clocks for lines that are not in L2
+  unsigned beyond_l2 = 0;      ///< clocks for lines that are not in L2
   bool code_is_cached = false; ///< the launch before was of the same kernel
 };
 
@@ -28,7 +28,7 @@ public:
     free_ = begin + (access.requests + requests_a_clock - 1) / requests_a_clock;
     served_[requests_++ % vector_memory_queue] = begin;
     if (stores)
-      return free_ + store_latency;
+      return free_ + (access.device_scope ? latency(Level::Memory, false) : store_latency);
     filled_ = std::max(filled_, begin) + access.missed_lines * (line_bytes / fill_bytes_a_clock);
     return std::max(free_, filled_) + latency(access.level, false);
   }

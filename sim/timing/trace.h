@@ -19,6 +19,7 @@ struct TracedAccess {
   uint16_t lds_clocks = 0;   ///< of the banks
   Level level = Level::L2;   ///< of its farthest line
   bool memory = false;       ///< touches memory (perhaps as well as the LDS)
+  bool device_scope = false; ///< passes the L2 of the XCD
 };
 
 /// What a wave executed, in order.

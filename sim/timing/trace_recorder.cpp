@@ -117,6 +117,11 @@ void TraceRecorder::access(Wave &wave, const Instruction &instruction, const Mem
     traced.memory = true;
     traced.requests = static_cast<uint16_t>(requests_of(access));
     touch(lines.span(), access.reads(), vector, traced);
+    traced.device_scope = instruction.device_scope;
+    if (traced.device_scope) {
+      traced.level = Level::Memory;
+      traced.missed_lines = static_cast<uint16_t>(lines.count);
+    }
     traced.bytes = traced.missed_lines * line_bytes;
     if (access.writes()) {
       traced.bytes = static_cast<uint32_t>(std::popcount(access.lanes)) * access.bytes;
