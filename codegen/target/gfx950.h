@@ -30,9 +30,6 @@ inline constexpr unsigned register_granule = 8; ///< a wave gets multiples of it
 /// Scalar registers that a wave can start with, before those of its place in the grid (ISA 3.13).
 inline constexpr unsigned user_registers = 16;
 
-/// Scalar registers that a wave can start with, before those of its place in the grid (ISA 3.13).
-inline constexpr unsigned user_registers = 16;
-
 /// VGPRs and AGPRs of a wave where a SIMD holds `waves` of them.
 constexpr unsigned registers_of_wave(unsigned waves) { return register_file / waves; }
 
