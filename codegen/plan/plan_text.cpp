@@ -154,7 +154,7 @@ void Printer::device_order() {
   append("\norder towards other programs, by {}\n", order.fences ? "fences of the L2" : "waits");
   ir::for_each_op(function_, [&](const ir::Op &op, unsigned) {
     if (order.accesses.count(&op) != 0)
-      append("  {}: {} at device scope\n", place(op), ir::facts(op.opcode).name);
+      append("  {}: {} at device scope\n", location(op), ir::facts(op.opcode).name);
   });
 }
 
