@@ -9,7 +9,7 @@ namespace nereid::tools {
 namespace {
 
 constexpr const char *footer =
-    R"(Prints registers, LDS and occupancy, and the machine code with the kernel's source lines above the
+    R"(Prints registers, LDS and occupancy, and the machine code with the kernel's source lines beside the
 instructions that come from them.
 
 Example:
