@@ -2,6 +2,7 @@
 #include "tools/tune_request.h"
 
 #include <algorithm>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -11,6 +12,7 @@
 #include "kernels/mxfp4_linear.h"
 #include "kernels/mxfp4_quant.h"
 #include "kernels/plan_space.h"
+#include "kernels/quick_estimate.h"
 #include "kernels/splitk_reduce.h"
 
 namespace nereid::tools {
@@ -136,14 +138,32 @@ uint64_t budget_of(const ProblemSize &size) {
   return std::max(uint64_t{1} << 27, 100 * blocks(size.m, 16) * blocks(size.n, 16) * blocks(size.k, 128));
 }
 
+/// A config of the generated space that is estimated to take so much longer than the best of all paths is not
+/// compiled: several times the estimate's error.
+constexpr double hopeless = 1.5;
+
+double estimate(GemmPath path, const Partial<kernels::GemmConfig> &config, const ProblemSize &size) {
+  const Result<kernels::GemmPlan> plan = kernels::plan_gemm(path, config, size);
+  return plan ? kernels::quick_estimate(*plan, size) : std::numeric_limits<double>::infinity();
+}
+
+double best_estimate(const std::vector<GemmPath> &paths, const ProblemSize &size) {
+  double best = std::numeric_limits<double>::infinity();
+  for (const GemmPath path : paths)
+    for (const auto &config : kernels::best_of_space(path, size, 1))
+      best = std::min(best, estimate(path, config, size));
+  return best;
+}
+
 /// Each config once, listed ones first.
 std::vector<Partial<kernels::GemmConfig>> configs_of(GemmPath path, const ProblemSize &size,
-                                                     const TunedConfigs &wanted) {
+                                                     const TunedConfigs &wanted, double best) {
   std::vector<Partial<kernels::GemmConfig>> configs;
   if (wanted.listed)
     configs = kernels::tuning_list(path);
   for (const auto &config : kernels::best_of_space(path, size, wanted.generated))
-    if (std::find(configs.begin(), configs.end(), config) == configs.end())
+    if (estimate(path, config, size) <= hopeless * best &&
+        std::find(configs.begin(), configs.end(), config) == configs.end())
       configs.push_back(config);
   return configs;
 }
@@ -164,8 +184,9 @@ Result<LinearTuning> LinearTuning::make(const Device &device, const ProblemSize 
   TuneRequest &request = tuning.request_;
   request.kernel = kernels::linear_name;
   request.key = kernels::linear_key(size);
+  const double best = best_estimate(paths, size);
   for (const GemmPath path : paths)
-    for (const Partial<kernels::GemmConfig> &config : configs_of(path, size, configs))
+    for (const Partial<kernels::GemmConfig> &config : configs_of(path, size, configs, best))
       request.candidates.push_back(make_candidate({.path = path, .gemm = config}, size, checked, ranked));
   request.validate = [checked] { return validate(*checked); };
   tuning.instructions_ = budget_of(size);

@@ -40,8 +40,10 @@ Error linear_error(const LinearOperands &operands, const ProblemSize &size, Gemm
 
 } // namespace
 
-TEST(Mxfp4Linear, ChoosesThePathByShape) {
-  const auto path = [](const ProblemSize &size) { return plan_gemm(GemmPath::Auto, {}, size).value().path; };
+TEST(Mxfp4Linear, WithAConfigThePathFollowsFromTheShape) {
+  const auto path = [](const ProblemSize &size) {
+    return plan_gemm(GemmPath::Auto, {.tile = {.block_n = 64}}, size).value().path;
+  };
   EXPECT_EQ(path({256, 2880, 512}), GemmPath::Fused);
   EXPECT_EQ(path({16, 2112, 7168}), GemmPath::Workspace);
   EXPECT_EQ(path({8, 2112, 2048}), GemmPath::Workspace);
