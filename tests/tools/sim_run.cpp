@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "tests/tools/command_runner.h"
@@ -56,6 +57,37 @@ TEST_F(SimRun, PrintsOneObjectAndWritesOutputs) {
     EXPECT_EQ(codes[0], 0) << "zeros have the code 0";
     EXPECT_EQ(codes[65535], 170);
   }
+}
+
+TEST_F(SimRun, ATimedLaunchHasItsTimeWhetherItComputesOrNot) {
+  double us[2] = {};
+  for (const bool only : {false, true}) {
+    const CommandResult result = run(fmt::format(
+        R"({{"code_object": "k.hsaco", "grid": [8, 4, 1], "block": [64, 1, 1], "timing": {}, "caches": "rotating",
+            "buffers": {{"a": {{"size": 262144, "fill": 0}}, "q": {{"size": 65536, "fill": 170}}, "s": {{"size": 4096, "fill": 170}}}},
+            "values": [{{"buffer": "a"}}, {{"buffer": "q"}}, {{"buffer": "s"}}, {{"i32": 64}}, {{"i32": 2048}}]}})",
+        only ? R"("only")" : "true"));
+    ASSERT_EQ(result.exit_code, 0) << result.err;
+    const llvm::json::Object object = result.json();
+    EXPECT_NE(object.get("cycles"), nullptr);
+    const llvm::json::Object *time = object.getObject("time");
+    ASSERT_NE(time, nullptr);
+    us[only] = time->getNumber("us").value_or(0);
+    EXPECT_GT(us[only], 1.9) << "an empty launch takes that long";
+    EXPECT_LT(us[only], 10);
+    EXPECT_GT(time->getNumber("cycles_per_workgroup").value_or(0), 100);
+    EXPECT_LE(time->getNumber("clock_ghz").value_or(0), 2.4);
+    EXPECT_FALSE(time->getString("limit").value_or("").empty());
+    ASSERT_NE(time->getObject("stalls"), nullptr);
+    double sum = 0;
+    for (const auto &[reason, share] : *time->getObject("stalls"))
+      sum += share.getAsNumber().value_or(0);
+    EXPECT_NEAR(sum, 1, 1e-3);
+    ASSERT_NE(time->getObject("traffic"), nullptr);
+    for (const char *level : {"l2", "mall", "hbm"})
+      EXPECT_TRUE(time->getObject("traffic")->getInteger(level).has_value()) << level;
+  }
+  EXPECT_EQ(us[0], us[1]);
 }
 
 TEST_F(SimRun, AFaultIsExitCode1AndSaysWhere) {
