@@ -102,8 +102,8 @@ std::vector<Partial<GemmConfig>> best_of_space(GemmPath path, const ProblemSize 
                    [](const Estimated &a, const Estimated &b) { return a.us < b.us; });
   estimated.resize(std::min(estimated.size(), most));
   std::vector<Partial<GemmConfig>> best;
-  for (Estimated &each : estimated)
-    best.push_back(std::move(each.config));
+  for (const Estimated &each : estimated)
+    best.push_back(each.config);
   return best;
 }
 
