@@ -41,17 +41,18 @@ void add_fused(std::vector<Partial<GemmConfig>> &space, const ProblemSize &size)
 }
 
 void add_split(std::vector<Partial<GemmConfig>> &space, const ProblemSize &size, Reduce reduce) {
-  const int64_t iterations = blocks(size.k, TileConfig{}.block_k);
   for (const int rows : fused_rows)
     for (const int columns : split_columns)
-      for (const int split : splits) {
-        const TileConfig tile{.block_m = rows, .block_n = columns};
-        if (fits_rows(rows, size) && iterations % split == 0 &&
-            programs_of(tile, size) * split <= most_split_programs)
-          space.push_back({.tile = {.block_m = rows, .block_n = columns, .const_k = true},
-                           .split_k = split,
-                           .reduce = reduce});
-      }
+      for (const int block_k : {128, 256})
+        for (const int split : splits) {
+          const TileConfig tile{.block_m = rows, .block_n = columns};
+          if (fits_rows(rows, size) && blocks(size.k, block_k) % split == 0 &&
+              programs_of(tile, size) * split <= most_split_programs)
+            space.push_back(
+                {.tile = {.block_m = rows, .block_n = columns, .block_k = block_k, .const_k = true},
+                 .split_k = split,
+                 .reduce = reduce});
+        }
 }
 
 void add_two_pass(std::vector<Partial<GemmConfig>> &space, const ProblemSize &size) {
