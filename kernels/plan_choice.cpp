@@ -11,7 +11,6 @@
 #include "jit/tune/tuning_table.h"
 #include "kernels/linear_config.h"
 #include "kernels/plan_space.h"
-#include "kernels/quick_estimate.h"
 #include "kernels/registry.h"
 #include "kernels/shipped_table.h"
 
@@ -56,14 +55,11 @@ Result<GemmPlan> estimated(const ProblemSize &size) {
   Result<GemmPlan> best = user_error("no plan fits " + size.text());
   double least = std::numeric_limits<double>::infinity();
   for (const GemmPath path : {GemmPath::Fused, GemmPath::Workspace, GemmPath::TwoPass})
-    for (const Partial<GemmConfig> &config : best_of_space(path, size, 1)) {
-      Result<GemmPlan> plan = plan_gemm(path, config, size);
-      const double us = quick_estimate(*plan, size);
-      if (us >= least)
-        continue;
-      least = us;
-      best = std::move(plan);
-    }
+    for (const EstimatedPlan &each : best_of_space(path, size, 1))
+      if (each.us < least) {
+        least = each.us;
+        best = each.plan;
+      }
   return best;
 }
 

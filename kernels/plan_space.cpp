@@ -65,14 +65,8 @@ void add_two_pass(std::vector<Partial<GemmConfig>> &space, const ProblemSize &si
     }
 }
 
-struct Estimated {
-  Partial<GemmConfig> config;
-  double us;
-};
-
-} // namespace
-
-std::vector<Partial<GemmConfig>> plan_space(GemmPath path, const ProblemSize &size) {
+/// Every config that a path might take, before the library has looked at it.
+std::vector<Partial<GemmConfig>> unchecked_space(GemmPath path, const ProblemSize &size) {
   std::vector<Partial<GemmConfig>> space;
   switch (path) {
   case GemmPath::Fused:
@@ -91,20 +85,25 @@ std::vector<Partial<GemmConfig>> plan_space(GemmPath path, const ProblemSize &si
   case GemmPath::Auto:
     break;
   }
+  return space;
+}
+
+} // namespace
+
+std::vector<Partial<GemmConfig>> plan_space(GemmPath path, const ProblemSize &size) {
+  std::vector<Partial<GemmConfig>> space = unchecked_space(path, size);
   std::erase_if(space, [&](const auto &config) { return !plan_gemm(path, config, size).ok(); });
   return space;
 }
 
-std::vector<Partial<GemmConfig>> best_of_space(GemmPath path, const ProblemSize &size, size_t most) {
-  std::vector<Estimated> estimated;
-  for (const Partial<GemmConfig> &config : plan_space(path, size))
-    estimated.push_back({config, quick_estimate(*plan_gemm(path, config, size), size)});
-  std::stable_sort(estimated.begin(), estimated.end(),
-                   [](const Estimated &a, const Estimated &b) { return a.us < b.us; });
-  estimated.resize(std::min(estimated.size(), most));
-  std::vector<Partial<GemmConfig>> best;
-  for (const Estimated &each : estimated)
-    best.push_back(each.config);
+std::vector<EstimatedPlan> best_of_space(GemmPath path, const ProblemSize &size, size_t most) {
+  std::vector<EstimatedPlan> best;
+  for (const Partial<GemmConfig> &config : unchecked_space(path, size))
+    if (const Result<GemmPlan> plan = plan_gemm(path, config, size))
+      best.push_back({config, *plan, quick_estimate(*plan, size)});
+  std::stable_sort(best.begin(), best.end(),
+                   [](const EstimatedPlan &a, const EstimatedPlan &b) { return a.us < b.us; });
+  best.resize(std::min(best.size(), most));
   return best;
 }
 

@@ -12,7 +12,6 @@
 #include "kernels/mxfp4_linear.h"
 #include "kernels/mxfp4_quant.h"
 #include "kernels/plan_space.h"
-#include "kernels/quick_estimate.h"
 #include "kernels/splitk_reduce.h"
 
 namespace nereid::tools {
@@ -132,40 +131,40 @@ TuneCandidate make_candidate(const Partial<LinearConfig> &config, const ProblemS
 
 /// A hundred instructions for each matrix instruction of 16 x 16 x 128, and what small launches need.
 uint64_t budget_of(const ProblemSize &size) {
-  const auto blocks = [](int64_t extent, int64_t block) {
-    return static_cast<uint64_t>((extent + block - 1) / block);
-  };
-  return std::max(uint64_t{1} << 27, 100 * blocks(size.m, 16) * blocks(size.n, 16) * blocks(size.k, 128));
+  using kernels::blocks;
+  const int64_t products = blocks(size.m, 16) * blocks(size.n, 16) * blocks(size.k, 128);
+  return std::max(uint64_t{1} << 27, 100 * static_cast<uint64_t>(products));
 }
 
 /// A config of the generated space that is estimated to take so much longer than the best of all paths is not
 /// compiled: several times the estimate's error.
 constexpr double hopeless = 1.5;
 
-double estimate(GemmPath path, const Partial<kernels::GemmConfig> &config, const ProblemSize &size) {
-  const Result<kernels::GemmPlan> plan = kernels::plan_gemm(path, config, size);
-  return plan ? kernels::quick_estimate(*plan, size) : std::numeric_limits<double>::infinity();
-}
-
-double best_estimate(const std::vector<GemmPath> &paths, const ProblemSize &size) {
+/// The configs of each path, each once, listed ones first.
+std::vector<Partial<LinearConfig>> configs_of(const std::vector<GemmPath> &paths, const ProblemSize &size,
+                                              const TunedConfigs &wanted) {
+  std::vector<std::vector<kernels::EstimatedPlan>> generated;
   double best = std::numeric_limits<double>::infinity();
-  for (const GemmPath path : paths)
-    for (const auto &config : kernels::best_of_space(path, size, 1))
-      best = std::min(best, estimate(path, config, size));
-  return best;
-}
-
-/// Each config once, listed ones first.
-std::vector<Partial<kernels::GemmConfig>> configs_of(GemmPath path, const ProblemSize &size,
-                                                     const TunedConfigs &wanted, double best) {
-  std::vector<Partial<kernels::GemmConfig>> configs;
-  if (wanted.listed)
-    configs = kernels::tuning_list(path);
-  for (const auto &config : kernels::best_of_space(path, size, wanted.generated))
-    if (estimate(path, config, size) <= hopeless * best &&
-        std::find(configs.begin(), configs.end(), config) == configs.end())
-      configs.push_back(config);
-  return configs;
+  for (const GemmPath path : paths) {
+    // One at least: the best of all paths says what is hopeless.
+    generated.push_back(kernels::best_of_space(path, size, std::max<size_t>(wanted.generated, 1)));
+    if (!generated.back().empty())
+      best = std::min(best, generated.back().front().us);
+    generated.back().resize(std::min(generated.back().size(), wanted.generated));
+  }
+  std::vector<Partial<LinearConfig>> all;
+  for (size_t i = 0; i < paths.size(); ++i) {
+    std::vector<Partial<kernels::GemmConfig>> configs;
+    if (wanted.listed)
+      configs = kernels::tuning_list(paths[i]);
+    for (const kernels::EstimatedPlan &each : generated[i])
+      if (each.us <= hopeless * best &&
+          std::find(configs.begin(), configs.end(), each.config) == configs.end())
+        configs.push_back(each.config);
+    for (const Partial<kernels::GemmConfig> &config : configs)
+      all.push_back({.path = paths[i], .gemm = config});
+  }
+  return all;
 }
 
 } // namespace
@@ -184,10 +183,8 @@ Result<LinearTuning> LinearTuning::make(const Device &device, const ProblemSize 
   TuneRequest &request = tuning.request_;
   request.kernel = kernels::linear_name;
   request.key = kernels::linear_key(size);
-  const double best = best_estimate(paths, size);
-  for (const GemmPath path : paths)
-    for (const Partial<kernels::GemmConfig> &config : configs_of(path, size, configs, best))
-      request.candidates.push_back(make_candidate({.path = path, .gemm = config}, size, checked, ranked));
+  for (const Partial<LinearConfig> &config : configs_of(paths, size, configs))
+    request.candidates.push_back(make_candidate(config, size, checked, ranked));
   request.validate = [checked] { return validate(*checked); };
   tuning.instructions_ = budget_of(size);
   return tuning;

@@ -77,8 +77,8 @@ TEST(PlanSpace, HasNoConfigThatIsRefusedAndNoneTwice) {
 TEST(PlanSpace, TheBestComeFirst) {
   const ProblemSize size{64, 7168, 2048};
   double last = 0;
-  for (const auto &config : best_of_space(GemmPath::Fused, size, 10)) {
-    const double us = quick_estimate(*plan_gemm(GemmPath::Fused, config, size), size);
+  for (const EstimatedPlan &each : best_of_space(GemmPath::Fused, size, 10)) {
+    const double us = quick_estimate(*plan_gemm(GemmPath::Fused, each.config, size), size);
     EXPECT_GE(us, last);
     last = us;
   }
