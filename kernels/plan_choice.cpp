@@ -8,6 +8,7 @@
 #include <mutex>
 #include <string>
 
+#include "base/float_environment.h"
 #include "jit/tune/tuning_table.h"
 #include "kernels/linear_config.h"
 #include "kernels/plan_space.h"
@@ -66,6 +67,7 @@ Result<GemmPlan> estimated(const ProblemSize &size) {
 } // namespace
 
 Result<GemmPlan> choose_plan(const ProblemSize &size, std::string_view device) {
+  const FloatEnvironment environment;
   const Result<TuningTable> &tables = tables_for(device);
   if (!tables)
     return tables.error();

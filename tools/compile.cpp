@@ -53,7 +53,7 @@ Outcome run(const CommonOptions &common, const CompileOptions &options) {
   const CompiledKernel &compiled = *chosen.compiled;
   NEREID_TRY(std::string text, emitted(compiled, options.emit));
   if (!options.out.empty())
-    NEREID_CHECK(write_file(options.out, text.data(), text.size()));
+    NEREID_CHECK(write_file(options.out, text));
 
   Outcome outcome;
   outcome.json = llvm::json::Object{{"kernel", compiled.name()},

@@ -8,6 +8,7 @@
 #include <llvm/Support/raw_ostream.h>
 
 #include "tools/command.h"
+#include "tools/standard_streams.h"
 #include "tools/version.h"
 
 using namespace nereid;
@@ -104,6 +105,7 @@ int finish_text(const CLI::App &app, const CLI::Success &success, const char *ke
 } // namespace
 
 int main(int argc, char **argv) {
+  reserve_standard_streams();
   CLI::App app(description, "nereid");
   app.footer(footer);
   app.require_subcommand(1);

@@ -7,6 +7,8 @@
 #include <pthread.h>
 #include <system_error>
 
+#include "base/float_environment.h"
+
 namespace nereid::jit {
 namespace {
 
@@ -20,6 +22,7 @@ struct Job {
 void *run_job(void *argument) {
   auto &job = *static_cast<Job *>(argument);
   has_large_stack = true;
+  const FloatEnvironment environment;
   try {
     job.work();
   } catch (...) {

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/float_environment.h"
 #include "jit/device/launch_scope.h"
 #include "jit/tune/candidate_compile.h"
 #include "jit/tune/check_request.h"
@@ -265,6 +266,7 @@ TuneReport empty_report(const TuneRequest &request, const Device &device, const 
 } // namespace
 
 Result<TuneReport> tune(const TuneRequest &request, const Stream &stream, const TuneOptions &options) {
+  const FloatEnvironment environment; // figures are compared
   NEREID_CHECK(jit::check_request(request));
   const Device device = stream.device();
   NEREID_TRY(const TuneMode mode, jit::mode_of(options, device));

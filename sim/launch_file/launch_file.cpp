@@ -352,6 +352,7 @@ Result<LaunchFile> read_launch_file(const std::string &path) {
     error.message = path + ": " + error.message;
     return error;
   }
+  file->path = path;
   return file;
 }
 

@@ -14,6 +14,7 @@
 #include "tools/calibrate/study.h"
 #include "tools/calibrate/times.h"
 #include "tools/outcome.h"
+#include "tools/standard_streams.h"
 #include "tools/whole_number.h"
 
 using namespace nereid;
@@ -181,6 +182,7 @@ int finish(const Outcome &outcome, bool json) {
 } // namespace
 
 int main(int argc, char **argv) {
+  tools::reserve_standard_streams();
   CLI::App app("Compares simulated times with measured ones and fits the constants of the device model.",
                "nereid-calibrate");
   Options options;
