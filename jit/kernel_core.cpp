@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "jit/build.h"
+#include "jit/compile/fork_guard.h"
 #include "jit/compile/stopwatch.h"
 #include "jit/device/device_interface.h"
 #include "jit/interpret.h"
@@ -155,6 +156,7 @@ KernelCore::KernelCore(std::string name, Trace trace, ConfigText config_text)
 
 std::shared_ptr<const KernelCore> KernelCore::shared(const std::string &name, void (*function)(), Trace trace,
                                                      ConfigText config_text) {
+  const Building building;
   static std::mutex mutex;
   static std::map<std::pair<void (*)(), std::string>, std::shared_ptr<const KernelCore>> cores;
   std::lock_guard lock(mutex);
@@ -187,6 +189,8 @@ Result<ReadyKernel> KernelCore::build(ConfigView config, const std::vector<Argum
 
 Result<std::shared_ptr<const CompiledKernel>>
 KernelCore::compile(ConfigView config, const std::vector<ArgumentFacts> &facts, const Device &device) const {
+  NEREID_CHECK(check_not_forked_while_building());
+  const Building building;
   KeyBytes key;
   start_key(key, this, false, config);
   for (const ArgumentFacts &fact : facts)
@@ -200,6 +204,7 @@ KernelCore::compile(ConfigView config, const std::vector<ArgumentFacts> &facts, 
 
 Result<LaunchInfo> KernelCore::launch(const LaunchOptions &options, const Stream &stream, Grid grid,
                                       ConfigView config, std::span<const ArgumentValue> arguments) const {
+  NEREID_CHECK(check_not_forked_while_building());
   DeviceInterface &device = stream.interface();
   NEREID_CHECK(check(grid, arguments, device, name_));
   const bool interpret = options.interpret.value_or(interpret_by_environment());
@@ -216,6 +221,7 @@ Result<LaunchInfo> KernelCore::launch(const LaunchOptions &options, const Stream
   info.cache = CacheLevel::Memory;
   const ReadyKernel *ready = device.kernels().find(key.view());
   if (!ready) {
+    const Building building;
     const auto build_now = [&] {
       std::vector<ArgumentFacts> facts;
       for (const ArgumentValue &argument : arguments)

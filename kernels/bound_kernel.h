@@ -42,8 +42,13 @@ template <class N> NumberArgument(std::string_view, N) -> NumberArgument<N>;
 
 class BoundKernel {
 public:
-  /// Error (User) naming an operand that is null or too short; then those of a launch.
+  /// No launch with these operands: the config does not suffice for them.
+  void refuse(Error error) { refusal_ = std::move(error); }
+
+  /// Error (User) naming an operand that is null or too short, or why it was refused; then those of a launch.
   Result<LaunchInfo> launch(const LaunchOptions &options, const Stream &stream, Grid grid) const {
+    if (refusal_)
+      return *refusal_;
     NEREID_CHECK(check_memory(name_, operands_));
     return launch_(options, stream, grid);
   }
@@ -60,6 +65,7 @@ private:
 
   std::string_view name_;
   std::vector<NeededMemory> operands_;
+  std::optional<Error> refusal_;
   std::function<Result<LaunchInfo>(const LaunchOptions &, const Stream &, Grid)> launch_;
   std::function<Result<std::shared_ptr<const CompiledKernel>>(const Device &, bool)> compile_;
 };

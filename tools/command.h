@@ -30,6 +30,9 @@ CLI::App *add_command(CLI::App &app, Invocation &invocation, const std::string &
 /// --device sim|hip|auto
 void add_device_option(CLI::App &command, Invocation &invocation);
 
+/// A device that kernels are compiled for and launched on. Error, before any work: it is not there, or the
+/// environment asks for a compiler, cache or check that there is not.
+Result<Device> ready_device(Result<Device> device);
 /// The device of --device.
 Result<Device> chosen_device(const CommonOptions &options);
 

@@ -73,9 +73,9 @@ std::optional<TuneMode> chosen_mode(const std::string &name) {
 /// That of --device; where it is auto, the one that the mode needs.
 Result<Device> device_for(const CommonOptions &common, std::optional<TuneMode> mode) {
   if (common.device == "auto" && mode == TuneMode::Model)
-    return Device::simulator();
+    return ready_device(Device::simulator());
   if (common.device == "auto" && mode == TuneMode::Measure)
-    return Device::hip();
+    return ready_device(Device::hip());
   return chosen_device(common);
 }
 

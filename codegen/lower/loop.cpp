@@ -52,7 +52,11 @@ LoopEmitter::Loop LoopEmitter::open(const ir::Op &op) {
   ValueMap &values = parts_.values;
   loop.iterations = {values.scalar(op.operands[0]), values.scalar(op.operands[1]),
                      values.scalar(op.operands[2]), nullptr};
-  loop.iterations.any = builder_.CreateICmpSLT(loop.iterations.first, loop.iterations.last);
+  // A step that is not positive, which only the run can tell, makes no iteration.
+  llvm::Value *is_step = builder_.CreateICmpSGT(
+      loop.iterations.step, llvm::Constant::getNullValue(loop.iterations.step->getType()));
+  loop.iterations.any = builder_.CreateAnd(
+      builder_.CreateICmpSLT(loop.iterations.first, loop.iterations.last), is_step);
   CarriedValues initial;
   for (size_t i = 0; i < op.results.size(); ++i) {
     loop.layouts.push_back(assigned_layout(context_.plan, body.arguments[i + 1]));

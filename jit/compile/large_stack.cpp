@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include "base/float_environment.h"
+#include "jit/compile/fork_guard.h"
 
 namespace nereid::jit {
 namespace {
@@ -71,6 +72,8 @@ Status run_on_large_stack(llvm::function_ref<void()> work, size_t bytes) {
     work();
     return {};
   }
+  NEREID_CHECK(check_not_forked_while_building());
+  const Building building;
   Job job{work, nullptr};
   pthread_t thread;
   if (const int failed = start(thread, bytes, job))

@@ -97,6 +97,8 @@ Result<Stream> Device::new_stream() const {
   return Stream(interface_, std::move(state));
 }
 
+Status Device::check() const { return interface_->check(); }
+
 Status Device::synchronize() const { return interface_->synchronize_all(); }
 
 Result<jit::Allocation> Device::allocate_memory(size_t count, size_t element) const {

@@ -97,6 +97,8 @@ public:
   /// A stream of its own, unordered with the others.
   Result<Stream> new_stream() const;
   Status synchronize() const;
+  /// What keeps every launch from running: options of the device, variables of the environment (user error).
+  Status check() const;
 
   /// A buffer of `bytes` bytes, its contents undefined.
   Result<Buffer<std::byte>> allocate(size_t bytes) const;

@@ -50,6 +50,8 @@ public:
 
   virtual DeviceKind kind() const = 0;
   virtual std::string name() const = 0;
+  /// What every launch would refuse: options, variables of the environment.
+  virtual Status check() const { return {}; }
 
   virtual Result<uint64_t> allocate(size_t bytes) = 0;
   virtual void free(uint64_t address) = 0;

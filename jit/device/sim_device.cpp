@@ -41,6 +41,27 @@ Result<sim::Checks> checks_of(const SimulatorOptions &options) {
   return sim::Checks::parse(variable ? variable : "none");
 }
 
+/// A block of a snapshot, which keeps it mapped.
+class SimBacking : public HostBacking {
+public:
+  SimBacking(sim::Memory::View view, const sim::Block &block)
+      : view_(std::move(view)), definedness_(block.definedness()) {}
+
+  std::byte *undefined_bits() override {
+    return definedness_.anything_undefined() ? definedness_.bits() : nullptr;
+  }
+  std::byte *undefined_bits_to_set() override {
+    std::byte *bits = definedness_.bits();
+    if (bits)
+      definedness_.expect_undefined();
+    return bits;
+  }
+
+private:
+  sim::Memory::View view_;
+  sim::Definedness &definedness_;
+};
+
 /// Minutes of simulation.
 constexpr uint64_t default_budget = uint64_t{1} << 32;
 
@@ -111,6 +132,12 @@ Error fault_error(const sim::Fault &fault, const LaunchRequest &request) {
 SimDevice::SimDevice(const SimulatorOptions &options)
     : options_(options), checks_(checks_of(options)), budget_(budget_of(options)), memory_(options.memory) {}
 
+Status SimDevice::check() const {
+  NEREID_CHECK(checks_);
+  NEREID_CHECK(budget_);
+  return {};
+}
+
 Result<uint64_t> SimDevice::allocate(size_t bytes) {
   Result<uint64_t> address = memory_.allocate(bytes);
   if (address) {
@@ -139,14 +166,13 @@ Status SimDevice::fill(uint64_t address, uint8_t byte, size_t bytes) {
 
 Result<HostMemory> SimDevice::host_memory() {
   HostMemory memory;
-  memory_.define_all(); // the interpreter writes without telling
   const sim::Memory::View view = memory_.view();
   std::lock_guard lock(mutex_);
   for (const auto &[address, size] : sizes_) {
     const sim::Block *block = size ? view.find(address, size) : nullptr;
     if (!block)
       continue;
-    NEREID_CHECK(memory.add({address, size, block->data() + (address - block->address())}));
+    NEREID_CHECK(memory.add({address, size, block->data(), {}, std::make_shared<SimBacking>(view, *block)}));
   }
   return memory;
 }

@@ -17,6 +17,7 @@ public:
 
   DeviceKind kind() const override { return DeviceKind::Simulator; }
   std::string name() const override { return "gfx950 simulator"; }
+  Status check() const override;
 
   Result<uint64_t> allocate(size_t bytes) override;
   void free(uint64_t address) override;
