@@ -6,6 +6,7 @@
 #include "jit/kernel.h"
 #include "kernels/host/shuffle.h"
 #include "kernels/mxfp4_linear.h"
+#include "kernels/operand_buffers.h"
 #include "kernels/plan_choice.h"
 
 using namespace nereid;
@@ -95,13 +96,11 @@ void plan_by_estimate(benchmark::State &state) {
 /// Timing a launch of mxfp4_linear on the simulator, without computing it.
 void time_a_launch(benchmark::State &state, const ProblemSize &size) {
   const Device device = Device::simulator({.timing = sim::Timing::Only, .caches = sim::CacheState::Rotating});
-  const auto a = device.allocate<uint16_t>(size.m * size.k), c = device.allocate<uint16_t>(size.m * size.n);
-  const auto b = device.allocate<uint8_t>(host::shuffled_b_bytes(size.n, size.k)),
-             b_scales = device.allocate<uint8_t>(host::shuffled_scale_bytes(size.n, size.k));
-  if (!usable(state, a) || !usable(state, b) || !usable(state, b_scales) || !usable(state, c))
+  const auto buffers = OperandBuffers::allocate(device, size);
+  if (!usable(state, buffers))
     return;
   Mxfp4Linear linear(device);
-  const auto launch = [&] { return linear(device.stream(), {*a, *b, *b_scales, *c}, size); };
+  const auto launch = [&] { return linear(device.stream(), buffers->operands(), size); };
   if (!usable(state, launch())) // compiles
     return;
   for (auto _ : state)

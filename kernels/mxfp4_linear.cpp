@@ -4,8 +4,7 @@
 #include <fmt/format.h>
 
 #include "kernels/host/shuffle.h"
-#include "kernels/mxfp4_quant.h"
-#include "kernels/splitk_reduce.h"
+#include "kernels/linear_parts.h"
 
 namespace nereid::kernels {
 
@@ -80,6 +79,9 @@ Mxfp4Linear::make_state(const Stream &stream, const ProblemSize &size, const Gem
   auto state = std::make_unique<State>(stream);
   state->size = size;
   state->plan = plan;
+  NEREID_TRY(const LinearParts parts, LinearParts::of(plan, size));
+  state->quant = parts.quant.value_or(QuantConfig{});
+  state->reduce = parts.reduce.value_or(ReduceConfig{});
   if (plan.gemm.reduce != Reduce::None)
     NEREID_CHECK(allocate_for_splits(*state));
   if (plan.path == GemmPath::TwoPass)
@@ -91,10 +93,8 @@ Status Mxfp4Linear::allocate_for_splits(State &state) const {
   const auto &[tile, split_k, reduce] = state.plan.gemm;
   const int slices = reduce == Reduce::Atomic ? 1 : split_k;
   NEREID_TRY(state.sums, device_.allocate<f32>(state.size.m * state.size.n * slices));
-  if (!writes_bf16(reduce)) {
-    NEREID_TRY(state.reduce, reduce_kernel.complete({.split_k = slices}, state.size));
+  if (!writes_bf16(reduce))
     return {};
-  }
   NEREID_TRY(state.arrivals, device_.allocate<i32>(gemm_tiles(tile, state.size)));
   NEREID_CHECK(state.arrivals.fill(0));
   // They were zeroed on the default stream.
@@ -103,7 +103,6 @@ Status Mxfp4Linear::allocate_for_splits(State &state) const {
 
 Status Mxfp4Linear::allocate_for_two_passes(State &state) const {
   const auto &[m, n, k] = state.size;
-  NEREID_TRY(state.quant, quant_kernel.complete({.shuffled = true}, state.size));
   NEREID_TRY(state.a_codes, device_.allocate<u8>(m * k / 2));
   NEREID_TRY(state.a_scales, device_.allocate<u8>(host::shuffled_scale_bytes(m, k)));
   NEREID_CHECK(state.a_scales.fill(127));

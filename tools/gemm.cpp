@@ -58,7 +58,8 @@ void add_check(Outcome &outcome, const kernels::host::Operands &operands, const 
     return;
   }
   outcome.json["max_error"] = comparison->max_error;
-  outcome.text += fmt::format("max error {:.4g}\n", comparison->max_error);
+  outcome.text += fmt::format("max error {:.4g}, where {:.4g} is allowed\n", comparison->max_error,
+                              comparison->bound_of_max_error);
   if (comparison->passed())
     return;
   const Error wrong = nereid_error(fmt::format("{} of {} elements are outside the tolerance, the first is {}",
@@ -75,8 +76,8 @@ Outcome run(const CommonOptions &common, const GemmOptions &options) {
   NEREID_CHECK(kernels::plan_gemm(path, config, options.size));
   NEREID_TRY(const kernels::host::Operands operands, read_operands(options));
   const NamedFile inputs[] = {{"--a", options.a}, {"--b", options.b}, {"--b-scales", options.b_scales}};
-  const NamedFile output{"--out", options.out};
-  NEREID_CHECK(check_outputs({&output, 1}, inputs));
+  const NamedFile outputs[] = {{"--out", options.out}};
+  NEREID_CHECK(check_outputs(outputs, inputs));
   NEREID_TRY(const Device device, chosen_device(common));
 
   kernels::Mxfp4Linear linear(device);

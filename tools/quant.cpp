@@ -60,9 +60,9 @@ Outcome run(const CommonOptions &common, const QuantOptions &options) {
   NEREID_TRY(const kernels::QuantConfig config,
              kernels::quant_kernel.complete({.shuffled = options.shuffled, .path = path}, size));
   NEREID_TRY(const std::vector<uint8_t> input, read_file(options.in, size.m * size.k * 2, "bf16 [M,K]"));
-  const NamedFile input{"--in", options.in};
+  const NamedFile read[] = {{"--in", options.in}};
   const NamedFile outputs[] = {{"--out-q", options.out_q}, {"--out-scales", options.out_scales}};
-  NEREID_CHECK(check_outputs(outputs, {&input, 1}));
+  NEREID_CHECK(check_outputs(outputs, read));
   NEREID_TRY(const Device device, chosen_device(common));
 
   const Result<kernels::LaunchRecord> record = quantize(device, options, config, input);

@@ -58,8 +58,6 @@ Result<std::vector<GemmPath>> chosen_paths(const Options &options) {
   return paths;
 }
 
-constexpr std::string_view cache_names[] = {"cold", "warm", "rotating"};
-
 template <size_t n> size_t index_of(const std::string_view (&names)[n], const std::string &name) {
   return static_cast<size_t>(std::find(std::begin(names), std::end(names), name) - std::begin(names));
 }
@@ -84,7 +82,7 @@ Result<TuneReport> tune_shape(const Options &options, const Device &device, cons
   NEREID_TRY(const LinearTuning tuning, LinearTuning::make(device, size, paths, options.configs));
   TuneOptions tune_options = tuning.options();
   tune_options.mode = chosen_mode(options.mode);
-  tune_options.caches = static_cast<sim::CacheState>(index_of(cache_names, options.caches));
+  tune_options.caches = *sim::cache_state_named(options.caches);
   tune_options.table = options.table;
   tune_options.compile_seconds = options.compile_seconds;
   const std::string &key = tuning.request().key;
@@ -151,7 +149,7 @@ void add_tune(CLI::App &app, Invocation &invocation) {
       ->check(CLI::IsMember({"off", "model", "measure"}));
   add_path_option(*command, options->path);
   command->add_option("--caches", options->caches, "What they hold when a simulated launch starts")
-      ->check(CLI::IsMember({"cold", "warm", "rotating"}))
+      ->check(CLI::IsMember(sim::cache_state_names))
       ->capture_default_str();
   command
       ->add_option("--generated", options->configs.generated,

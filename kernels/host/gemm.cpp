@@ -87,8 +87,12 @@ Comparison compare(std::span<const uint16_t> result, std::span<const double> exa
       right = std::isnan(expected) ? std::isnan(got) : got == expected;
     } else if (std::isfinite(got)) {
       const double error = std::fabs(got - exact[i]);
-      comparison.max_error = std::max(comparison.max_error, error);
-      right = error <= absolute + relative * std::fabs(exact[i]);
+      const double bound = absolute + relative * std::fabs(exact[i]);
+      if (error > comparison.max_error || comparison.bound_of_max_error == 0) {
+        comparison.max_error = error;
+        comparison.bound_of_max_error = bound;
+      }
+      right = error <= bound;
     }
     if (!right) {
       ++comparison.wrong;

@@ -134,7 +134,7 @@ private:
     wave.next = ready.time + cost.wave_clocks;
     start_access(wave, cost, ready.time, phase);
     if (cost.barrier)
-      arrive(wave, phase);
+      arrive(wave);
     wave.advance();
   }
 
@@ -173,11 +173,9 @@ private:
     }
   }
 
-  void arrive(WaveReplay &wave, unsigned phase) {
+  void arrive(WaveReplay &wave) {
     Barrier &barrier = barriers_[wave.group];
     wave.at_barrier = true;
-    if (&wave == &waves_.front())
-      phases_[phase].steps += 1;
     barrier.last = std::max(barrier.last, wave.next);
     if (++barrier.arrived < barrier.waves)
       return;
