@@ -1,4 +1,5 @@
 // nereid gemm, quant and sample: files in, files out, and what they refuse.
+#include <filesystem>
 #include <cstring>
 
 #include <gtest/gtest.h>
@@ -262,6 +263,8 @@ TEST(QuantCommand, AFaultWhileTheKernelRanIsExitCode1) {
   unsetenv("NEREID_SIM_BUDGET");
   EXPECT_EQ(result.exit_code, 1) << result.err;
   EXPECT_NE(message_of(result).find("budget"), std::string::npos) << message_of(result);
+  EXPECT_FALSE(std::filesystem::exists(directory.path("q"))) << "an output that was not computed";
+  EXPECT_FALSE(std::filesystem::exists(directory.path("s")));
 }
 
 TEST(QuantCommand, OutputsThatCannotBothBeWrittenAreLeftAlone) {
@@ -277,4 +280,32 @@ TEST(QuantCommand, OutputsThatCannotBothBeWrittenAreLeftAlone) {
   EXPECT_NE(message_of(same).find("is asked for twice as an output"), std::string::npos);
   EXPECT_EQ(run(directory.path("no/where")).exit_code, 3);
   EXPECT_EQ(directory.read("q"), std::vector<uint8_t>{7});
+}
+
+TEST(Command, VariablesThatNoRunCanHaveAreUsageErrors) {
+  const GemmFiles files(4, 16, 32);
+  const std::vector<std::string> gemm = files.arguments({"--json"});
+  const std::vector<std::string> quant = {"quant",  "--m",   "4", "--k", "32", "--in", files.directory.path("a"),
+                                          "--out-q", files.directory.path("q"), "--out-scales",
+                                          files.directory.path("s"), "--device", "sim", "--json"};
+  const std::vector<std::string> demo = {"demo", "--only", "test", "--device", "sim", "--json"},
+                                 tune = {"tune", "--shape", "4,16,32", "--mode", "model", "--json"},
+                                 compile = {"compile", "splitk_reduce", "--json"};
+  struct Row {
+    const char *variable, *value;
+    std::vector<std::vector<std::string>> commands;
+  };
+  const Row rows[] = {{"NEREID_COMPILER", "Embedded", {gemm, quant, demo, tune, compile}},
+                      {"NEREID_CACHE_BYTES", "many", {gemm, quant, demo, tune, compile}},
+                      {"NEREID_SIM_BUDGET", "few", {gemm, quant, demo, tune}},
+                      {"NEREID_SIM_CHECKS", "some", {gemm, quant, demo, tune}}};
+  for (const auto &[variable, value, commands] : rows)
+    for (const std::vector<std::string> &command : commands) {
+      setenv(variable, value, /*overwrite=*/1);
+      const CommandResult result = run_command(command);
+      unsetenv(variable);
+      EXPECT_EQ(result.exit_code, 2) << variable << " " << command[0] << ": " << result.err;
+      EXPECT_NE(message_of(result).find(value), std::string::npos) << command[0] << message_of(result);
+    }
+  EXPECT_FALSE(std::filesystem::exists(files.directory.path("c")));
 }
