@@ -82,14 +82,12 @@ std::vector<RemarkCase> cases() {
        "mxfp4_grouped_gemm",
        "block_m=32,block_n=64,block_k=256,waves=4",
        {64, 2880, 512},
-       {split_loop, unbounded(RemarkKind::NotPipelined, "mx_tiles.cpp", "k"),
-        unbounded(RemarkKind::MaskBranches, "mx_tiles.cpp", "k"),
-        unbounded(RemarkKind::MaskBranches, "epilogues.h", "n")}},
+       {split_loop}},
       {"SplitkReduce",
        "splitk_reduce",
        "block_m=16,block_n=128,split_k=8,waves=4",
        {16, 2112, 7168},
-       {unbounded(RemarkKind::MaskBranches, "splitk_reduce.cpp", "n", 9)}},
+       {}},
   };
 }
 
