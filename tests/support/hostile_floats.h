@@ -32,7 +32,7 @@ public:
       std::fesetround(FE_TOWARDZERO);
       break;
     case Kind::Trap:
-      feenableexcept(FE_ALL_EXCEPT);
+      feenableexcept(trapped);
       break;
     }
   }
@@ -53,13 +53,14 @@ public:
     case Kind::RoundToZero:
       return std::fegetround() == FE_TOWARDZERO;
     case Kind::Trap:
-      return fegetexcept() == FE_ALL_EXCEPT;
+      return fegetexcept() == trapped;
     }
     return false;
   }
 
 private:
   static constexpr unsigned flush_bits = 0x8040; ///< FTZ and DAZ of MXCSR
+  static constexpr int trapped = FE_DIVBYZERO | FE_INVALID | FE_OVERFLOW | FE_UNDERFLOW;
   Kind kind_;
   std::fenv_t before_;
 };
