@@ -293,15 +293,15 @@ TEST(Remarks, ConversionsThroughLdsInALoopAreNamed) {
 ir::Function copied_row(int64_t of_x, int64_t of_z, int64_t of_pitch, int64_t of_n) {
   Lines b(4);
   const auto pointer = [&](const char *name, int64_t divisibility) {
-    return b.argument(ir::Type::pointer_to(Element::F32), name, false, divisibility);
+    return b.argument(ir::Type::pointer_to(Element::BF16), name, false, divisibility);
   };
   const auto number = [&](const char *name, int64_t divisibility) {
     return b.argument(ir::Type::scalar(Element::I32), name, false, divisibility);
   };
   ir::ValueId x = pointer("x", of_x), z = pointer("z", of_z);
   ir::ValueId pitch = number("pitch", of_pitch), n = number("n", of_n);
-  ir::ValueId i = b.arange(0, 1024), at = b.add(b.mul(b.program_id(0), pitch), i);
-  ir::ValueId mask = b.compare(Opcode::Lt, i, n);
+  ir::ValueId i = b.arange(0, 2048), at = b.add(b.mul(b.program_id(0), pitch), i);
+  ir::ValueId mask = b.binary(Opcode::Lt, i, n);
   b.at(30);
   ir::ValueId loaded = b.load(b.ptr_add(x, at), mask, {}, "");
   b.at(31);
@@ -311,10 +311,10 @@ ir::Function copied_row(int64_t of_x, int64_t of_z, int64_t of_pitch, int64_t of
 
 TEST(Remarks, NarrowAccessesNameTheArgumentsThatMatter) {
   EXPECT_FALSE(has_remark(copied_row(16, 16, 16, 16), RemarkKind::NarrowAccess));
-  const Remark of_x = only_remark(copied_row(4, 16, 16, 16), RemarkKind::NarrowAccess);
+  const Remark of_x = only_remark(copied_row(2, 16, 16, 16), RemarkKind::NarrowAccess);
   expect_at(of_x, 30);
-  expect_words(of_x, {"a lane moves 4 bytes at a time, not 16", "x may be no multiple of 16"});
-  const Remark of_z = only_remark(copied_row(16, 4, 16, 16), RemarkKind::NarrowAccess);
+  expect_words(of_x, {"a lane moves 2 bytes at a time, not 16", "x may be no multiple of 16"});
+  const Remark of_z = only_remark(copied_row(16, 2, 16, 16), RemarkKind::NarrowAccess);
   expect_at(of_z, 31);
   expect_words(of_z, {"z may be no multiple of 16"});
   for (const ir::Function &function : {copied_row(16, 16, 1, 16), copied_row(16, 16, 16, 1)}) {

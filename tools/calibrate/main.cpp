@@ -8,6 +8,7 @@
 #include <llvm/Support/FormatVariadic.h>
 #include <llvm/Support/raw_ostream.h>
 
+#include "base/output_file.h"
 #include "tools/calibrate/campaigns.h"
 #include "tools/calibrate/fit.h"
 #include "tools/calibrate/samples.h"
@@ -127,6 +128,10 @@ Result<Study> study(const Options &options) {
 Outcome run(const Options &options) {
   if (options.objects.empty() && !options.quick)
     return user_error("there are no code objects", "give --objects DIR, or --quick to count without them");
+  if (!options.profiles.empty()) {
+    const NamedFile output[] = {{"--profiles", options.profiles}}, input[] = {{"--times", options.times}};
+    NEREID_CHECK(check_outputs(output, input));
+  }
   const auto found = study(options);
   if (!found)
     return found.error();
