@@ -158,9 +158,8 @@ int replace(const std::string &path, std::string_view content, const std::option
   if (!create(file, target, options))
     return errno;
   file->remove_at_end(true);
-  if (!file->write(content) || (options.durable && !file->sync()) ||
-      (old && !file->take_permissions(*old)) || !file->finish() ||
-      rename(file->path().c_str(), target.c_str()) != 0)
+  if (!file->write(content) || (options.durable && !file->sync()) || (old && !file->take_permissions(*old)) ||
+      !file->finish() || rename(file->path().c_str(), target.c_str()) != 0)
     return errno;
   file->remove_at_end(false);
   return 0;

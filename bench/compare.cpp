@@ -33,8 +33,7 @@ struct Row {
 Result<Row> time_config(const Device &device, const OperandBuffers &operands, const ProblemSize &size,
                         GemmPath path, const Partial<GemmConfig> &config) {
   Mxfp4Linear linear(device);
-  NEREID_TRY(const LinearReport report,
-             linear(device.stream(), operands.operands(), size, path, config));
+  NEREID_TRY(const LinearReport report, linear(device.stream(), operands.operands(), size, path, config));
   Row row{report.path, config_text(report.gemm), 0, {}, {}};
   double longest = 0;
   for (const LaunchRecord &record : report.launches) {

@@ -154,8 +154,9 @@ BoundKernel bind_grouped(std::string_view name, const GroupedConfig &config, con
       problem.b_scales(b_scales, experts), problem.bf16_out(out), NumberArgument{"experts", int32_t{experts}},
       problem.n(), problem.k());
   if (experts < 1 || experts > config.experts)
-    bound.refuse(user_error(fmt::format("{}: {} experts, its config has experts={}", name, experts, config.experts),
-                            "Give 1 to experts of them, or a config with more"));
+    bound.refuse(
+        user_error(fmt::format("{}: {} experts, its config has experts={}", name, experts, config.experts),
+                   "Give 1 to experts of them, or a config with more"));
   return bound;
 }
 

@@ -94,8 +94,8 @@ void add_figures(Outcome &outcome, llvm::json::Object &object, const DemoShape &
   if (instructions)
     object["instructions"] = static_cast<int64_t>(*instructions);
   object["launches"] = launches_json(result.report.launches);
-  outcome.text += fmt::format("{:<9} {:<14} {:<9} {:<38} {:>8.1f} {:>14} {:>10.4g} {:>10.4g} {}\n", shape.kind,
-                              shape.size.text(), path, gemm_config_text(result.report), jit_ms,
+  outcome.text += fmt::format("{:<9} {:<14} {:<9} {:<38} {:>8.1f} {:>14} {:>10.4g} {:>10.4g} {}\n",
+                              shape.kind, shape.size.text(), path, gemm_config_text(result.report), jit_ms,
                               instructions ? std::to_string(*instructions) : std::string("-"),
                               result.comparison.max_error, result.comparison.bound_of_max_error,
                               result.comparison.passed() ? "pass" : "FAIL");

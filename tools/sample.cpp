@@ -37,10 +37,9 @@ Outcome run(const SampleOptions &options) {
   if (const std::error_code failure = llvm::sys::fs::create_directories(options.directory))
     return environment_error(fmt::format("cannot create {}: {}", options.directory, failure.message()));
   const kernels::host::Operands operands = kernels::host::random_operands(m, n, k, options.seed);
-  const SampleFile files[] = {
-      {options.directory + "/a.bin", bytes_of(operands.a)},
-      {options.directory + "/b.bin", bytes_of(operands.b)},
-      {options.directory + "/b_scales.bin", bytes_of(operands.b_scales)}};
+  const SampleFile files[] = {{options.directory + "/a.bin", bytes_of(operands.a)},
+                              {options.directory + "/b.bin", bytes_of(operands.b)},
+                              {options.directory + "/b_scales.bin", bytes_of(operands.b_scales)}};
   Outcome outcome;
   llvm::json::Array list;
   for (const SampleFile &file : files) {

@@ -55,8 +55,8 @@ LoopEmitter::Loop LoopEmitter::open(const ir::Op &op) {
   // A step that is not positive, which only the run can tell, makes no iteration.
   llvm::Value *is_step = builder_.CreateICmpSGT(
       loop.iterations.step, llvm::Constant::getNullValue(loop.iterations.step->getType()));
-  loop.iterations.any = builder_.CreateAnd(
-      builder_.CreateICmpSLT(loop.iterations.first, loop.iterations.last), is_step);
+  loop.iterations.any =
+      builder_.CreateAnd(builder_.CreateICmpSLT(loop.iterations.first, loop.iterations.last), is_step);
   CarriedValues initial;
   for (size_t i = 0; i < op.results.size(); ++i) {
     loop.layouts.push_back(assigned_layout(context_.plan, body.arguments[i + 1]));

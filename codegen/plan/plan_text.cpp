@@ -65,15 +65,16 @@ std::string Printer::location(const ir::Op &op) const {
 }
 
 void Printer::layouts() {
-  section("layouts: what each bit of the register, lane and wave number adds to an element's coordinates", [&] {
-    ir::for_each_op(function_, [&](const ir::Op &op, unsigned) {
-      for (ir::ValueId result : op.results)
-        layout(result);
-      for (const ir::Block &block : op.blocks)
-        for (ir::ValueId argument : block.arguments)
-          layout(argument);
-    });
-  });
+  section("layouts: what each bit of the register, lane and wave number adds to an element's coordinates",
+          [&] {
+            ir::for_each_op(function_, [&](const ir::Op &op, unsigned) {
+              for (ir::ValueId result : op.results)
+                layout(result);
+              for (const ir::Block &block : op.blocks)
+                for (ir::ValueId argument : block.arguments)
+                  layout(argument);
+            });
+          });
 }
 
 void Printer::layout(ir::ValueId value) {
@@ -148,15 +149,16 @@ void Printer::schedule(const PrefetchPlan &plan) {
 
 void Printer::schedule(const LdsPipeline &plan) {
   const LdsPipelineSchedule &schedule = plan.schedule;
-  append("LDS pipeline, {} buffers of {} bytes, accumulators in {}\n", schedule.buffers, plan.demand.lds_bytes,
-         schedule.accumulators_in_agprs ? "AGPRs" : "VGPRs");
+  append("LDS pipeline, {} buffers of {} bytes, accumulators in {}\n", schedule.buffers,
+         plan.demand.lds_bytes, schedule.accumulators_in_agprs ? "AGPRs" : "VGPRs");
   append("    an iteration's matrix instructions in {} groups, each before the LDS reads of the next; "
          "instruction order by {}\n",
          schedule.chunks, schedule.group_barriers ? "sched_group_barrier" : "sched_barrier");
   for (const PipelinedLoad &load : plan.loads)
     if (load.through_lds())
-      append("    {}: {} through LDS, {} async copies (global to LDS) of each wave, {} iterations ahead\n", location(*load.op),
-             function_.type(load.op->result()).text(), load.copies.first.size(), schedule.buffers);
+      append("    {}: {} through LDS, {} async copies (global to LDS) of each wave, {} iterations ahead\n",
+             location(*load.op), function_.type(load.op->result()).text(), load.copies.first.size(),
+             schedule.buffers);
     else
       append("    {}: {} to registers, {} loads of each lane, {} iterations ahead\n", location(*load.op),
              function_.type(load.op->result()).text(), load.groups.first.size(), schedule.load_distance());

@@ -10,8 +10,8 @@
 
 namespace nereid {
 
-/// What stands behind an allocation. The bytes stay for as long as somebody holds it, also when the allocation
-/// is freed meanwhile.
+/// What stands behind an allocation. The bytes stay for as long as somebody holds it, also when the
+/// allocation is freed meanwhile.
 class HostBacking {
 public:
   virtual ~HostBacking() = default;
@@ -26,7 +26,7 @@ struct HostAllocation {
   uint64_t address = 0; ///< as the kernel sees it
   uint64_t size = 0;    ///< bytes
   std::byte *data = nullptr;
-  std::string name = {}; ///< for messages; may be empty
+  std::string name = {};                     ///< for messages; may be empty
   std::shared_ptr<HostBacking> backing = {}; ///< null: the caller keeps the bytes, and all are written
 
   bool holds(uint64_t at, uint64_t bytes) const {
@@ -34,7 +34,8 @@ struct HostAllocation {
   }
 };
 
-/// The memory of a kernel that is interpreted: every access lies in one allocation, or is an error. Looking up from several threads is safe.
+/// The memory of a kernel that is interpreted: every access lies in one allocation, or is an error. Looking
+/// up from several threads is safe.
 class HostMemory {
 public:
   /// An empty allocation, one that overlaps another or that has no bytes on the host is an error (user).

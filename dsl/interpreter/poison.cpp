@@ -226,13 +226,12 @@ Error undefined_error(const Frame &frame, const ir::Op &op, uint32_t poison, std
   const UndefinedRead &read = frame.undefined_reads[poison & (computed_bit - 1)];
   const SourceLine &line = frame.launch.function.locations[read.location];
   const std::string element = Frame::element(*read.type, read.element);
-  return frame.error(
-      op,
-      fmt::format("memory that nothing has written {}: {}{} bytes at {:#x}{}{}", what,
-                  element.empty() ? "" : element + ", ", ir::byte_size(read.type->element), read.address,
-                  line.known() ? ", loaded at " + line.text() : "",
-                  argument_near(read.address, frame.launch.function, frame.launch.arguments)),
-      "Write the buffer before it is read, or mask the elements that do not exist");
+  return frame.error(op,
+                     fmt::format("memory that nothing has written {}: {}{} bytes at {:#x}{}{}", what,
+                                 element.empty() ? "" : element + ", ", ir::byte_size(read.type->element),
+                                 read.address, line.known() ? ", loaded at " + line.text() : "",
+                                 argument_near(read.address, frame.launch.function, frame.launch.arguments)),
+                     "Write the buffer before it is read, or mask the elements that do not exist");
 }
 
 Status observe(const Frame &frame, const ir::Op &op, size_t operand, std::string_view what, Use use,

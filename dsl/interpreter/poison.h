@@ -7,10 +7,10 @@
 namespace nereid::interpreter {
 
 /// Elements whose value the author cannot have meant: the result of an i32 overflow, which is looked for
-/// only where it may reach an address, of a division by zero, and what was loaded from memory that nothing has
-/// written. They are reported where they become observable, not where they arise, since a mask may remove
-/// them. A poison is the operation's location + 1, with a bit for a division; or, with another bit, the number
-/// of an UndefinedRead, and whether it went through arithmetic since.
+/// only where it may reach an address, of a division by zero, and what was loaded from memory that nothing
+/// has written. They are reported where they become observable, not where they arise, since a mask may remove
+/// them. A poison is the operation's location + 1, with a bit for a division; or, with another bit, the
+/// number of an UndefinedRead, and whether it went through arithmetic since.
 inline constexpr uint32_t division_bit = 1u << 31, undefined_bit = 1u << 30, computed_bit = 1u << 29;
 
 inline uint32_t overflow_poison(const ir::Op &op) { return op.location + 1; }

@@ -4,8 +4,8 @@
 
 namespace nereid::jit {
 
-/// While it lives, its thread builds a kernel and may hold locks of Nereid, LLVM, LLD or comgr. A process that
-/// another thread forks meanwhile has them locked for ever.
+/// While it lives, its thread builds a kernel and may hold locks of Nereid, LLVM, LLD or comgr. A process
+/// that another thread forks meanwhile has them locked for ever.
 class Building {
 public:
   Building();

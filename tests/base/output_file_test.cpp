@@ -32,8 +32,7 @@ protected:
     return {std::istreambuf_iterator<char>(file), {}};
   }
   size_t files() const {
-    return static_cast<size_t>(
-        std::distance(fs::directory_iterator(directory_), fs::directory_iterator()));
+    return static_cast<size_t>(std::distance(fs::directory_iterator(directory_), fs::directory_iterator()));
   }
   /// The message of outputs and inputs by name, with their owner; "" when they are right.
   std::string refused(const std::vector<std::string> &outputs, const std::vector<std::string> &inputs = {}) {
@@ -142,7 +141,8 @@ private:
 TEST_F(OutputFile, LeavesWhatWasThereWhenWritingFails) {
   put("old", "content");
   const std::string text_too_long(1 << 16, 'x');
-  for (const WriteOptions &options : {WriteOptions{}, WriteOptions{.durable = true, .temporary = path("t")}}) {
+  for (const WriteOptions &options :
+       {WriteOptions{}, WriteOptions{.durable = true, .temporary = path("t")}}) {
     const FileSizeLimit limit(1000);
     EXPECT_FALSE(write_file(path("old"), text_too_long, options).ok());
     EXPECT_FALSE(write_file(path("new"), text_too_long, options).ok());

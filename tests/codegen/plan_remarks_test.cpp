@@ -352,13 +352,14 @@ TEST(Plan, IsReadable) {
   const auto plan = plan_kernel(function);
   ASSERT_TRUE(plan) << plan.error().text();
   const std::string text = (*plan)->text();
-  for (const char *line : {"plan of kernel: 4 waves, wave_split n, without accumulation registers (AGPRs)\n",
-                           "\nlayouts: ", "bf16[64, 64] register: (0,1) (0,2) (0,4)",
-                           "(kernel.cpp:23): dot 64 x 64, 16x16x32", "waves: 1 along M, 4 along N\n",
-                           "(kernel.cpp:20): LDS pipeline, 3 buffers of ",
-                           "(kernel.cpp:21): bf16[64, 64] through LDS, 2 async copies (global to LDS) of each wave, 3 iterations "
-                           "ahead",
-                           "(kernel.cpp:22): bf16[64, 64] to registers", "\nremarks\n"})
+  for (const char *line :
+       {"plan of kernel: 4 waves, wave_split n, without accumulation registers (AGPRs)\n",
+        "\nlayouts: ", "bf16[64, 64] register: (0,1) (0,2) (0,4)", "(kernel.cpp:23): dot 64 x 64, 16x16x32",
+        "waves: 1 along M, 4 along N\n", "(kernel.cpp:20): LDS pipeline, 3 buffers of ",
+        "(kernel.cpp:21): bf16[64, 64] through LDS, 2 async copies (global to LDS) of each wave, 3 "
+        "iterations "
+        "ahead",
+        "(kernel.cpp:22): bf16[64, 64] to registers", "\nremarks\n"})
     EXPECT_NE(text.find(line), std::string::npos) << line << "\n" << text;
   EXPECT_EQ(text, (*plan_kernel(function))->text());
 }

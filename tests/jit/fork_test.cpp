@@ -55,7 +55,8 @@ ChildSaid launch_in_child() {
   const auto z = device.allocate<float>(256);
   const auto run = Kernel("fast", fast)(device.stream(), {1}, AddConfig{.block = 256}, *z);
   if (run)
-    return z->to_host().value() == std::vector<float>(256, 7.0F) ? ChildSaid::Right : ChildSaid::SomethingElse;
+    return z->to_host().value() == std::vector<float>(256, 7.0F) ? ChildSaid::Right
+                                                                 : ChildSaid::SomethingElse;
   const Error error = run.error();
   const bool expected = error.owner == Owner::Environment &&
                         error.message.find("forked while another thread compiled") != std::string::npos;

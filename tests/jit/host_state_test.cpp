@@ -30,8 +30,8 @@ std::vector<uint32_t> result_of(const Device &device, bool interpret, int progra
     x[i] = static_cast<float>(i) - 100.0F;
   const auto in = device.upload(x).value();
   const auto out = device.allocate<float>(x.size()).value();
-  const auto run =
-      Kernel("numbers", numbers).launch({interpret}, device.stream(), {programs}, AddConfig{.block = size}, in, out);
+  const auto run = Kernel("numbers", numbers)
+                       .launch({interpret}, device.stream(), {programs}, AddConfig{.block = size}, in, out);
   EXPECT_TRUE(run) << run.error().text();
   const std::vector<float> values = out.to_host().value();
   std::vector<uint32_t> bits(values.size());

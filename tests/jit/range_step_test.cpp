@@ -66,9 +66,9 @@ protected:
       data[i] = static_cast<uint16_t>(0x3f80 + (i % 3 << 7)); // 1, 2, 4
     const auto x = device.upload(data).value();
     auto z = device.upload(std::vector<float>(256, 42)).value();
-    NEREID_TRY(const LaunchInfo info, Kernel("loop", GetParam().body)
-                                          .launch({interpret}, device.stream(), {1}, GetParam().config, x, z,
-                                                  last, step));
+    NEREID_TRY(const LaunchInfo info,
+               Kernel("loop", GetParam().body)
+                   .launch({interpret}, device.stream(), {1}, GetParam().config, x, z, last, step));
     (void)info;
     return z.to_host();
   }

@@ -128,7 +128,8 @@ TEST(UndefinedCopies, StayUndefinedWhereTheyAreCopiedTo) {
   ASSERT_TRUE(run(copy, x, y)); // into what was all written
   const auto used = run(add_one, y, z);
   ASSERT_FALSE(used.ok());
-  EXPECT_NE(used.error().message.find("element [100], 4 bytes at "), std::string::npos) << used.error().message;
+  EXPECT_NE(used.error().message.find("element [100], 4 bytes at "), std::string::npos)
+      << used.error().message;
   EXPECT_FALSE(run(copy_and_use, x, z));
   ASSERT_TRUE(run(copy, device.upload(std::vector<int32_t>(size, 1)).value(), y));
   EXPECT_TRUE(run(add_one, y, z)) << "written again";

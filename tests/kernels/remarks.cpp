@@ -83,11 +83,7 @@ std::vector<RemarkCase> cases() {
        "block_m=32,block_n=64,block_k=256,waves=4",
        {64, 2880, 512},
        {split_loop}},
-      {"SplitkReduce",
-       "splitk_reduce",
-       "block_m=16,block_n=128,split_k=8,waves=4",
-       {16, 2112, 7168},
-       {}},
+      {"SplitkReduce", "splitk_reduce", "block_m=16,block_n=128,split_k=8,waves=4", {16, 2112, 7168}, {}},
   };
 }
 

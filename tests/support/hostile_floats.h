@@ -13,8 +13,8 @@ namespace nereid::test {
 class HostileFloats {
 public:
   enum class Kind { FlushDenormals, RoundUp, RoundToZero, Trap };
-  static constexpr std::initializer_list<Kind> kinds = {Kind::FlushDenormals, Kind::RoundUp, Kind::RoundToZero,
-                                                        Kind::Trap};
+  static constexpr std::initializer_list<Kind> kinds = {Kind::FlushDenormals, Kind::RoundUp,
+                                                        Kind::RoundToZero, Kind::Trap};
 
   explicit HostileFloats(Kind kind) : kind_(kind) {
     std::fegetenv(&before_);

@@ -63,10 +63,11 @@ TEST_P(ClosedStreams, FilesHoldWhatTheyShould) {
   EXPECT_TRUE(
       host::check_product(m, n, k, expected.a, expected.b, expected.b_scales, product).value().passed());
 
-  EXPECT_EQ(run_redirected(fmt::format("quant --m {} --k {} --in {}/a.bin --device sim --out-q {} --out-scales {}",
-                                       m, k, data, directory_.path("q"), directory_.path("s")),
-                           redirections()),
-            code_of_success());
+  EXPECT_EQ(
+      run_redirected(fmt::format("quant --m {} --k {} --in {}/a.bin --device sim --out-q {} --out-scales {}",
+                                 m, k, data, directory_.path("q"), directory_.path("s")),
+                     redirections()),
+      code_of_success());
   EXPECT_EQ(directory_.read("q").size(), static_cast<size_t>(m * k / 2));
   EXPECT_EQ(directory_.read("s").size(), static_cast<size_t>(m * k / 32));
 }

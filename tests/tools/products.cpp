@@ -1,6 +1,6 @@
 // nereid gemm, quant and sample: files in, files out, and what they refuse.
-#include <filesystem>
 #include <cstring>
+#include <filesystem>
 
 #include <gtest/gtest.h>
 
@@ -285,9 +285,20 @@ TEST(QuantCommand, OutputsThatCannotBothBeWrittenAreLeftAlone) {
 TEST(Command, VariablesThatNoRunCanHaveAreUsageErrors) {
   const GemmFiles files(4, 16, 32);
   const std::vector<std::string> gemm = files.arguments({"--json"});
-  const std::vector<std::string> quant = {"quant",  "--m",   "4", "--k", "32", "--in", files.directory.path("a"),
-                                          "--out-q", files.directory.path("q"), "--out-scales",
-                                          files.directory.path("s"), "--device", "sim", "--json"};
+  const std::vector<std::string> quant = {"quant",
+                                          "--m",
+                                          "4",
+                                          "--k",
+                                          "32",
+                                          "--in",
+                                          files.directory.path("a"),
+                                          "--out-q",
+                                          files.directory.path("q"),
+                                          "--out-scales",
+                                          files.directory.path("s"),
+                                          "--device",
+                                          "sim",
+                                          "--json"};
   const std::vector<std::string> demo = {"demo", "--only", "test", "--device", "sim", "--json"},
                                  tune = {"tune", "--shape", "4,16,32", "--mode", "model", "--json"},
                                  compile = {"compile", "splitk_reduce", "--json"};

@@ -95,10 +95,11 @@ TEST_F(SimRunRefusals, OutputsThatAreInputsOrEachOther) {
   std::filesystem::create_symlink(directory_.path("in"), directory_.path("link"));
   std::filesystem::create_hard_link(directory_.path("in"), directory_.path("hard"));
   const auto with_outputs = [&](std::string_view outputs) {
-    return run("k.hsaco", one_wave,
-               fmt::format(R"("kernel": "prime_counts", "buffers": {{"a": {{"file": "in"}}, "b": {{"size": 256}}}},
+    return run(
+        "k.hsaco", one_wave,
+        fmt::format(R"("kernel": "prime_counts", "buffers": {{"a": {{"file": "in"}}, "b": {{"size": 256}}}},
                               "values": [{{"buffer": "b"}}], "outputs": {{{}}})",
-                           outputs));
+                    outputs));
   };
   const std::pair<const char *, const char *> rows[] = {
       {R"("b": "in")", "is an input and an output, the input of buffers.a.file"},

@@ -3,8 +3,8 @@
 
 #include <atomic>
 #include <chrono>
-#include <optional>
 #include <mutex>
+#include <optional>
 
 #include <fmt/format.h>
 
