@@ -3,7 +3,6 @@
 #include "codegen/plan/narrow_access.h"
 
 #include <algorithm>
-#include <memory>
 
 #include "codegen/assign/memory_layout.h"
 
