@@ -11,6 +11,7 @@
 #include "jit/compile/large_stack.h"
 #include "jit/compile/stopwatch.h"
 #include "jit/dump.h"
+#include "jit/override.h"
 #include "jit/verify/compile_and_verify.h"
 
 namespace nereid::jit {
@@ -23,6 +24,19 @@ Result<Binary> compile(const Compiler &compiler, const ir::Function &function, s
   if (!compiled)
     dump_failed_if_asked(function, key);
   return compiled;
+}
+
+/// Says so where an edited file is taken for a kernel.
+Result<std::optional<Override>> find_override_if_asked(const ir::Function &function, std::string_view key,
+                                                       const Compiler &compiler, const DiskCache &disk) {
+  if (!overrides_asked_for())
+    return std::optional<Override>();
+  NEREID_TRY(std::optional<Override> edited,
+             on_large_stack([&] { return find_override(function, key, compiler, disk); }));
+  if (edited)
+    fmt::print(stderr, "nereid: kernel '{}': {} is taken in place of what the compiler makes\n",
+               function.name, edited->file);
+  return edited;
 }
 
 } // namespace
@@ -53,20 +67,30 @@ Result<std::shared_ptr<const CompiledKernel>> build_kernel(BuildRequest request,
                                     compiler->identity(), nereid_identity()});
   request.times.passes += watch.milliseconds();
 
-  const auto ready = [&](Binary binary, CacheLevel level) {
-    auto kernel = finish(std::make_shared<const Binary>(std::move(binary)), key, level);
+  const auto ready = [&](Binary binary, CacheLevel level, const std::string &own_key) {
+    auto kernel = finish(std::make_shared<const Binary>(std::move(binary)), own_key, level);
     dump_if_asked(*kernel);
     return kernel;
   };
+  NEREID_TRY(const std::optional<Override> edited,
+             find_override_if_asked(*request.function, key, *compiler, disk));
+  if (edited) {
+    NEREID_TRY(OverriddenKernel kernel, on_large_stack([&] {
+                 return build_override(*edited, request.function, *compiler, request.times);
+               }));
+    NEREID_CHECK(check_spills(request.function->name, kernel.binary.resources));
+    request.function = std::move(kernel.function);
+    return ready(std::move(kernel.binary), CacheLevel::None, override_key(key, *edited));
+  }
   if (std::optional<Binary> handed = PrecompiledKernels::find(key))
-    return ready(std::move(*handed), CacheLevel::None);
+    return ready(std::move(*handed), CacheLevel::None, key);
   if (std::optional<Binary> found = disk.find(key))
-    return ready(std::move(*found), CacheLevel::Disk);
+    return ready(std::move(*found), CacheLevel::Disk, key);
   NEREID_TRY(Binary compiled,
              on_large_stack([&] { return compile(*compiler, *request.function, key, request.times); }));
   NEREID_CHECK(check_spills(request.function->name, compiled.resources));
   disk.try_store(key, {request.function->name, request.config, specialization}, compiled);
-  return ready(std::move(compiled), CacheLevel::None);
+  return ready(std::move(compiled), CacheLevel::None, key);
 }
 
 } // namespace nereid::jit

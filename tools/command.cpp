@@ -1,6 +1,9 @@
 // What all subcommands share: --json, --device.
 #include "tools/command.h"
 
+#include "jit/cache/disk_cache.h"
+#include "jit/compile/compiler.h"
+
 namespace nereid::tools {
 
 CLI::App *add_command(CLI::App &app, Invocation &invocation, const std::string &name,
@@ -23,6 +26,12 @@ void add_device_option(CLI::App &command, Invocation &invocation) {
       ->capture_default_str();
 }
 
-Result<Device> chosen_device(const CommonOptions &options) { return Device::named(options.device); }
+Result<Device> chosen_device(const CommonOptions &options) {
+  // Said before the run, in which an error of the user's is a wrong result.
+  NEREID_CHECK(jit::chosen_compiler());
+  NEREID_CHECK(jit::DiskCache::from_environment());
+  NEREID_CHECK(check_simulator_environment());
+  return Device::named(options.device);
+}
 
 } // namespace nereid::tools

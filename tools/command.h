@@ -30,7 +30,8 @@ CLI::App *add_command(CLI::App &app, Invocation &invocation, const std::string &
 /// --device sim|hip|auto
 void add_device_option(CLI::App &command, Invocation &invocation);
 
-/// The device of --device.
+/// The device of --device. Errors: there is none; what the environment says of compiler, cache or simulator
+/// is none of its values (User).
 Result<Device> chosen_device(const CommonOptions &options);
 
 // Each adds one subcommand; the options live as long as the invocation's action.
@@ -43,6 +44,7 @@ void add_inspect(CLI::App &app, Invocation &invocation);
 void add_tune(CLI::App &app, Invocation &invocation);
 void add_tune_merge(CLI::App &tune, Invocation &invocation);
 void add_tune_import(CLI::App &tune, Invocation &invocation);
+void add_cache(CLI::App &app, Invocation &invocation);
 void add_doctor(CLI::App &app, Invocation &invocation);
 void add_sim(CLI::App &app, Invocation &invocation);
 

@@ -13,6 +13,9 @@ namespace nereid::tools {
 /// content.
 Result<std::vector<uint8_t>> read_file(const std::string &path, int64_t bytes, std::string_view what);
 
+/// The same of content that may have any size.
+Result<std::vector<uint8_t>> read_file(const std::string &path, std::string_view what);
+
 /// Whether files can be written, said before work is lost: each is opened, created where it is missing, and
 /// left as it is. Error (User): two are the same file, or one is an input; (Environment): one cannot be
 /// opened.

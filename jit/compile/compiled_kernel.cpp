@@ -1,6 +1,8 @@
 // What a kernel became, in every form that people and devices ask for.
 #include "jit/compile/compiled_kernel.h"
 
+#include <fmt/format.h>
+
 #include "codegen/plan/kernel_plan.h"
 #include "dsl/ir/printer.h"
 #include "jit/compile/compiler.h"
@@ -30,15 +32,22 @@ Result<std::string> CompiledKernel::plan() const {
 Result<std::vector<Remark>> CompiledKernel::remarks() const {
   return jit::on_large_stack([&]() -> Result<std::vector<Remark>> {
     NEREID_TRY(const auto plan, codegen::plan_kernel(*function_));
-    return plan->remarks();
+    std::vector<Remark> remarks = plan->remarks();
+    if (const std::string file = override_file(); !file.empty())
+      remarks.insert(
+          remarks.begin(),
+          {RemarkKind::Overridden, {}, 0, file + " is taken in place of what the compiler makes", ""});
+    return remarks;
   });
 }
 
 Result<std::string> CompiledKernel::llvm_ir() const {
+  NEREID_CHECK(check_stages());
   return jit::on_large_stack([&] { return jit::llvm_ir_text(jit::lowered(*function_, waits())); });
 }
 
 Result<std::string> CompiledKernel::isa() const {
+  NEREID_CHECK(check_stages());
   NEREID_TRY(const jit::Compiler *compiler, jit::chosen_compiler());
   return jit::on_large_stack([&] { return compiler->assembly(jit::lowered(*function_, waits())); });
 }
@@ -61,6 +70,20 @@ SharedBytes CompiledKernel::code_object() const {
 Resources CompiledKernel::resources() const { return binary_ ? binary_->resources : Resources(); }
 
 std::string CompiledKernel::compiler() const { return binary_ ? binary_->compiler : std::string(); }
+
+std::string CompiledKernel::override_file() const { return binary_ ? binary_->override_file : std::string(); }
+
+bool CompiledKernel::comes_from_ir() const {
+  const std::string file = override_file();
+  return file.empty() || file.ends_with(".ir");
+}
+
+Status CompiledKernel::check_stages() const {
+  if (comes_from_ir())
+    return {};
+  return user_error(fmt::format("the code of kernel '{}' comes from {}", name(), override_file()),
+                    "annotated_isa() disassembles it");
+}
 
 jit::Waits CompiledKernel::waits() const { return binary_ ? binary_->waits : jit::Waits::Counted; }
 

@@ -35,6 +35,9 @@ struct SimulatorOptions {
   sim::CacheState caches = sim::CacheState::Cold;
 };
 
+/// Error (User): NEREID_SIM_CHECKS or NEREID_SIM_BUDGET has a value that it cannot have.
+Status check_simulator_environment();
+
 class Device;
 
 /// A point in a stream, for timing. Copies share the event.

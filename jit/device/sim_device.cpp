@@ -192,3 +192,13 @@ std::shared_ptr<DeviceInterface> make_sim_device(const SimulatorOptions &options
 }
 
 } // namespace nereid::jit
+
+namespace nereid {
+
+Status check_simulator_environment() {
+  NEREID_CHECK(jit::checks_of({}));
+  NEREID_CHECK(jit::budget_of({}));
+  return {};
+}
+
+} // namespace nereid
