@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "dsl/ir/printer.h"
+#include "jit/cache/compile_once.h"
 #include "jit/cache/key.h"
 #include "jit/cache/precompiled.h"
 #include "jit/compile/compiler.h"
@@ -24,6 +25,10 @@ Result<Binary> compile(const Compiler &compiler, const ir::Function &function, s
   if (!compiled)
     dump_failed_if_asked(function, key);
   return compiled;
+}
+
+Obtained obtained(Binary binary, CacheLevel level) {
+  return {std::make_shared<const Binary>(std::move(binary)), level};
 }
 
 /// Says so where an edited file is taken for a kernel.
@@ -67,8 +72,8 @@ Result<std::shared_ptr<const CompiledKernel>> build_kernel(BuildRequest request,
                                     compiler->identity(), nereid_identity()});
   request.times.passes += watch.milliseconds();
 
-  const auto ready = [&](Binary binary, CacheLevel level, const std::string &own_key) {
-    auto kernel = finish(std::make_shared<const Binary>(std::move(binary)), own_key, level);
+  const auto ready = [&](const Obtained &code, const std::string &own_key) {
+    auto kernel = finish(code.binary, own_key, code.level);
     dump_if_asked(*kernel);
     return kernel;
   };
@@ -80,17 +85,21 @@ Result<std::shared_ptr<const CompiledKernel>> build_kernel(BuildRequest request,
                }));
     NEREID_CHECK(check_spills(request.function->name, kernel.binary.resources));
     request.function = std::move(kernel.function);
-    return ready(std::move(kernel.binary), CacheLevel::None, override_key(key, *edited));
+    return ready(obtained(std::move(kernel.binary), CacheLevel::None), override_key(key, *edited));
   }
   if (std::optional<Binary> handed = PrecompiledKernels::find(key))
-    return ready(std::move(*handed), CacheLevel::None, key);
-  if (std::optional<Binary> found = disk.find(key))
-    return ready(std::move(*found), CacheLevel::Disk, key);
-  NEREID_TRY(Binary compiled,
-             on_large_stack([&] { return compile(*compiler, *request.function, key, request.times); }));
-  NEREID_CHECK(check_spills(request.function->name, compiled.resources));
-  disk.try_store(key, {request.function->name, request.config, specialization}, compiled);
-  return ready(std::move(compiled), CacheLevel::None, key);
+    return ready(obtained(std::move(*handed), CacheLevel::None), key);
+  const auto find_or_compile = [&]() -> Result<Obtained> {
+    if (std::optional<Binary> found = disk.find(key))
+      return obtained(std::move(*found), CacheLevel::Disk);
+    NEREID_TRY(Binary compiled,
+               on_large_stack([&] { return compile(*compiler, *request.function, key, request.times); }));
+    NEREID_CHECK(check_spills(request.function->name, compiled.resources));
+    disk.try_store(key, {request.function->name, request.config, specialization}, compiled);
+    return obtained(std::move(compiled), CacheLevel::None);
+  };
+  NEREID_TRY(const Obtained code, obtain_once(key, find_or_compile));
+  return ready(code, key);
 }
 
 } // namespace nereid::jit

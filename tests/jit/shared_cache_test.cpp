@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include "jit/cache/disk_cache.h"
+#include "jit/cache/key.h"
 #include "tests/jit/sample_binary.h"
 #include "tests/jit/sample_kernels.h"
 #include "tests/jit/temporary_directory.h"
@@ -154,6 +155,81 @@ TEST(SharedCache, ADirectoryMayBeRemovedAtAnyMoment) {
   EXPECT_GT(stored, 0);
   EXPECT_TRUE(cache.store(key_of(0), info, sample_binary()));
   EXPECT_TRUE(cache.find(key_of(0)));
+}
+
+/// Launches from many threads at once; how many launches compiled, and how many read the disk.
+struct Levels {
+  std::atomic<int> none = 0, disk = 0, memory = 0;
+};
+
+void launch_numbered(const Device &device, int number, Levels &levels) {
+  const Buffer<float> x = device.allocate<float>(64).value(), z = device.allocate<float>(64).value();
+  const Kernel kernel("numbered_" + std::to_string(number), test::copy_unmasked);
+  const auto launched = kernel(device.stream(), {1}, test::AddConfig{.block = 64, .waves = 1}, x, z);
+  ASSERT_TRUE(launched) << launched.error().text();
+  switch (launched->cache) {
+  case CacheLevel::None:
+    ++levels.none;
+    break;
+  case CacheLevel::Disk:
+    ++levels.disk;
+    break;
+  case CacheLevel::Memory:
+    ++levels.memory;
+  }
+}
+
+TEST(SharedCache, TwentyFourThreadsCompileEachOfFiftyKernelsOnce) {
+  constexpr int threads = 24, kernels = 50;
+  ScopedEnvironment off("NEREID_CACHE_DIR", "off");
+  const Device device = Device::simulator({.threads = 1});
+  Levels levels;
+  std::vector<std::thread> running;
+  for (int thread = 0; thread < threads; ++thread)
+    running.emplace_back([&, thread] {
+      for (int i = 0; i < kernels; ++i)
+        launch_numbered(device, (i + thread * 7) % kernels, levels);
+    });
+  for (std::thread &thread : running)
+    thread.join();
+  EXPECT_EQ(levels.none, kernels);
+  EXPECT_EQ(levels.disk, 0);
+  EXPECT_EQ(levels.memory, (threads - 1) * kernels);
+}
+
+TEST(SharedCache, DevicesOfOneProcessCompileOnceTogether) {
+  constexpr int devices = 8, kernels = 6;
+  TemporaryDirectory directory;
+  ScopedEnvironment chosen("NEREID_CACHE_DIR", directory.path());
+  Levels levels;
+  std::vector<std::thread> running;
+  for (int thread = 0; thread < devices; ++thread)
+    running.emplace_back([&] {
+      const Device device = Device::simulator({.threads = 1});
+      for (int i = 0; i < kernels; ++i)
+        launch_numbered(device, i, levels);
+    });
+  for (std::thread &thread : running)
+    thread.join();
+  EXPECT_EQ(levels.none, kernels);
+  EXPECT_EQ(levels.disk + levels.memory, (devices - 1) * kernels);
+}
+
+TEST(SharedCache, CompilersAndVersionsDoNotMix) {
+  TemporaryDirectory directory;
+  const DiskCache cache(directory.path());
+  const KeyParts one{"kernel @k() {}",         "",       "", "amdgcn-amd-amdhsa--gfx950",
+                     "embedded LLVM 22.1.8 a", "0.1.0 x"};
+  KeyParts other_compiler = one, other_version = one;
+  other_compiler.compiler = "comgr 3 on LLVM 22 b";
+  other_version.version = "0.1.0 y";
+  int number = 0;
+  for (const KeyParts &parts : {one, other_compiler, other_version})
+    ASSERT_TRUE(cache.store(hash_key(parts), info, numbered(++number)));
+  EXPECT_EQ(directory.files(), 3u);
+  number = 0;
+  for (const KeyParts &parts : {one, other_compiler, other_version})
+    EXPECT_EQ(cache.find(hash_key(parts))->code_object, numbered(++number).code_object);
 }
 
 } // namespace
