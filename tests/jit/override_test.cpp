@@ -20,17 +20,17 @@ void thousand(const AddConfig &c, Ptr<i32> out) {
 }
 
 /// The first result of a run on a new device.
-struct Run {
+struct Launched {
   Result<LaunchInfo> info = user_error("not run");
   int first = 0;
   std::string log; ///< stderr
 };
 
-Run run() {
+Launched run() {
   const Device device = Device::simulator();
   const Buffer<int> out = device.allocate<int>(items).value();
   const Kernel kernel("thousand", thousand);
-  Run result;
+  Launched result;
   testing::internal::CaptureStderr();
   result.info = kernel(device.stream(), {1}, AddConfig{.block = items, .waves = 1}, out);
   result.log = testing::internal::GetCapturedStderr();
@@ -60,7 +60,7 @@ class Overrides : public testing::Test {
 protected:
   Overrides() {
     const ScopedEnvironment dump("NEREID_DUMP_DIR", directory_.path());
-    Run plain = run();
+    Launched plain = run();
     EXPECT_TRUE(plain.info) << plain.info.error().text();
     EXPECT_EQ(plain.first, 1000);
     key_ = plain.info->compiled->key();
@@ -73,12 +73,12 @@ protected:
   void edit(const std::string &extension, const std::string &from, const std::string &to) const {
     write(file(extension), replaced(content_of(file(extension)), from, to));
   }
-  Run run_overridden() const {
+  Launched run_overridden() const {
     const ScopedEnvironment chosen("NEREID_OVERRIDE_DIR", directory_.path());
     return run();
   }
   void expect_taken(const std::string &extension) const {
-    const Run edited = run_overridden();
+    const Launched edited = run_overridden();
     ASSERT_TRUE(edited.info) << edited.info.error().text();
     EXPECT_EQ(edited.first, 2000);
     EXPECT_EQ(edited.info->override_file(), file(extension));
@@ -92,7 +92,7 @@ protected:
     EXPECT_NE(remarks.front().message.find(file(extension)), std::string::npos);
     EXPECT_TRUE(edited.info->compiled->annotated_isa());
 
-    const Run plain = run();
+    const Launched plain = run();
     ASSERT_TRUE(plain.info);
     EXPECT_EQ(plain.first, 1000) << "the cache on disk has the plain kernel";
     EXPECT_EQ(plain.info->cache, CacheLevel::Disk);
@@ -102,7 +102,7 @@ protected:
   void expect_refused(const std::string &extension, const std::string &content, unsigned line,
                       const std::string &message) const {
     write(file(extension), content);
-    const Run edited = run_overridden();
+    const Launched edited = run_overridden();
     ASSERT_FALSE(edited.info);
     const Error &error = edited.info.error();
     EXPECT_EQ(error.owner, Owner::User) << error.text();
@@ -117,7 +117,7 @@ protected:
 };
 
 TEST_F(Overrides, FilesWithoutAnEditChangeNothing) {
-  const Run same = run_overridden();
+  const Launched same = run_overridden();
   ASSERT_TRUE(same.info);
   EXPECT_EQ(same.info->cache, CacheLevel::Disk);
   EXPECT_EQ(same.info->override_file(), "");
@@ -127,7 +127,7 @@ TEST_F(Overrides, FilesWithoutAnEditChangeNothing) {
 TEST_F(Overrides, TileIr) {
   edit(".ir", "bits = 1000", "bits = 2000");
   expect_taken(".ir");
-  const Run edited = run_overridden();
+  const Launched edited = run_overridden();
   EXPECT_NE(edited.info->compiled->ir().find("bits = 2000"), std::string::npos);
   EXPECT_TRUE(edited.info->compiled->isa());
 }
@@ -167,7 +167,8 @@ TEST_F(Overrides, DumpsOfAnOverriddenKernelLeaveTheFilesAlone) {
   edit(".ll", " 1000", " 2000");
   const std::string edited = content_of(file(".ll"));
   const ScopedEnvironment dump("NEREID_DUMP_DIR", directory_.path());
-  expect_taken(".ll");
+  EXPECT_EQ(run_overridden().first, 2000);
+  EXPECT_EQ(content_of(file(".ll")), edited);
 }
 
 TEST_F(Overrides, RefusesWhatIsNotOfItsLanguage) {
@@ -189,7 +190,7 @@ TEST_F(Overrides, RefusesWhatIsNotOfItsLanguage) {
 
 TEST_F(Overrides, RefusesADirectoryThatIsNone) {
   const ScopedEnvironment chosen("NEREID_OVERRIDE_DIR", file(".ir"));
-  const Run refused = run();
+  const Launched refused = run();
   ASSERT_FALSE(refused.info);
   EXPECT_EQ(refused.info.error().owner, Owner::User);
   EXPECT_EQ(refused.info.error().message,
@@ -199,7 +200,7 @@ TEST_F(Overrides, RefusesADirectoryThatIsNone) {
 TEST_F(Overrides, RefusesAFileThatIsNone) {
   std::filesystem::remove(file(".s"));
   std::filesystem::create_directory(file(".s"));
-  const Run refused = run_overridden();
+  const Launched refused = run_overridden();
   ASSERT_FALSE(refused.info);
   EXPECT_EQ(refused.info.error().message, file(".s") + " is not a regular file");
 }
