@@ -5,6 +5,7 @@
 #include <llvm/MC/TargetRegistry.h>
 #include <llvm/Support/CommandLine.h>
 
+#include "dsl/dsl.h"
 #include "jit/kernel.h"
 
 using namespace nereid;
