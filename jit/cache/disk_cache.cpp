@@ -20,8 +20,8 @@
 namespace nereid::jit {
 namespace {
 
-Error cannot(const std::string &what, const std::string &path) {
-  return environment_error(fmt::format("cannot {} {}: {}", what, path, llvm::sys::StrError()),
+Error cannot(const std::string &what, const std::string &path, int failure) {
+  return environment_error(fmt::format("cannot {} {}: {}", what, path, llvm::sys::StrError(failure)),
                            "Set NEREID_CACHE_DIR to a directory that can be written, or to off");
 }
 
@@ -51,16 +51,14 @@ constexpr const char *distrust_remedy =
     "Give it to this user and take the right to write from others (chmod o-w), or set NEREID_CACHE_DIR to "
     "another directory";
 
-/// Writes all of it to a new file. Error: errno's.
-bool write_new(int fd, const std::string &content) {
+/// Writes all of it to a file and closes that: 0, or what errno says.
+int write_and_close(int fd, const std::string &content) {
   llvm::raw_fd_ostream stream(fd, /*shouldClose=*/true);
   stream << content;
   stream.close();
   const std::error_code failed = stream.error();
   stream.clear_error();
-  if (failed)
-    errno = failed.value();
-  return !failed;
+  return failed.value();
 }
 
 } // namespace
@@ -124,14 +122,15 @@ Status DiskCache::store_file(std::string_view key, const std::string &content) c
                                "Set NEREID_CACHE_DIR to a directory that can be written, or to off");
     std::string temporary = fmt::format("{}/{}XXXXXX", directory_, unfinished_prefix);
     const int fd = mkstemp(temporary.data());
-    if (fd >= 0 && write_new(fd, content) && rename(temporary.c_str(), path(key).c_str()) == 0)
+    int failure = fd < 0 ? errno : write_and_close(fd, content);
+    if (failure == 0 && rename(temporary.c_str(), path(key).c_str()) != 0)
+      failure = errno;
+    if (failure == 0)
       break;
-    const Error error = cannot(fd < 0 ? "create a file in" : "write", fd < 0 ? directory_ : path(key));
-    const bool is_gone = errno == ENOENT;
     if (fd >= 0)
       unlink(temporary.c_str());
-    if (!is_gone || attempt == attempts)
-      return error;
+    if (failure != ENOENT || attempt == attempts)
+      return fd < 0 ? cannot("create a file in", directory_, failure) : cannot("write", path(key), failure);
   }
   bound_size(content.size());
   return {};

@@ -16,9 +16,8 @@ CompiledKernel::CompiledKernel(std::shared_ptr<const ir::Function> function, std
                                CacheLevel cache)
     : function_(std::move(function)), config_(std::move(config)), binary_(std::move(binary)),
       key_(std::move(key)), times_(times), cache_(cache) {
-  source_lines_.emplace_back();
-  ir::for_each_op(*function_,
-                  [&](const ir::Op &op, unsigned) { source_lines_.push_back(function_->location(op)); });
+  ops_.push_back(nullptr);
+  ir::for_each_op(*function_, [&](const ir::Op &op, unsigned) { ops_.push_back(&op); });
 }
 
 CompiledKernel::~CompiledKernel() = default;
@@ -88,7 +87,7 @@ Status CompiledKernel::check_stages() const {
 jit::Waits CompiledKernel::waits() const { return binary_ ? binary_->waits : jit::Waits::Counted; }
 
 SourceLine CompiledKernel::source_line(unsigned line) const {
-  return line < source_lines_.size() ? source_lines_[line] : SourceLine();
+  return line < ops_.size() && ops_[line] ? function_->location(*ops_[line]) : SourceLine();
 }
 
 unsigned CompiledKernel::line_at(uint64_t address) const {

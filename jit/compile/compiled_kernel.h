@@ -98,7 +98,7 @@ private:
   std::string key_;
   JitTimes times_;
   CacheLevel cache_;
-  std::vector<SourceLine> source_lines_; ///< by line of the canonical form
+  std::vector<const ir::Op *> ops_; ///< of function_, by line of the canonical form; null: none
 };
 
 } // namespace nereid

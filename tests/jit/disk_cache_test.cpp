@@ -114,13 +114,17 @@ TEST(DiskCache, AClockThatWentBackDoesNotRemoveTheFresh) {
   EXPECT_TRUE(small.find(key_of(8)));
 }
 
+void store_two_kernels_in(uint64_t bytes) {
+  TemporaryDirectory directory;
+  const DiskCache cache(directory.path(), bytes);
+  for (int kernel = 0; kernel < 2; ++kernel)
+    (void)cache.store(key_of(kernel), info, sample_binary());
+}
+
 TEST(DiskCache, SaysThatItsSizeIsBelowAFewKernels) {
   EXPECT_EXIT(
       {
-        TemporaryDirectory directory;
-        const DiskCache cache(directory.path(), 5000);
-        for (int kernel = 0; kernel < 2; ++kernel)
-          (void)cache.store(key_of(kernel), info, sample_binary());
+        store_two_kernels_in(5000);
         std::exit(0);
       },
       testing::ExitedWithCode(0),

@@ -178,16 +178,20 @@ TEST(HostileCache, AnotherUsersFilesAreNotUsed) {
   EXPECT_FALSE(cache.store(key, info, sample_binary()));
 }
 
+void use_an_open_directory() {
+  TemporaryDirectory directory;
+  const DiskCache cache(directory.path());
+  chmod(directory.path().c_str(), 0777);
+  for (int i = 0; i < 3; ++i) {
+    (void)cache.find(key);
+    cache.try_store(key, info, sample_binary());
+  }
+}
+
 TEST(HostileCache, DistrustIsSaidOnce) {
   EXPECT_EXIT(
       {
-        TemporaryDirectory directory;
-        const DiskCache cache(directory.path());
-        chmod(directory.path().c_str(), 0777);
-        for (int i = 0; i < 3; ++i) {
-          (void)cache.find(key);
-          cache.try_store(key, info, sample_binary());
-        }
+        use_an_open_directory();
         std::exit(0);
       },
       testing::ExitedWithCode(0),
