@@ -16,7 +16,7 @@ template <class A> struct DeviceMemoryOf {};
 template <class T> struct DeviceMemoryOf<Buffer<T>> {
   using Element = T;
   static ArgumentValue value(const Buffer<T> &b) {
-    return {ArgumentValue::Kind::Pointer, b.address(), b.device(), b.bytes()};
+    return {ArgumentValue::Kind::Pointer, b.address(), b.device()};
   }
 };
 template <class T> struct DeviceMemoryOf<DevicePointer<T>> {

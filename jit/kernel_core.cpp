@@ -43,26 +43,23 @@ private:
   std::string long_;
 };
 
-/// A fact as bytes; the common ones take one.
 struct BareFact {
   int64_t divisibility = 1;
   std::optional<int64_t> constant;
-  int64_t pointer_range = 0;
 };
 
+/// A fact as bytes; the common ones take one.
 void add_fact(KeyBytes &key, const BareFact &fact) {
-  const bool is_small = fact.pointer_range != 0;
   if (!fact.constant && fact.divisibility == 1)
-    return key.add(is_small ? 'r' : '0');
+    return key.add('0');
   if (!fact.constant && fact.divisibility == specialized_divisor)
-    return key.add(is_small ? 'D' : 'd');
+    return key.add('d');
   if (fact.constant == 1 && fact.divisibility == 1)
     return key.add('1');
   key.add('f');
   key.add(fact.divisibility);
   key.add(fact.constant.has_value());
   key.add(fact.constant.value_or(0));
-  key.add(fact.pointer_range);
 }
 
 BareFact bare_fact(const ArgumentValue &argument) {
@@ -70,10 +67,8 @@ BareFact bare_fact(const ArgumentValue &argument) {
     return {};
   const int64_t divisibility = argument.bits % specialized_divisor == 0 ? specialized_divisor : 1;
   switch (argument.kind) {
-  case ArgumentValue::Kind::Pointer: {
-    const bool is_small = argument.extent != 0 && argument.extent < uint64_t{1} << 31;
-    return {divisibility, std::nullopt, is_small ? 32 : 0};
-  }
+  case ArgumentValue::Kind::Pointer:
+    return {divisibility, std::nullopt};
   case ArgumentValue::Kind::I32:
   case ArgumentValue::Kind::I64:
     if (argument.bits == 1)
@@ -155,7 +150,7 @@ void record_build(const ReadyKernel &ready, LaunchInfo &info) {
 
 ArgumentFacts facts_of(const ArgumentValue &argument) {
   BareFact fact = bare_fact(argument);
-  return {.divisibility = fact.divisibility, .constant = fact.constant, .pointer_range = fact.pointer_range};
+  return {fact.divisibility, fact.constant};
 }
 
 KernelCore::KernelCore(std::string name, Trace trace, ConfigText config_text)
@@ -198,7 +193,7 @@ KernelCore::compile(ConfigView config, const std::vector<ArgumentFacts> &facts, 
   KeyBytes key;
   start_key(key, this, false, config);
   for (const ArgumentFacts &fact : facts)
-    add_fact(key, {fact.divisibility, fact.constant, fact.pointer_range});
+    add_fact(key, {fact.divisibility, fact.constant});
   DeviceInterface &interface = device.interface();
   NEREID_TRY(const ReadyKernel *ready, interface.kernels().find_or_build(key.view(), [&] {
     return build(config, facts, interface, false);

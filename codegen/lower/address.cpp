@@ -181,30 +181,6 @@ Address AddressEmitter::scalar_address(ir::ValueId pointer, const PrefetchPlan *
   return address;
 }
 
-std::optional<std::vector<Address>> AddressEmitter::in_small_buffer(ir::ValueId pointer,
-                                                                    const std::vector<Address> &addresses) {
-  const std::optional<ir::ValueId> argument = small_buffer_of(context_.plan.index, pointer);
-  if (!argument)
-    return std::nullopt;
-  llvm::Value *start = values_.scalar(*argument);
-  llvm::Type *i32 = builder_.getInt32Ty(), *i64 = builder_.getInt64Ty();
-  const auto narrow = [&](llvm::Value *part) { return builder_.CreateTrunc(part, i32); };
-  std::vector<Address> result;
-  // Parts may be anything; the sum, modulo 2^32, is where the element lies.
-  for (const Address &address : addresses) {
-    const Offset &offset = address.offset;
-    llvm::Value *sum = builder_.getInt32(static_cast<uint32_t>(offset.constant));
-    if (address.base != start)
-      sum = builder_.CreateAdd(sum, narrow(builder_.CreateSub(builder_.CreatePtrToInt(address.base, i64),
-                                                              builder_.CreatePtrToInt(start, i64))));
-    for (llvm::Value *part : {offset.uniform, offset.varying})
-      if (part)
-        sum = builder_.CreateAdd(sum, part->getType() == i32 ? part : narrow(part));
-    result.push_back({start, {sum, Offset::narrow_limit}});
-  }
-  return result;
-}
-
 Registers AddressEmitter::pointers(ir::ValueId pointer, const LinearLayout &layout,
                                    const PrefetchPlan *plan) {
   using Pair = std::pair<llvm::Value *, llvm::Value *>;

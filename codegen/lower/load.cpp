@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "codegen/lower/branches.h"
+#include "codegen/lower/buffer.h"
 #include "codegen/lower/device_access.h"
 #include "codegen/lower/llvm_types.h"
 #include "codegen/lower/memory.h"
@@ -23,8 +24,9 @@ std::optional<Registers> MemoryEmitter::issue_load(const ir::Op &op, const Prefe
   const LinearLayout &leaders = accesses.groups.leaders;
   const Registers masks = mask ? values_.get(*mask, leaders) : Registers();
   Registers vectors;
-  if (const auto accessed = buffers(pointer, leaders, masks, prefetch)) {
-    for (const BufferAccess &buffer : *accessed)
+  if (auto buffers = buffer_accesses(builder_, addresses_.addresses(pointer, leaders, prefetch.plan), masks,
+                                     prefetch.in_bounds)) {
+    for (const BufferAccess &buffer : *buffers)
       vectors.push_back(buffer_load(builder_, buffer, access_type(builder_, accesses.bytes),
                                     cache_policy(context_.plan, op)));
     return vectors;
@@ -34,20 +36,6 @@ std::optional<Registers> MemoryEmitter::issue_load(const ir::Op &op, const Prefe
   for (llvm::Value *address : addresses_.pointers(pointer, leaders, prefetch.plan))
     vectors.push_back(load_vector(op, accesses, address));
   return vectors;
-}
-
-/// Accesses through descriptors; nothing where they take pointers or branches.
-std::optional<std::vector<BufferAccess>> MemoryEmitter::buffers(ir::ValueId pointer,
-                                                                const LinearLayout &leaders,
-                                                                const Registers &masks,
-                                                                const Prefetch &prefetch) {
-  const std::vector<Address> addresses = addresses_.addresses(pointer, leaders, prefetch.plan);
-  if (auto accesses = buffer_accesses(builder_, addresses, masks, prefetch.in_bounds))
-    return accesses;
-  if (masks.empty() || prefetch.plan)
-    return std::nullopt;
-  const std::optional<std::vector<Address>> small = addresses_.in_small_buffer(pointer, addresses);
-  return small ? buffer_accesses(builder_, *small, masks, nullptr) : std::nullopt;
 }
 
 void MemoryEmitter::finish_load(const ir::Op &op, Registers vectors) {

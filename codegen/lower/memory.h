@@ -1,7 +1,6 @@
 #pragma once
 
 #include "codegen/lower/address.h"
-#include "codegen/lower/buffer.h"
 #include "codegen/lower/memory_access.h"
 
 namespace nereid::codegen {
@@ -30,8 +29,6 @@ public:
   void finish_load(const ir::Op &op, Registers vectors);
 
 private:
-  std::optional<std::vector<BufferAccess>> buffers(ir::ValueId pointer, const LinearLayout &leaders,
-                                                   const Registers &masks, const Prefetch &prefetch);
   Registers load_in_branches(const ir::Op &op);
   llvm::Value *load_vector(const ir::Op &op, const MemoryAccesses &accesses, llvm::Value *pointer);
   void define_loaded(const ir::Op &op, const Registers &vectors);

@@ -166,8 +166,7 @@ void Collector::note_round_trips(const LoopPlan &loop) {
 void Collector::note_mask(const ir::Op &op) {
   const bool is_load = op.opcode == ir::Opcode::Load;
   if ((!is_load && op.opcode != ir::Opcode::Store) || !mask_operand(op) ||
-      function_.type(op.operands[0]).rank() == 0 || pipelined_.count(&op) != 0 ||
-      small_buffer_of(plan_.index, op.operands[0]))
+      function_.type(op.operands[0]).rank() == 0 || pipelined_.count(&op) != 0)
     return;
   const LinearLayout &layout = is_load ? plan_.layouts.layout(op.result()) : plan_.layouts.writes.at(&op);
   const LinearLayout leaders = access_leaders(plan_.index, plan_.axes, op, layout);
