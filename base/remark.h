@@ -17,6 +17,7 @@ enum class RemarkKind {
   MaskBranches,      ///< the mask of a load or store became branches
   LdsRoundTrip,      ///< in a loop, a value goes through LDS to get to another layout
   CacheFences,       ///< release and acquire write back and invalidate the L2
+  Overridden,        ///< a file of NEREID_OVERRIDE_DIR is taken in place of what the compiler makes
 };
 
 /// "not pipelined", "mask branches", ...

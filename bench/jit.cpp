@@ -1,5 +1,10 @@
 // From a kernel to its binary, and the cost of a launch.
 #include <cstdlib>
+#include <fcntl.h>
+#include <filesystem>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <benchmark/benchmark.h>
 
@@ -67,6 +72,57 @@ void fused_gemm_to_binary(benchmark::State &state) {
   trace_to_binary(state, Kernel("mxfp4_gemm_fused", mxfp4_gemm_fused<bf16>), fused_config, 7);
 }
 
+/// A cache directory while it lives, in place of none.
+class CacheDirectory {
+public:
+  CacheDirectory() {
+    std::string name = std::filesystem::temp_directory_path() / "nereid-bench-XXXXXX";
+    path_ = mkdtemp(name.data());
+    setenv("NEREID_CACHE_DIR", path_.c_str(), 1);
+  }
+  ~CacheDirectory() {
+    setenv("NEREID_CACHE_DIR", "off", 1);
+    std::filesystem::remove_all(path_);
+  }
+
+private:
+  std::filesystem::path path_;
+};
+
+/// From the trace to a loaded kernel whose code is on disk.
+void disk_hit_vector_add(benchmark::State &state) {
+  const CacheDirectory cache;
+  trace_to_binary(state, Kernel("add", add), AddConfig{}, 4);
+}
+
+void disk_hit_fused_gemm(benchmark::State &state) {
+  const CacheDirectory cache;
+  trace_to_binary(state, Kernel("mxfp4_gemm_fused", mxfp4_gemm_fused<bf16>), fused_config, 7);
+}
+
+/// From the start of a process, through the disk cache, to the end of its first launch.
+void process_to_first_launch(benchmark::State &state) {
+  const CacheDirectory cache;
+  const auto launch = [] {
+    char program[] = NEREID_FIRST_LAUNCH;
+    char *const arguments[] = {program, nullptr};
+    pid_t child = 0;
+    int status = 0;
+    posix_spawn_file_actions_t quiet;
+    posix_spawn_file_actions_init(&quiet);
+    posix_spawn_file_actions_addopen(&quiet, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+    const bool ran = posix_spawn(&child, program, &quiet, nullptr, arguments, environ) == 0 &&
+                     waitpid(child, &status, 0) == child && status == 0;
+    posix_spawn_file_actions_destroy(&quiet);
+    return ran;
+  };
+  bool good = launch(); // compiles
+  for (auto _ : state)
+    good &= launch();
+  if (!good)
+    state.SkipWithError("the process failed");
+}
+
 void memory_cache_hit(benchmark::State &state) {
   const Device device = Device::simulator();
   const Kernel kernel("add", add);
@@ -114,6 +170,9 @@ BENCHMARK(trace_vector_add)->Unit(benchmark::kMicrosecond);
 BENCHMARK(trace_fused_gemm)->Unit(benchmark::kMicrosecond);
 BENCHMARK(vector_add_to_binary)->Unit(benchmark::kMillisecond);
 BENCHMARK(fused_gemm_to_binary)->Unit(benchmark::kMillisecond);
+BENCHMARK(disk_hit_vector_add)->Unit(benchmark::kMicrosecond);
+BENCHMARK(disk_hit_fused_gemm)->Unit(benchmark::kMicrosecond);
+BENCHMARK(process_to_first_launch)->Unit(benchmark::kMillisecond)->UseRealTime();
 BENCHMARK(memory_cache_hit)->Unit(benchmark::kNanosecond);
 BENCHMARK(launch_one_program)->Unit(benchmark::kMicrosecond);
 BENCHMARK(plan_by_estimate)->Unit(benchmark::kMillisecond);

@@ -49,8 +49,10 @@ void dump_if_asked(const CompiledKernel &kernel) {
     return;
   dump->write(".ir", kernel.ir());
   dump->write(".plan", kernel.plan());
-  dump->write(".ll", kernel.llvm_ir());
-  dump->write(".s", kernel.isa());
+  if (kernel.comes_from_ir()) {
+    dump->write(".ll", kernel.llvm_ir());
+    dump->write(".s", kernel.isa());
+  }
   const SharedBytes object = kernel.code_object();
   dump->write(".hsaco", std::string(object.begin(), object.end()));
 }

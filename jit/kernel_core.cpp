@@ -44,34 +44,37 @@ private:
   std::string long_;
 };
 
-/// A fact as bytes; the common ones take one.
-void add_fact(KeyBytes &key, int64_t divisibility, const std::optional<int64_t> &constant) {
-  if (!constant && divisibility == 1)
-    return key.add('0');
-  if (!constant && divisibility == specialized_divisor)
-    return key.add('d');
-  if (constant == 1 && divisibility == 1)
-    return key.add('1');
-  key.add('f');
-  key.add(divisibility);
-  key.add(constant.has_value());
-  key.add(constant.value_or(0));
-}
-
 struct BareFact {
   int64_t divisibility = 1;
   std::optional<int64_t> constant;
 };
 
+/// A fact as bytes; the common ones take one.
+void add_fact(KeyBytes &key, const BareFact &fact) {
+  if (!fact.constant && fact.divisibility == 1)
+    return key.add('0');
+  if (!fact.constant && fact.divisibility == specialized_divisor)
+    return key.add('d');
+  if (fact.constant == 1 && fact.divisibility == 1)
+    return key.add('1');
+  key.add('f');
+  key.add(fact.divisibility);
+  key.add(fact.constant.has_value());
+  key.add(fact.constant.value_or(0));
+}
+
 BareFact bare_fact(const ArgumentValue &argument) {
+  if (!argument.is_specialized)
+    return {};
+  const int64_t divisibility = argument.bits % specialized_divisor == 0 ? specialized_divisor : 1;
   switch (argument.kind) {
   case ArgumentValue::Kind::Pointer:
-    return {argument.bits % specialized_divisor == 0 ? specialized_divisor : 1, std::nullopt};
+    return {divisibility, std::nullopt};
   case ArgumentValue::Kind::I32:
   case ArgumentValue::Kind::I64:
     if (argument.bits == 1)
       return {1, 1};
-    return {argument.bits % specialized_divisor == 0 ? specialized_divisor : 1, std::nullopt};
+    return {divisibility, std::nullopt};
   case ArgumentValue::Kind::F32:
     break;
   }
@@ -194,7 +197,7 @@ KernelCore::compile(ConfigView config, const std::vector<ArgumentFacts> &facts, 
   KeyBytes key;
   start_key(key, this, false, config);
   for (const ArgumentFacts &fact : facts)
-    add_fact(key, fact.divisibility, fact.constant);
+    add_fact(key, {fact.divisibility, fact.constant});
   DeviceInterface &interface = device.interface();
   NEREID_TRY(const ReadyKernel *ready, interface.kernels().find_or_build(key.view(), [&] {
     return build(config, facts, interface, false);
@@ -210,10 +213,8 @@ Result<LaunchInfo> KernelCore::launch(const LaunchOptions &options, const Stream
   const bool interpret = options.interpret.value_or(interpret_by_environment());
   KeyBytes key;
   start_key(key, this, interpret, config);
-  for (const ArgumentValue &argument : arguments) {
-    BareFact fact = bare_fact(argument);
-    add_fact(key, fact.divisibility, fact.constant);
-  }
+  for (const ArgumentValue &argument : arguments)
+    add_fact(key, bare_fact(argument));
 
   LaunchInfo info;
   info.grid = grid;

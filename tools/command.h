@@ -46,6 +46,7 @@ void add_inspect(CLI::App &app, Invocation &invocation);
 void add_tune(CLI::App &app, Invocation &invocation);
 void add_tune_merge(CLI::App &tune, Invocation &invocation);
 void add_tune_import(CLI::App &tune, Invocation &invocation);
+void add_cache(CLI::App &app, Invocation &invocation);
 void add_doctor(CLI::App &app, Invocation &invocation);
 void add_sim(CLI::App &app, Invocation &invocation);
 

@@ -13,6 +13,9 @@ namespace nereid::tools {
 /// content.
 Result<std::vector<uint8_t>> read_file(const std::string &path, int64_t bytes, std::string_view what);
 
+/// The same of content that may have any size.
+Result<std::vector<uint8_t>> read_file(const std::string &path, std::string_view what);
+
 /// The bytes of a matrix, as write_file takes them.
 template <class T> std::string_view bytes_of(const std::vector<T> &data) {
   return {reinterpret_cast<const char *>(data.data()), data.size() * sizeof(T)};

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "tools/outcome.h"
+
 namespace nereid::tools {
 
 using llvm::json::Array;
@@ -30,6 +32,8 @@ Object launch_json(const kernels::LaunchRecord &record) {
                 {"jit_ms", jit_json(info.jit)},
                 {"cache", llvm::StringRef(name_of(info.cache)).str()},
                 {"resources", jit::resources_json(info.resources())}};
+  if (const std::string file = info.override_file(); !file.empty())
+    object["override"] = json_string(file);
   if (info.instructions)
     object["instructions"] = instructions_json(*info.instructions);
   return object;

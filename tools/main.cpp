@@ -26,6 +26,7 @@ constexpr const char *footer = R"(Examples:
   nereid compile mxfp4_gemm_fused --config block_m=16,block_n=64,split_k=8 --shape 16,2112,7168 --emit isa
   nereid inspect mxfp4_quant --shape 256,0,3072
   nereid tune --shape 16,2112,7168 --table tables
+  nereid cache stat
   nereid doctor
   nereid sim run launch.json
 
@@ -118,6 +119,7 @@ int main(int argc, char **argv) {
   add_compile(app, invocation);
   add_inspect(app, invocation);
   add_tune(app, invocation);
+  add_cache(app, invocation);
   add_doctor(app, invocation);
   add_sim(app, invocation);
 

@@ -71,6 +71,7 @@ struct LaunchInfo {
   std::string config() const;            ///< "block=1024,waves=4"
   std::array<uint32_t, 3> block() const; ///< work-items of a workgroup: 64 times the waves, 1, 1
   Resources resources() const;           ///< all zero when interpreted
+  std::string override_file() const;     ///< CompiledKernel::override_file
 };
 
 } // namespace nereid

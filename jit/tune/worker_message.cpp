@@ -82,10 +82,10 @@ std::optional<Result<BinariesByKey>> read_worker_message(std::string_view bytes)
     return parts->size() == 7 ? std::optional(Result<BinariesByKey>(read_error(*parts))) : std::nullopt;
   BinariesByKey binaries;
   for (size_t i = 1; i + 2 < parts->size(); i += 2) {
-    std::optional<Binary> binary = read_kernel_file((*parts)[i + 1], (*parts)[i]);
-    if (!binary)
+    Result<KernelFile> file = read_kernel_file((*parts)[i + 1], (*parts)[i]);
+    if (!file)
       return std::nullopt;
-    binaries.emplace((*parts)[i], std::move(*binary));
+    binaries.emplace((*parts)[i], std::move(file->binary));
   }
   return binaries;
 }

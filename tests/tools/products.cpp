@@ -267,6 +267,30 @@ TEST(QuantCommand, AFaultWhileTheKernelRanIsExitCode1) {
   EXPECT_FALSE(std::filesystem::exists(directory.path("s")));
 }
 
+TEST(QuantCommand, AValueThatTheEnvironmentCannotHaveIsExitCode2) {
+  const WorkDirectory directory;
+  directory.write("in", std::vector<uint16_t>(64));
+  directory.write("b", std::vector<uint8_t>(256));
+  directory.write("scales", std::vector<uint8_t>(2048, 127));
+  const std::vector<std::string> commands[] = {
+      {"quant", "--m", "2", "--k", "32", "--in", directory.path("in"), "--out-q", directory.path("q"),
+       "--out-scales", directory.path("s"), "--device", "sim", "--json"},
+      {"gemm", "--m", "2", "--n", "16", "--k", "32", "--a", directory.path("in"), "--b", directory.path("b"),
+       "--b-scales", directory.path("scales"), "--out", directory.path("c"), "--device", "sim", "--json"}};
+  const std::pair<const char *, const char *> values[] = {{"NEREID_SIM_BUDGET", "many"},
+                                                          {"NEREID_SIM_CHECKS", "everything"},
+                                                          {"NEREID_COMPILER", "Embedded"},
+                                                          {"NEREID_CACHE_BYTES", "0"}};
+  for (const std::vector<std::string> &command : commands)
+    for (const auto &[variable, value] : values) {
+      setenv(variable, value, /*overwrite=*/1);
+      const CommandResult result = run_command(command);
+      unsetenv(variable);
+      EXPECT_EQ(result.exit_code, 2) << command.front() << " " << variable << "\n" << result.err;
+      EXPECT_NE(message_of(result).find(value), std::string::npos) << message_of(result);
+    }
+}
+
 TEST(QuantCommand, OutputsThatCannotBothBeWrittenAreLeftAlone) {
   const WorkDirectory directory;
   directory.write("in", std::vector<uint16_t>(64));
