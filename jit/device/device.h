@@ -60,8 +60,8 @@ public:
   Status synchronize() const;
   /// An event after everything queued so far. Error (User): the stream is being captured.
   Result<Event> record() const;
-  /// What is queued here from now on comes after the event. Errors (User): the event is of another device; the
-  /// stream is being captured.
+  /// What is queued here from now on comes after the event. Errors (User): the event is of another device;
+  /// the stream is being captured.
   Status wait(const Event &event) const;
   Device device() const;
 
@@ -74,7 +74,8 @@ public:
 
   /// A buffer of the device's pool for what is queued here from now on, its contents undefined. When it is
   /// destroyed, the memory goes back to the pool after what is queued here by then: neither waits. Other
-  /// streams have to be ordered by events. Errors: as of Device::allocate; the stream is being captured (User).
+  /// streams have to be ordered by events. Errors: as of Device::allocate; the stream is being captured
+  /// (User).
   template <class T> Result<Buffer<T>> allocate(size_t count) const {
     NEREID_TRY(jit::Allocation memory, allocate_memory(count, sizeof(T)));
     return Buffer<T>(std::move(memory));
@@ -144,8 +145,8 @@ public:
     return buffer;
   }
 
-  /// A buffer of memory that somebody else owns and frees after the last use of it. Errors (User): null; on the
-  /// simulator, memory that is not within one of its buffers.
+  /// A buffer of memory that somebody else owns and frees after the last use of it. Errors (User): null; on
+  /// the simulator, memory that is not within one of its buffers.
   template <class T> Result<Buffer<T>> external_buffer(const void *memory, size_t count) const {
     NEREID_TRY(jit::Allocation range, external_memory(memory, count, sizeof(T)));
     return Buffer<T>(std::move(range));

@@ -15,7 +15,6 @@
 #include "jit/cache/kernel_cache.h"
 #include "jit/device/argument_value.h"
 #include "jit/device/device.h"
-#include "jit/device/device.h"
 #include "jit/device/launch.h"
 
 namespace nereid::jit {

@@ -29,8 +29,8 @@ public:
   Status launch(const Stream &stream) const;
 
   /// Takes over what `other` does, which costs less than to instantiate `other`: a graph with the same
-  /// operations in the same order, whose kernels, grids, arguments and addresses may differ. Launches that are
-  /// queued already keep what they had. Error (User): other operations; this graph is as before then.
+  /// operations in the same order, whose kernels, grids, arguments and addresses may differ. Launches that
+  /// are queued already keep what they had. Error (User): other operations; this graph is as before then.
   Status update(const Graph &other) const;
 
 private:
