@@ -165,13 +165,14 @@ public:
                          size_t from_first = 0) {
     return memory_.copy_async(stream, {first, count, sizeof(T)}, from.memory_, from_first);
   }
-  /// Sets every element in the order of a stream.
-  Status fill_async(const Stream &stream, const T &value) {
+  /// Sets every element in the order of a stream, or `count` from element `first` on.
+  Status fill_async(const Stream &stream, const T &value) { return fill_async(stream, value, 0, size()); }
+  Status fill_async(const Stream &stream, const T &value, size_t first, size_t count) {
     static_assert(sizeof(T) == 1 || sizeof(T) == 2 || sizeof(T) == 4,
                   "devices fill with values of 1, 2 or 4 bytes");
     uint32_t pattern = 0;
     std::memcpy(&pattern, &value, sizeof(T));
-    return memory_.fill_async(stream, {0, size(), sizeof(T)}, pattern);
+    return memory_.fill_async(stream, {first, count, sizeof(T)}, pattern);
   }
 
 private:

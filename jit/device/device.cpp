@@ -130,6 +130,8 @@ Status Stream::synchronize() const {
 
 Result<bool> Stream::is_capturing() const { return device_->is_capturing(state()); }
 
+bool Stream::keep(std::shared_ptr<const void> what) const { return state_ && state_->keep(std::move(what)); }
+
 Status Stream::wait(const Event &event) const {
   if (event.state_->device() != device_.get())
     return user_error("a stream was to wait for an event of another device",

@@ -71,6 +71,9 @@ public:
   Result<Graph> capture(const std::function<Status()> &work) const;
   /// Whether it is being captured, by capture() or by the owner of an external stream.
   Result<bool> is_capturing() const;
+  /// Within capture(): the graph shares `what`, for work whose memory the caller does not own. False outside
+  /// of it, and in a capture of somebody else.
+  bool keep(std::shared_ptr<const void> what) const;
 
   /// A buffer of the device's pool for what is queued here from now on, its contents undefined. When it is
   /// destroyed, the memory goes back to the pool after what is queued here by then: neither waits. Other
