@@ -237,7 +237,8 @@ Result<jit::Allocation> Device::external_memory(const void *memory, size_t count
   NEREID_TRY(const size_t bytes, jit::byte_count(count, element));
   const auto address = reinterpret_cast<uint64_t>(memory);
   if (!memory && bytes)
-    return user_error("external memory of " + std::to_string(bytes) + " bytes is null");
+    return user_error("external memory of " + std::to_string(bytes) + " bytes is null",
+                      "Give the address that the device has it at");
   if (bytes)
     NEREID_CHECK(interface_->check_memory(address, bytes));
   return jit::Allocation(interface_, address, bytes, jit::Allocation::Source::External);

@@ -108,7 +108,8 @@ Status Graph::update(const Graph &other) const {
   if (content_ == other.content_)
     return {};
   if (content_->device != other.content_->device)
-    return user_error("a graph cannot be updated with one of another device");
+    return user_error("a graph was to be updated with one of another device",
+                      "Capture both on streams of one device");
   NEREID_CHECK(content_->state->update(*other.content_->state));
   const std::scoped_lock lock(content_->mutex, other.content_->mutex);
   content_->kept = other.content_->kept;
