@@ -32,12 +32,13 @@ private:
                            [](const auto &test) { return std::string(test.param); })
 
 /// The message of a status that has to be an error of the user.
-#define EXPECT_USER_ERROR(status, text)                                                                      \
+#define EXPECT_USER_ERROR(status, expected)                                                                  \
   do {                                                                                                       \
     const auto &nereid_status = (status);                                                                    \
     ASSERT_FALSE(nereid_status.ok());                                                                        \
     EXPECT_EQ(nereid_status.error().owner, Owner::User) << nereid_status.error().text();                     \
-    EXPECT_NE(nereid_status.error().message.find(text), std::string::npos) << nereid_status.error().text();  \
+    EXPECT_NE(nereid_status.error().message.find(expected), std::string::npos)                               \
+        << nereid_status.error().text();                                                                     \
     EXPECT_FALSE(nereid_status.error().remedy.empty()) << nereid_status.error().text();                      \
   } while (false)
 
