@@ -110,7 +110,7 @@ Error HipDevice::without_memory(size_t bytes) const {
 Result<uint64_t> HipDevice::allocate(size_t bytes) {
   const CurrentGpu current(api_, index_);
   const auto doing = [&] { return fmt::format("allocating {} bytes", bytes); };
-  NEREID_CHECK(api_.check(current.code(), "hipSetDevice", doing));
+  NEREID_CHECK(current.check(doing));
   void *memory = nullptr;
   const int code = api_.hipMalloc(&memory, std::max<size_t>(bytes, 1));
   NEREID_CHECK(api_.check(code == hip_out_of_memory ? 0 : code, "hipMalloc", doing));
@@ -122,8 +122,12 @@ Result<uint64_t> HipDevice::allocate(size_t bytes) {
 }
 
 void HipDevice::free(uint64_t address) {
-  if (!HipApi::is_gone())
-    (void)call([] { return ""; }, "hipFree", api_.hipFree, pointer(address));
+  if (HipApi::is_gone())
+    return;
+  // Nothing can be done about an error, nor does a wrong current device keep it from being freed.
+  const CurrentGpu current(api_, index_);
+  if (api_.hipFree(pointer(address)))
+    (void)api_.hipGetLastError();
 }
 
 Result<void *> HipDevice::pool() {
@@ -150,7 +154,7 @@ Result<uint64_t> HipDevice::allocate_in_order(StreamState *stream, size_t bytes)
   NEREID_TRY(void *const from, pool());
   const CurrentGpu current(api_, index_);
   const auto doing = [&] { return fmt::format("allocating {} bytes of the pool", bytes); };
-  NEREID_CHECK(api_.check(current.code(), "hipSetDevice", doing));
+  NEREID_CHECK(current.check(doing));
   void *memory = nullptr;
   const int code = api_.hipMallocFromPoolAsync(&memory, std::max<size_t>(bytes, 1), from, hip_stream(stream));
   NEREID_CHECK(api_.check(code == hip_out_of_memory ? 0 : code, "hipMallocFromPoolAsync", doing));
@@ -162,8 +166,14 @@ Result<uint64_t> HipDevice::allocate_in_order(StreamState *stream, size_t bytes)
 }
 
 void HipDevice::free_in_order(StreamState *stream, uint64_t address) {
-  if (!HipApi::is_gone())
-    (void)call([] { return ""; }, "hipFreeAsync", api_.hipFreeAsync, pointer(address), hip_stream(stream));
+  if (HipApi::is_gone())
+    return;
+  // A capture would take the free as work to be repeated.
+  if (const Result<bool> capturing = is_capturing(stream); capturing && *capturing)
+    return free(address);
+  const CurrentGpu current(api_, index_);
+  if (api_.hipFreeAsync(pointer(address), hip_stream(stream)))
+    (void)api_.hipGetLastError();
 }
 
 Result<PoolUse> HipDevice::pool_use() {
@@ -273,7 +283,7 @@ Status HipDevice::enable_access(const DeviceInterface &peer) {
   const auto doing = [&] { return fmt::format("access of GPU {} to GPU {}", index_, owner.index_); };
   {
     const CurrentGpu current(api_, index_);
-    NEREID_CHECK(api_.check(current.code(), "hipSetDevice", doing));
+    NEREID_CHECK(current.check(doing));
     const int code = api_.hipDeviceEnablePeerAccess(owner.index_, 0);
     if (code == hip_peer_access_already_enabled)
       (void)api_.hipGetLastError();

@@ -18,7 +18,7 @@ template <class Doing, class... P, class... A>
 Status hip_call(const HipApi &api, int index, const Doing &doing, const char *name, int (*function)(P...),
                 A... arguments) {
   const CurrentGpu current(api, index);
-  NEREID_CHECK(api.check(current.code(), "hipSetDevice", doing));
+  NEREID_CHECK(current.check(doing));
   return api.check(function(static_cast<P>(arguments)...), name, doing);
 }
 
