@@ -7,6 +7,7 @@
 
 #include <benchmark/benchmark.h>
 
+#include "dsl/dsl.h"
 #include "jit/device/hip_api.h"
 #include "jit/kernel.h"
 
