@@ -32,8 +32,8 @@ public:
 
 class HipEvent : public EventState {
 public:
-  HipEvent(const DeviceInterface &device, const HipApi &api, int index, void *event)
-      : EventState(device), handle(api, index, event, api.hipEventDestroy), api_(api), index_(index) {}
+  HipEvent(const HipApi &api, int index, void *event)
+      : handle(api, index, event, api.hipEventDestroy), api_(api), index_(index) {}
   Result<double> milliseconds_until(const EventState &later) const override {
     const auto doing = [] { return "the time between two events"; };
     void *end = static_cast<const HipEvent &>(later).handle.get();
@@ -338,7 +338,7 @@ Result<std::shared_ptr<EventState>> HipDevice::record(StreamState *stream) {
   const auto doing = [] { return "recording an event"; };
   void *event = nullptr;
   NEREID_CHECK(call(doing, "hipEventCreate", api_.hipEventCreate, &event));
-  auto state = std::make_shared<HipEvent>(*this, api_, index_, event);
+  auto state = std::make_shared<HipEvent>(api_, index_, event);
   NEREID_CHECK(call(doing, "hipEventRecord", api_.hipEventRecord, event, hip_stream(stream)));
   return std::shared_ptr<EventState>(std::move(state));
 }
