@@ -292,15 +292,16 @@ Status HipDevice::enable_access(const DeviceInterface &peer) {
   }
   NEREID_CHECK(owner.share_pool(index_));
   const std::lock_guard lock(mutex_);
-  accessed_.insert(&peer);
+  accessed_.insert(owner.index_);
   return {};
 }
 
 bool HipDevice::has_access(const DeviceInterface &peer) const {
-  if (&peer == this)
-    return true;
+  if (peer.kind() != DeviceKind::Hip)
+    return false;
+  const int owner = static_cast<const HipDevice &>(peer).index_;
   const std::lock_guard lock(mutex_);
-  return accessed_.count(&peer) != 0;
+  return owner == index_ || accessed_.count(owner) != 0;
 }
 
 Result<std::shared_ptr<StreamState>> HipDevice::new_stream() {

@@ -87,9 +87,9 @@ private:
   DeviceProperties properties_;
   ExternalStreams external_;
   mutable std::mutex mutex_;
-  std::unique_ptr<const HipHandle> pool_;      ///< made when it is first wanted
-  std::vector<int> pool_peers_;                ///< GPUs that have access to this one's pool
-  std::set<const DeviceInterface *> accessed_; ///< devices that kernels here have access to
+  std::unique_ptr<const HipHandle> pool_; ///< made when it is first wanted
+  std::vector<int> pool_peers_;           ///< GPUs that have access to this one's pool
+  std::set<int> accessed_;                ///< GPUs whose memory kernels here have access to
 };
 
 } // namespace nereid::jit
