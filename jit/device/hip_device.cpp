@@ -194,8 +194,12 @@ Status HipDevice::trim_pool(size_t keep) {
 Status HipDevice::then_wait(const Status &queued) const {
   if (!queued)
     return queued;
-  return call([] { return "waiting for a copy or fill"; }, "hipStreamSynchronize", api_.hipStreamSynchronize,
-              nullptr);
+  const auto doing = [] { return "waiting for a copy or fill"; };
+  Status waited = call(doing, "hipStreamSynchronize", api_.hipStreamSynchronize, nullptr);
+  // Once this returns, the host's memory may go: no copy may go on.
+  if (!waited)
+    (void)call(doing, "hipDeviceSynchronize", api_.hipDeviceSynchronize);
+  return waited;
 }
 
 Status HipDevice::write(uint64_t to, const void *from, size_t bytes) {

@@ -17,7 +17,11 @@ constexpr const char *functions[] = {
 #include "jit/device/hip_functions.def"
 };
 
-/// Those whose failure nobody can do anything about: what they were to destroy stays, or the thread's device.
+/// Those that destructors call, or the search for a GPU that serves: some of their failures are not errors.
+const std::set<std::string> not_always_reported = {"hipGetDevice", "hipSetDevice", "hipStreamIsCapturing",
+                                                   "hipGetDevicePropertiesR0600"};
+
+/// Those whose failure nobody can do anything about: what they were to destroy stays.
 const std::set<std::string> silent = {
     "hipFree",         "hipFreeAsync",        "hipStreamDestroy",  "hipEventDestroy", "hipModuleUnload",
     "hipGraphDestroy", "hipGraphExecDestroy", "hipMemPoolDestroy", "hipGetLastError", "hipMemGetInfo"};
@@ -76,8 +80,11 @@ Status use_everything(void *theirs_stream) {
   NEREID_CHECK(peer.enable_access(device));
   NEREID_TRY(const Stream again, device.external_stream(theirs_stream));
   NEREID_CHECK(launch(again));
-  if (device.allocate(uint64_t{1} << 50))
+  const Result<Buffer<std::byte>> too_large = device.allocate(uint64_t{1} << 50);
+  if (too_large)
     return nereid_error("there is no such memory");
+  if (too_large.error().message.find("out of device memory") == std::string::npos)
+    return too_large.error();
   NEREID_CHECK(device.synchronize());
   NEREID_TRY(const std::vector<float> sums, z.to_host());
   return sums == std::vector<float>(n, 2.0F) ? Status() : Status(nereid_error("the sums are wrong"));
@@ -112,8 +119,7 @@ TEST(HipFailures, OfEachCallAreErrorsThatLeaveTheStateAsItWas) {
         EXPECT_FALSE(status.error().remedy.empty());
       }
       if (silent.count(function) == 0) {
-        // Restoring the thread's device is the one thing that is not reported.
-        EXPECT_TRUE(!status || std::string(function) == "hipSetDevice");
+        EXPECT_TRUE(!status || not_always_reported.count(function) != 0);
         EXPECT_EQ(living(), before);
       } else {
         EXPECT_TRUE(status) << status.error().text();
