@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cassert>
 #include <cmath>
+#include <limits>
 #include <thread>
 
 #include "base/float_environment.h"
@@ -78,6 +79,7 @@ Comparison compare(std::span<const uint16_t> result, std::span<const double> exa
                    double absolute) {
   assert(result.size() == exact.size());
   const FloatEnvironment environment;
+  constexpr double infinity = std::numeric_limits<double>::infinity();
   Comparison comparison;
   for (size_t i = 0; i < result.size(); ++i) {
     const double got = bf16_to_float(result[i]);
@@ -85,8 +87,10 @@ Comparison compare(std::span<const uint16_t> result, std::span<const double> exa
     bool right = false;
     if (std::isnan(expected) || std::isinf(expected)) {
       right = std::isnan(expected) ? std::isnan(got) : got == expected;
-    } else if (std::isfinite(got)) {
-      const double error = std::fabs(got - exact[i]);
+      if (std::isfinite(got))
+        comparison.max_error = infinity;
+    } else {
+      const double error = std::isfinite(got) ? std::fabs(got - exact[i]) : infinity;
       const double bound = absolute + relative * std::fabs(exact[i]);
       if (error > comparison.max_error || comparison.bound_of_max_error == 0) {
         comparison.max_error = error;
