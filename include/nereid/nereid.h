@@ -8,6 +8,7 @@
 #include "jit/device/device.h"
 #include "jit/device/launch.h"
 #include "jit/kernel.h"
+#include "jit/module.h"
 #include "jit/tune/candidate.h"
 #include "jit/tune/config_space.h"
 #include "jit/tune/ranking.h"

@@ -13,6 +13,7 @@
 #include "jit/device/argument_value.h"
 #include "jit/device/device.h"
 #include "jit/device/launch.h"
+#include "jit/device/loaded_module.h"
 
 namespace nereid::jit {
 
@@ -68,6 +69,11 @@ public:
 
   virtual Result<std::shared_ptr<const LoadedKernel>> load(const CompiledKernel &kernel) = 0;
   virtual Result<LaunchOutcome> launch(StreamState *stream, const LaunchRequest &request) = 0;
+
+  /// `kernels` are those of the code object's metadata.
+  virtual Result<std::shared_ptr<const LoadedModule>>
+  load_module(std::span<const uint8_t> code_object, std::span<const KernelMetadata> kernels) = 0;
+  virtual Result<LaunchOutcome> launch_module(StreamState *stream, const ModuleLaunch &launch) = 0;
 
   /// The kernels that this device has loaded.
   KernelCache &kernels() { return kernels_; }

@@ -1,4 +1,6 @@
 // A gfx950 GPU as a device, by HIP.
+#include <map>
+
 #include <fmt/format.h>
 
 #include "jit/compile/compiled_kernel.h"
@@ -55,6 +57,13 @@ public:
   HipKernel(const HipApi &api, void *module) : module(module, api.hipModuleUnload) {}
   Handle module;
   void *function = nullptr;
+};
+
+class HipModule : public LoadedModule {
+public:
+  HipModule(const HipApi &api, void *module) : module(module, api.hipModuleUnload) {}
+  Handle module;
+  std::map<std::string, void *> functions; ///< by the kernel's name
 };
 
 void *handle_of(StreamState *stream) {
@@ -132,6 +141,31 @@ public:
     NEREID_CHECK(call(api_.hipModuleLaunchKernel, "hipModuleLaunchKernel",
                       static_cast<const HipKernel &>(request.kernel).function, x, y, z, request.block, 1u, 1u,
                       0u, handle_of(stream), nullptr, extra));
+    return LaunchOutcome();
+  }
+
+  Result<std::shared_ptr<const LoadedModule>> load_module(std::span<const uint8_t> code_object,
+                                                          std::span<const KernelMetadata> kernels) override {
+    void *module = nullptr;
+    NEREID_CHECK(call(api_.hipModuleLoadData, "hipModuleLoadData", &module,
+                      static_cast<const void *>(code_object.data())));
+    auto state = std::make_shared<HipModule>(api_, module);
+    for (const KernelMetadata &kernel : kernels)
+      NEREID_CHECK(call(api_.hipModuleGetFunction, "hipModuleGetFunction", &state->functions[kernel.name],
+                        module, kernel.name.c_str()));
+    return std::shared_ptr<const LoadedModule>(std::move(state));
+  }
+
+  Result<LaunchOutcome> launch_module(StreamState *stream, const ModuleLaunch &launch) override {
+    constexpr uint64_t buffer_pointer = 1, buffer_size = 2, end = 3;
+    size_t size = launch.kernarg.size();
+    void *extra[] = {pointer(buffer_pointer), const_cast<std::byte *>(launch.kernarg.data()),
+                     pointer(buffer_size), &size, pointer(end)};
+    const auto [x, y, z] = launch.grid.sizes();
+    const auto [block_x, block_y, block_z] = launch.block;
+    NEREID_CHECK(call(api_.hipModuleLaunchKernel, "hipModuleLaunchKernel",
+                      static_cast<const HipModule &>(launch.module).functions.at(launch.kernel.name), x, y, z,
+                      block_x, block_y, block_z, launch.dynamic_lds, handle_of(stream), nullptr, extra));
     return LaunchOutcome();
   }
 

@@ -33,7 +33,15 @@ public:
   Result<std::shared_ptr<const LoadedKernel>> load(const CompiledKernel &kernel) override;
   Result<LaunchOutcome> launch(StreamState *, const LaunchRequest &request) override;
 
+  // In sim_module.cpp.
+  Result<std::shared_ptr<const LoadedModule>> load_module(std::span<const uint8_t> code_object,
+                                                          std::span<const KernelMetadata> kernels) override;
+  Result<LaunchOutcome> launch_module(StreamState *, const ModuleLaunch &launch) override;
+
 private:
+  /// Runs with what options, environment and the calling thread ask of launches.
+  Result<sim::Report> run(const sim::CodeObject &code, sim::Launch launch);
+
   SimulatorOptions options_;
   Result<sim::Checks> checks_;
   Result<uint64_t> budget_;
