@@ -11,7 +11,8 @@
 #include "kernels/device_memory.h"
 #include "kernels/mxfp4_linear.h"
 
-// What the handles of the C API hold. All are values or shared, so that handles may be destroyed in any order.
+// What the handles of the C API hold. All are values or shared, so that handles may be destroyed in any
+// order.
 
 struct nereid_device {
   nereid::Device device;

@@ -11,7 +11,7 @@ namespace {
 struct LastError {
   Error error;
   std::string where;
-  ::nereid_error view{NEREID_OK, "", "", ""};
+  nereid_error_info view{NEREID_OK, "", "", ""};
 };
 
 LastError &last_error() {
@@ -67,7 +67,7 @@ extern "C" {
 uint32_t nereid_c_api_version(void) { return NEREID_C_API_VERSION; }
 const char *nereid_version(void) { return capi::version; }
 
-const nereid_error *nereid_last_error(void) { return &capi::last_error().view; }
+const nereid_error_info *nereid_last_error(void) { return &capi::last_error().view; }
 
 const char *nereid_owner_name(nereid_status owner) {
   for (const Owner known : {Owner::User, Owner::Nereid, Owner::Device, Owner::Environment})

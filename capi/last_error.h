@@ -2,6 +2,7 @@
 
 #include <exception>
 #include <new>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -36,7 +37,7 @@ template <class Body> nereid_status guarded(const Body &body) noexcept {
     return fail_without_memory();
   } catch (const std::exception &exception) {
     try {
-      return fail(nereid::nereid_error(exception.what(), "Please report this"));
+      return fail(nereid_error(exception.what(), "Please report this"));
     } catch (...) {
       return fail_without_memory();
     }

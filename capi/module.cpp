@@ -60,8 +60,9 @@ nereid_status nereid_module_load(const nereid_device *device, const void *code_o
     NEREID_CHECK(not_null(device, "device"));
     NEREID_CHECK(not_null(code_object, "code_object"));
     NEREID_CHECK(not_null(module, "module"));
-    NEREID_TRY(Module loaded, Module::load(device->device, std::span(static_cast<const uint8_t *>(code_object),
-                                                                     static_cast<size_t>(bytes))));
+    NEREID_TRY(Module loaded,
+               Module::load(device->device, std::span(static_cast<const uint8_t *>(code_object),
+                                                      static_cast<size_t>(bytes))));
     *module = handle_of(std::move(loaded));
     return {};
   });
@@ -128,8 +129,7 @@ nereid_status nereid_kernel_launch(const nereid_kernel *kernel, const nereid_str
       NEREID_TRY(const jit::ModuleArgument value, argument_of(argument));
       values.push_back(value);
     }
-    NEREID_CHECK(
-        kernel->kernel.launch(stream_or_default(stream, kernel->device), shape_of(*shape), values));
+    NEREID_CHECK(kernel->kernel.launch(stream_or_default(stream, kernel->device), shape_of(*shape), values));
     return {};
   });
 }
@@ -142,9 +142,9 @@ nereid_status nereid_kernel_launch_raw(const nereid_kernel *kernel, const nereid
     NEREID_CHECK(not_null(shape, "shape"));
     if (bytes)
       NEREID_CHECK(not_null(arguments, "arguments"));
-    NEREID_CHECK(kernel->kernel.launch_raw(
-        stream_or_default(stream, kernel->device), shape_of(*shape),
-        {static_cast<const std::byte *>(arguments), static_cast<size_t>(bytes)}));
+    NEREID_CHECK(
+        kernel->kernel.launch_raw(stream_or_default(stream, kernel->device), shape_of(*shape),
+                                  {static_cast<const std::byte *>(arguments), static_cast<size_t>(bytes)}));
     return {};
   });
 }

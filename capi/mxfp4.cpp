@@ -16,14 +16,9 @@ namespace {
 Result<size_t> plain_bytes(int64_t rows, int64_t per_row) {
   int64_t bytes = 0;
   if (rows <= 0 || per_row <= 0 || __builtin_mul_overflow(rows, per_row, &bytes))
-    return user_error("a matrix of " + std::to_string(rows) + " rows of " + std::to_string(per_row) + " bytes");
+    return user_error("a matrix of " + std::to_string(rows) + " rows of " + std::to_string(per_row) +
+                      " bytes");
   return static_cast<size_t>(bytes);
-}
-
-Status copy_to(const Result<std::vector<uint8_t>> &shuffled, uint8_t *to) {
-  NEREID_CHECK(shuffled);
-  std::copy(shuffled->begin(), shuffled->end(), to);
-  return {};
 }
 
 } // namespace
@@ -43,7 +38,9 @@ nereid_status nereid_mxfp4_shuffle_b(int64_t n, int64_t k, const uint8_t *codes,
     NEREID_CHECK(not_null(codes, "codes"));
     NEREID_CHECK(not_null(shuffled, "shuffled"));
     NEREID_TRY(const size_t bytes, plain_bytes(n, k / 2));
-    return copy_to(kernels::host::shuffle_b({codes, bytes}, n, k), shuffled);
+    NEREID_TRY(const std::vector<uint8_t> result, kernels::host::shuffle_b({codes, bytes}, n, k));
+    std::copy(result.begin(), result.end(), shuffled);
+    return {};
   });
 }
 
@@ -52,7 +49,9 @@ nereid_status nereid_mxfp4_shuffle_scales(int64_t rows, int64_t k, const uint8_t
     NEREID_CHECK(not_null(scales, "scales"));
     NEREID_CHECK(not_null(shuffled, "shuffled"));
     NEREID_TRY(const size_t bytes, plain_bytes(rows, k / 32));
-    return copy_to(kernels::host::shuffle_scales({scales, bytes}, rows, k), shuffled);
+    NEREID_TRY(const std::vector<uint8_t> result, kernels::host::shuffle_scales({scales, bytes}, rows, k));
+    std::copy(result.begin(), result.end(), shuffled);
+    return {};
   });
 }
 

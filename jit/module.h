@@ -87,8 +87,7 @@ public:
   template <class... A>
   Result<ModuleLaunchInfo> operator()(const Stream &stream, const ModuleLaunchShape &shape,
                                       const A &...arguments) const {
-    const std::array<jit::ModuleArgument, sizeof...(A)> values{
-        jit::ModuleArgumentOf<A>::from(arguments)...};
+    const std::array<jit::ModuleArgument, sizeof...(A)> values{jit::ModuleArgumentOf<A>::from(arguments)...};
     return launch(stream, shape, values);
   }
   Result<ModuleLaunchInfo> launch(const Stream &stream, const ModuleLaunchShape &shape,
@@ -125,8 +124,8 @@ private:
 /// starts from the code object's own bytes.
 class Module {
 public:
-  /// From the bytes of an ELF code object or of a clang offload bundle, of which the entry for gfx950 is taken.
-  /// Errors (User): no such file, another ISA than gfx950 (both are named), no kernels.
+  /// From the bytes of an ELF code object or of a clang offload bundle, of which the entry for gfx950 is
+  /// taken. Errors (User): no such file, another ISA than gfx950 (both are named), no kernels.
   static Result<Module> load(const Device &device, std::span<const uint8_t> bytes);
   /// From a file. Error (User): it cannot be read.
   static Result<Module> load(const Device &device, const std::string &path);

@@ -57,8 +57,8 @@ Status check_argument(const KernelMetadata &kernel, const KernelArgument &wanted
     return wrong(kernel, fmt::format("argument {} is of kind {}", name, wanted.value_kind),
                  "Launch it with the bytes of its argument block");
   if (given.size != wanted.size)
-    return wrong(kernel, fmt::format("argument {} has {} bytes, the launch gives {}", name, wanted.size,
-                                     given.size));
+    return wrong(kernel,
+                 fmt::format("argument {} has {} bytes, the launch gives {}", name, wanted.size, given.size));
   if (given.device && given.device != &device)
     return wrong(kernel, fmt::format("the buffer of argument {} lives on another device", name),
                  "Allocate it on the device of the stream");
@@ -86,8 +86,9 @@ Status check_block(const KernelMetadata &kernel, const Block &block) {
     if (size < 1 || size > max_items)
       return wrong(kernel, fmt::format("{}: each size is 1 to {}", text, max_items));
   if (block.x * block.y * block.z > kernel.max_workgroup_size)
-    return wrong(kernel, fmt::format("{} has {} work-items; it was compiled for at most {}", text,
-                                     block.x * block.y * block.z, kernel.max_workgroup_size),
+    return wrong(kernel,
+                 fmt::format("{} has {} work-items; it was compiled for at most {}", text,
+                             block.x * block.y * block.z, kernel.max_workgroup_size),
                  "Use a smaller block, or compile it for more (__launch_bounds__)");
   if (const auto &required = kernel.required_block;
       required && *required != std::array{static_cast<uint32_t>(block.x), static_cast<uint32_t>(block.y),
@@ -131,9 +132,10 @@ Result<ModuleLaunchInfo> ModuleKernel::launch_raw(const Stream &stream, const Mo
   // A struct may end in padding up to the largest alignment of an argument.
   const uint32_t most = std::max(kernel.kernarg_size, (needed + 15) / 16 * 16);
   if (arguments.size() < needed || arguments.size() > most)
-    return wrong(kernel, fmt::format("an argument block of {} bytes; it takes {} to {}", arguments.size(),
-                                     needed, most),
-                 fmt::format("Its arguments: {}", signature(kernel.explicit_arguments())));
+    return wrong(
+        kernel,
+        fmt::format("an argument block of {} bytes; it takes {} to {}", arguments.size(), needed, most),
+        fmt::format("Its arguments: {}", signature(kernel.explicit_arguments())));
   return run(stream, shape, arguments.first(needed));
 }
 

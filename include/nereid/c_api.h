@@ -53,16 +53,16 @@ enum {
 };
 
 /* Members are added at the end. Strings are never NULL. */
-typedef struct nereid_error {
+typedef struct nereid_error_info {
   nereid_status owner;
   const char *message; /* what is wrong */
   const char *remedy;  /* what to do about it, or "" */
   const char *where;   /* "file:line" of a kernel's source, or "" */
-} nereid_error;
+} nereid_error_info;
 
 /* What the last call that failed on this thread said; of a thread without one, NEREID_OK and empty strings. It is
  * valid until the next call that fails on this thread. */
-NEREID_API const nereid_error *nereid_last_error(void);
+NEREID_API const nereid_error_info *nereid_last_error(void);
 /* "user", "nereid", "device" or "environment"; "" for NEREID_OK. */
 NEREID_API const char *nereid_owner_name(nereid_status owner);
 

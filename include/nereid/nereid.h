@@ -2,6 +2,7 @@
 
 // All of Nereid that a program includes: the language, devices, kernels.
 #include "dsl/dsl.h"
+#include "jit/aot/export.h"
 #include "jit/compile/compiled_kernel.h"
 #include "jit/compile/compiler_availability.h"
 #include "jit/device/buffer.h"

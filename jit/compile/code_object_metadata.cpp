@@ -1,4 +1,5 @@
-// Reads what a code object says of itself: its ISA from the ELF header, its kernels from the AMDGPU metadata note.
+// Reads what a code object says of itself: its ISA from the ELF header, its kernels from the AMDGPU metadata
+// note.
 #include "jit/compile/code_object_metadata.h"
 
 #include <algorithm>

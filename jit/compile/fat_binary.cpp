@@ -12,8 +12,8 @@
 namespace nereid::jit {
 namespace {
 
-// The formats as clang's manual describes them (ClangOffloadBundler): the magic, the number of entries, for each
-// its offset, size, length of the target's name, and the name; numbers of 64 bits.
+// The formats as clang's manual describes them (ClangOffloadBundler): the magic, the number of entries, for
+// each its offset, size, length of the target's name, and the name; numbers of 64 bits.
 constexpr llvm::StringLiteral bundle_magic = "__CLANG_OFFLOAD_BUNDLE__";
 constexpr llvm::StringLiteral compressed_magic = "CCOB";
 constexpr llvm::StringLiteral offload_binary_magic = "\x10\xFF\x10\xAD";
@@ -51,7 +51,8 @@ private:
 
 /// "hipv4-amdgcn-amd-amdhsa--gfx950:xnack-" is for gfx950.
 bool is_for_target(llvm::StringRef entry) {
-  return entry.contains("amdgcn") && llvm::StringRef(entry.str() + ":").contains(fmt::format("-{}:", target_cpu));
+  return entry.contains("amdgcn") &&
+         llvm::StringRef(entry.str() + ":").contains(fmt::format("-{}:", target_cpu));
 }
 
 std::vector<uint8_t> copy(llvm::StringRef bytes) { return {bytes.bytes_begin(), bytes.bytes_end()}; }
@@ -66,8 +67,8 @@ Result<std::vector<uint8_t>> entry_of(llvm::StringRef bundle) {
     if (!name)
       return bad(fmt::format("the bundle ends in its entry {} of {}", i, *count));
     if (*offset > bundle.size() || *size > bundle.size() - *offset)
-      return bad(fmt::format("its entry '{}' lies outside the {} bytes (truncated?)", name->str(),
-                             bundle.size()));
+      return bad(
+          fmt::format("its entry '{}' lies outside the {} bytes (truncated?)", name->str(), bundle.size()));
     if (is_for_target(*name))
       return copy(bundle.substr(*offset, *size));
     targets += (targets.empty() ? "" : ", ") + name->str();
@@ -87,8 +88,8 @@ Result<std::vector<uint8_t>> decompressed_entry_of(llvm::StringRef compressed) {
   if (!header)
     return unreadable(header.takeError());
   if (header->UncompressedFileSize > max_bundle_size)
-    return bad(fmt::format("the compressed bundle claims {} bytes, more than {}", header->UncompressedFileSize,
-                           max_bundle_size));
+    return bad(fmt::format("the compressed bundle claims {} bytes, more than {}",
+                           header->UncompressedFileSize, max_bundle_size));
   auto plain = CompressedOffloadBundle::decompress(
       *llvm::MemoryBuffer::getMemBuffer(compressed, "", /*RequiresNullTerminator=*/false));
   if (!plain)
