@@ -15,7 +15,8 @@
 /// Kernels as files for programs without Nereid: the code object, a C header, a C launcher and a manifest.
 namespace nereid::aot {
 
-/// What an integer argument has to be for the code to be right. A launcher checks it.
+/// What a number has to be that a launch gives, for the code to be right; of a float only Equals. A launcher
+/// checks it.
 struct Condition {
   enum class Kind { MultipleOf, Equals, AtLeast, AtMost };
 

@@ -86,20 +86,21 @@ void drop_implied(std::vector<Condition> &conditions) {
 
 Status check_conditions(const Export &kernel, const std::string &name,
                         const std::vector<Parameter> &parameters) {
-  const auto is_integer = [&](const std::string &argument) {
+  const auto has_number = [&](const std::string &argument, bool float_too) {
     return std::any_of(parameters.begin(), parameters.end(), [&](const Parameter &parameter) {
-      return parameter.name == argument && !parameter.pointer() && ir::is_integer(parameter.type.element);
+      return parameter.name == argument && !parameter.pointer() &&
+             (float_too || ir::is_integer(parameter.type.element));
     });
   };
   for (const Condition &condition : kernel.conditions) {
-    if (!is_integer(condition.argument))
+    if (!has_number(condition.argument, condition.kind == Condition::Kind::Equals))
       return wrong(name,
-                   fmt::format("a condition on '{}', which is no integer argument", condition.argument));
+                   fmt::format("a condition on '{}', which is no such number argument", condition.argument));
     if (condition.kind == Condition::Kind::MultipleOf && condition.value < 1)
       return wrong(name, fmt::format("'{}' cannot be a multiple of {}", condition.argument, condition.value));
   }
   for (const Programs &programs : kernel.programs) {
-    if (programs.kind == Programs::Kind::Blocks && !is_integer(programs.argument))
+    if (programs.kind == Programs::Kind::Blocks && !has_number(programs.argument, /*float_too=*/false))
       return wrong(name, fmt::format("programs by '{}', which is no integer argument", programs.argument));
     if (programs.kind != Programs::Kind::Given && programs.value < 1)
       return wrong(name, fmt::format("a grid of {} programs or blocks of so many elements", programs.value));
