@@ -114,10 +114,10 @@ Status check(const Grid &grid, std::span<const ArgumentValue> arguments, const D
   if (Status valid = grid.check(); !valid)
     return user_error(fmt::format("kernel '{}': {}", kernel, valid.error().message), valid.error().remedy);
   for (size_t i = 0; i < arguments.size(); ++i) {
-    if (arguments[i].device && arguments[i].device != &device)
+    if (arguments[i].device && arguments[i].device != &device && !device.has_access(*arguments[i].device))
       return user_error(
           fmt::format("kernel '{}': the buffer of argument {} lives on another device", kernel, i),
-          "Allocate it on the device of the stream");
+          "Allocate it on the device of the stream, or call Device::enable_access");
     if (arguments[i].kind == ArgumentValue::Kind::Pointer && arguments[i].bits == no_address)
       return user_error(
           fmt::format("kernel '{}': argument {} was moved beyond the address space of 2^64 bytes", kernel, i),
@@ -134,6 +134,27 @@ Status check_items(const Grid &grid, const CompiledKernel &kernel) {
                                 "work-items",
                                 kernel.name(), grid.x, kernel.block()),
                     "Spread the programs over x and y, or use fewer waves");
+}
+
+/// Building takes time and loads code, which no capture can take up.
+Status check_may_build(const Stream &stream, const std::string &kernel) {
+  NEREID_TRY(const bool capturing, stream.is_capturing());
+  if (!capturing)
+    return {};
+  return user_error(fmt::format("kernel '{}' is not built for this config and these arguments, and its "
+                                "stream is being captured",
+                                kernel),
+                    "Launch it before the capture, or prepare it with LaunchOptions::prepare");
+}
+
+/// The stream may do it later: what it needs is copied or shared.
+Status interpret_in_order(const CompiledKernel &kernel, const Grid &grid,
+                          std::span<const ArgumentValue> arguments, const Stream &stream) {
+  DeviceInterface &device = stream.interface();
+  return device.run_on_host(stream.state(), [&device, grid, shared = kernel.shared_from_this(),
+                                             values = std::vector(arguments.begin(), arguments.end())] {
+    return run_interpreter(shared->function(), grid, values, device);
+  });
 }
 
 /// What building gave, as the launch that built it reports it.
@@ -216,6 +237,7 @@ Result<LaunchInfo> KernelCore::launch(const LaunchOptions &options, const Stream
   info.cache = CacheLevel::Memory;
   const ReadyKernel *ready = device.kernels().find(key.view());
   if (!ready) {
+    NEREID_CHECK(check_may_build(stream, name_));
     const auto build_now = [&] {
       std::vector<ArgumentFacts> facts;
       for (const ArgumentValue &argument : arguments)
@@ -230,9 +252,12 @@ Result<LaunchInfo> KernelCore::launch(const LaunchOptions &options, const Stream
   info.compiled = ready->compiled;
   NEREID_CHECK(check_items(grid, *ready->compiled));
 
+  if (options.prepare)
+    return info;
+
   Stopwatch watch;
   if (interpret) {
-    NEREID_CHECK(run_interpreter(ready->compiled->function(), grid, arguments, stream));
+    NEREID_CHECK(interpret_in_order(*ready->compiled, grid, arguments, stream));
   } else {
     Kernarg kernarg;
     NEREID_CHECK(kernarg.pack(arguments));

@@ -59,7 +59,7 @@ Status check_argument(const KernelMetadata &kernel, const KernelArgument &wanted
   if (given.size != wanted.size)
     return wrong(kernel,
                  fmt::format("argument {} has {} bytes, the launch gives {}", name, wanted.size, given.size));
-  if (given.device && given.device != &device)
+  if (given.device && given.device != &device && !device.has_access(*given.device))
     return wrong(kernel, fmt::format("the buffer of argument {} lives on another device", name),
                  "Allocate it on the device of the stream");
   if (!given.value && given.address == jit::no_address)
@@ -148,6 +148,7 @@ Result<ModuleLaunchInfo> ModuleKernel::run(const Stream &stream, const ModuleLau
   NEREID_CHECK(check_block(kernel, shape.block));
   NEREID_CHECK(check_grid(kernel, shape.grid, shape.block));
   NEREID_CHECK(check_lds(kernel, shape.dynamic_lds));
+  stream.keep(state_);
   ModuleLaunchInfo info{kernel.name, shape};
   jit::Stopwatch watch;
   NEREID_TRY(const LaunchOutcome outcome,

@@ -87,7 +87,7 @@ void add_figures(Outcome &outcome, llvm::json::Object &object, const DemoShape &
   const double jit_ms = jit_total(result.report);
   const std::optional<uint64_t> instructions = instructions_total(result.report);
   object["path"] = path;
-  object["max_error"] = result.comparison.max_error;
+  object["max_error"] = max_error_json(result.comparison);
   object["wrong"] = result.comparison.wrong;
   object["jit_ms"] = jit_ms;
   if (instructions)

@@ -57,7 +57,7 @@ void add_check(Outcome &outcome, const kernels::host::Operands &operands, const 
     outcome = comparison.error();
     return;
   }
-  outcome.json["max_error"] = comparison->max_error;
+  outcome.json["max_error"] = max_error_json(*comparison);
   outcome.text += fmt::format("max error {:.4g}\n", comparison->max_error);
   if (comparison->passed())
     return;

@@ -1,6 +1,8 @@
 // The JSON of launches and kernels.
 #include "tools/launch_json.h"
 
+#include <cmath>
+
 #include <fmt/format.h>
 
 namespace nereid::tools {
@@ -33,6 +35,11 @@ Object launch_json(const kernels::LaunchRecord &record) {
   if (info.instructions)
     object["instructions"] = instructions_json(*info.instructions);
   return object;
+}
+
+llvm::json::Value max_error_json(const kernels::host::Comparison &comparison) {
+  // JSON has no infinity.
+  return std::isfinite(comparison.max_error) ? llvm::json::Value(comparison.max_error) : nullptr;
 }
 
 Array launches_json(const std::vector<kernels::LaunchRecord> &records) {

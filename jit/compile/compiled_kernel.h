@@ -33,8 +33,8 @@ private:
 
 /// A kernel for one config and one specialisation: traced, and compiled unless it was built for the
 /// interpreter alone. Immutable; safe to use from several threads. What it says of itself comes by value: one
-/// often looks at a kernel through a pointer that does not outlive the expression.
-class CompiledKernel {
+/// often looks at a kernel through a pointer that does not outlive the expression. Owned by a shared pointer.
+class CompiledKernel : public std::enable_shared_from_this<CompiledKernel> {
 public:
   /// `binary` may be null: no code. `key` is the kernel's hash in hexadecimal digits.
   CompiledKernel(std::shared_ptr<const ir::Function> function, std::string config,

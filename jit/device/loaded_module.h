@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 
 #include "jit/compile/code_object_metadata.h"
@@ -10,8 +11,8 @@
 
 namespace nereid::jit {
 
-/// A code object of any origin in a device's memory.
-class LoadedModule {
+/// A code object of any origin in a device's memory. Owned by a shared pointer, which graphs share.
+class LoadedModule : public std::enable_shared_from_this<LoadedModule> {
 public:
   virtual ~LoadedModule() = default;
 };

@@ -1,6 +1,7 @@
 // Code objects of any origin on the simulator, and whose fault their faults are.
 #include "jit/device/device_fault.h"
 #include "jit/device/sim_device.h"
+#include "jit/device/sim_stream.h"
 
 namespace nereid::jit {
 namespace {
@@ -47,18 +48,28 @@ Result<std::shared_ptr<const LoadedModule>> SimDevice::load_module(std::span<con
   return std::shared_ptr<const LoadedModule>(std::make_shared<SimModule>(std::move(code)));
 }
 
-Result<LaunchOutcome> SimDevice::launch_module(StreamState *, const ModuleLaunch &request) {
+Result<LaunchOutcome> SimDevice::launch_module(StreamState *stream, const ModuleLaunch &request) {
   sim::Launch launch;
   launch.kernel = request.kernel.name;
   launch.grid = request.grid.sizes();
   launch.block = request.block;
   launch.dynamic_lds = request.dynamic_lds;
   launch.kernarg.assign(request.kernarg.begin(), request.kernarg.end());
-  NEREID_TRY(const sim::Report report,
-             run(static_cast<const SimModule &>(request.module).code, std::move(launch)));
-  if (report.fault)
-    return fault_error(*report.fault, request.kernel.name);
-  return LaunchOutcome{InstructionCounts{report.counts, report.longest_wave_instructions}, report.time};
+  const auto run_now = [this, launch,
+                        module = request.module.shared_from_this()]() -> Result<LaunchOutcome> {
+    NEREID_TRY(const sim::Report report, run(static_cast<const SimModule &>(*module).code, launch));
+    if (report.fault)
+      return fault_error(*report.fault, launch.kernel);
+    return LaunchOutcome{InstructionCounts{report.counts, report.longest_wave_instructions}, report.time};
+  };
+  auto *recorder = static_cast<SimStream *>(stream);
+  if (!recorder || !recorder->is_recording())
+    return run_now();
+  recorder->record({SimOperation::Kind::Launch, [run_now]() -> Status {
+                      NEREID_CHECK(run_now());
+                      return {};
+                    }});
+  return LaunchOutcome();
 }
 
 } // namespace nereid::jit

@@ -266,6 +266,10 @@ TuneReport empty_report(const TuneRequest &request, const Device &device, const 
 
 Result<TuneReport> tune(const TuneRequest &request, const Stream &stream, const TuneOptions &options) {
   NEREID_CHECK(jit::check_request(request));
+  NEREID_TRY(const bool capturing, stream.is_capturing());
+  if (capturing)
+    return user_error("tuning '" + request.kernel + "' on a stream that is being captured",
+                      "Tune before the capture");
   const Device device = stream.device();
   NEREID_TRY(const TuneMode mode, jit::mode_of(options, device));
   if (mode == TuneMode::Off) {

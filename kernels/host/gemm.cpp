@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
+#include <limits>
 #include <thread>
 
 #include "kernels/host/formats.h"
@@ -73,6 +74,7 @@ std::vector<double> gemm(const MxMatrix &a, const MxMatrix &b) {
 Comparison compare(std::span<const uint16_t> result, std::span<const double> exact, double relative,
                    double absolute) {
   assert(result.size() == exact.size());
+  constexpr double infinity = std::numeric_limits<double>::infinity();
   Comparison comparison;
   for (size_t i = 0; i < result.size(); ++i) {
     const double got = bf16_to_float(result[i]);
@@ -80,8 +82,10 @@ Comparison compare(std::span<const uint16_t> result, std::span<const double> exa
     bool right = false;
     if (std::isnan(expected) || std::isinf(expected)) {
       right = std::isnan(expected) ? std::isnan(got) : got == expected;
-    } else if (std::isfinite(got)) {
-      const double error = std::fabs(got - exact[i]);
+      if (std::isfinite(got))
+        comparison.max_error = infinity;
+    } else {
+      const double error = std::isfinite(got) ? std::fabs(got - exact[i]) : infinity;
       comparison.max_error = std::max(comparison.max_error, error);
       right = error <= absolute + relative * std::fabs(exact[i]);
     }
