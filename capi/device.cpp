@@ -58,6 +58,16 @@ nereid_status nereid_stream_create(const nereid_device *device, nereid_stream **
   });
 }
 
+nereid_status nereid_stream_wrap(const nereid_device *device, void *hip_stream, nereid_stream **stream) {
+  return guarded([&]() -> Status {
+    NEREID_CHECK(not_null(device, "device"));
+    NEREID_CHECK(not_null(stream, "stream"));
+    NEREID_TRY(Stream wrapped, device->device.external_stream(hip_stream));
+    *stream = new nereid_stream{std::move(wrapped)};
+    return {};
+  });
+}
+
 void nereid_stream_destroy(nereid_stream *stream) { delete stream; }
 
 nereid_status nereid_stream_synchronize(const nereid_stream *stream) {

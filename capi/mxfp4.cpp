@@ -21,6 +21,19 @@ Result<size_t> plain_bytes(int64_t rows, int64_t per_row) {
   return static_cast<size_t>(bytes);
 }
 
+Status check_call(const nereid_mxfp4_linear *linear, nereid_mxfp4_path path,
+                  const nereid_mxfp4_linear_operands *operands) {
+  NEREID_CHECK(not_null(linear, "linear"));
+  NEREID_CHECK(not_null(operands, "operands"));
+  if (path < NEREID_MXFP4_AUTO || path > NEREID_MXFP4_STAGED)
+    return user_error("there is no path " + std::to_string(path), "Paths are NEREID_MXFP4_AUTO to _STAGED");
+  return {};
+}
+
+kernels::LinearOperands operands_of(const nereid_mxfp4_linear_operands &operands) {
+  return {memory_of(operands.a), memory_of(operands.b), memory_of(operands.b_scales), memory_of(operands.c)};
+}
+
 } // namespace
 
 extern "C" {
@@ -84,14 +97,27 @@ nereid_status nereid_mxfp4_linear_run(nereid_mxfp4_linear *linear, const nereid_
                                       int64_t n, int64_t k, nereid_mxfp4_path path,
                                       const nereid_mxfp4_linear_operands *operands) {
   return guarded([&]() -> Status {
+    NEREID_CHECK(check_call(linear, path, operands));
+    NEREID_CHECK(linear->linear(stream_or_default(stream, linear->device), operands_of(*operands), {m, n, k},
+                                static_cast<kernels::GemmPath>(path)));
+    return {};
+  });
+}
+
+nereid_status nereid_mxfp4_linear_prepare(nereid_mxfp4_linear *linear, const nereid_stream *stream, int64_t m,
+                                          int64_t n, int64_t k, nereid_mxfp4_path path,
+                                          const nereid_mxfp4_linear_operands *operands) {
+  return guarded([&]() -> Status {
+    NEREID_CHECK(check_call(linear, path, operands));
+    return linear->linear.prepare(stream_or_default(stream, linear->device), operands_of(*operands),
+                                  {m, n, k}, static_cast<kernels::GemmPath>(path));
+  });
+}
+
+nereid_status nereid_mxfp4_linear_trim(nereid_mxfp4_linear *linear) {
+  return guarded([&]() -> Status {
     NEREID_CHECK(not_null(linear, "linear"));
-    NEREID_CHECK(not_null(operands, "operands"));
-    if (path < NEREID_MXFP4_AUTO || path > NEREID_MXFP4_STAGED)
-      return user_error("there is no path " + std::to_string(path), "Paths are NEREID_MXFP4_AUTO to _STAGED");
-    NEREID_CHECK(linear->linear(stream_or_default(stream, linear->device),
-                                {memory_of(operands->a), memory_of(operands->b),
-                                 memory_of(operands->b_scales), memory_of(operands->c)},
-                                {m, n, k}, static_cast<kernels::GemmPath>(path)));
+    linear->linear.trim();
     return {};
   });
 }

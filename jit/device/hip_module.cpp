@@ -21,8 +21,8 @@ void *tag(uintptr_t value) { return reinterpret_cast<void *>(value); } // NOLINT
 
 } // namespace
 
-Result<std::shared_ptr<const LoadedModule>>
-HipDevice::load_module(std::span<const uint8_t> code_object, std::span<const KernelMetadata> kernels) {
+Result<std::shared_ptr<const LoadedModule>> HipDevice::load_module(std::span<const uint8_t> code_object,
+                                                                   std::span<const KernelMetadata> kernels) {
   const auto doing = [&] { return fmt::format("loading a code object of {} bytes", code_object.size()); };
   void *module = nullptr;
   NEREID_CHECK(call(doing, "hipModuleLoadData", api_.hipModuleLoadData, &module,

@@ -55,8 +55,7 @@ Result<LaunchOutcome> SimDevice::launch_module(StreamState *stream, const Module
   launch.block = request.block;
   launch.dynamic_lds = request.dynamic_lds;
   launch.kernarg.assign(request.kernarg.begin(), request.kernarg.end());
-  const auto run_now = [this, launch,
-                        module = request.module.shared_from_this()]() -> Result<LaunchOutcome> {
+  const auto run_now = [this, launch, module = request.module.shared_from_this()]() -> Result<LaunchOutcome> {
     NEREID_TRY(const sim::Report report, run(static_cast<const SimModule &>(*module).code, launch));
     if (report.fault)
       return fault_error(*report.fault, launch.kernel);
