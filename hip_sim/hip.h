@@ -140,6 +140,14 @@ struct hipMemPoolProps {
   unsigned char reserved[56];
 };
 
+struct hipMemAccessDesc {
+  struct {
+    int type;
+    int id;
+  } location; ///< type 1: the device `id`
+  int flags;  ///< 0: none, 1: read, 3: read and write
+};
+
 struct hipKernelNodeParams {
   dim3 blockDim;
   void **extra;

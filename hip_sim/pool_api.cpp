@@ -162,6 +162,22 @@ hipError_t hipMemPoolGetAttribute(hipMemPool_t pool, int attribute, void *value)
   });
 }
 
+hipError_t hipMemPoolSetAccess(hipMemPool_t pool, const hipMemAccessDesc *descriptions, size_t count) {
+  return call(Entry::hipMemPoolSetAccess, [&](Runtime &hip, Lock &) {
+    if (!hip.pools.find(pool) || (count && !descriptions))
+      return hipErrorInvalidValue;
+    constexpr int on_device = 1, read = 1, read_and_write = 3;
+    for (size_t i = 0; i < count; ++i) {
+      const auto &[location, flags] = descriptions[i];
+      if (location.type != on_device || (flags != 0 && flags != read && flags != read_and_write))
+        return hipErrorInvalidValue;
+      if (!device_at(hip, location.id))
+        return hipErrorInvalidDevice;
+    }
+    return hipSuccess;
+  });
+}
+
 hipError_t hipMemPoolTrimTo(hipMemPool_t pool, size_t) {
   return call(Entry::hipMemPoolTrimTo,
               [&](Runtime &hip, Lock &) { return hip.pools.find(pool) ? hipSuccess : hipErrorInvalidValue; });

@@ -117,7 +117,7 @@ Status check_not_captured(const Stream &stream, const char *what) {
 } // namespace
 
 Result<double> Event::milliseconds_until(const Event &later) const {
-  if (state_->device() != later.state_->device())
+  if (device_ != later.device_)
     return user_error("the time between events of two devices was asked for",
                       "Record both on streams of one device");
   return state_->milliseconds_until(*later.state_);
@@ -133,7 +133,7 @@ Result<bool> Stream::is_capturing() const { return device_->is_capturing(state()
 bool Stream::keep(std::shared_ptr<const void> what) const { return state_ && state_->keep(std::move(what)); }
 
 Status Stream::wait(const Event &event) const {
-  if (event.state_->device() != device_.get())
+  if (event.device_ != device_)
     return user_error("a stream was to wait for an event of another device",
                       "Synchronize the other device's stream on the host");
   NEREID_CHECK(check_not_captured(*this, "an event was to be waited for on a stream"));
@@ -150,7 +150,7 @@ Result<jit::Allocation> Stream::allocate_memory(size_t count, size_t element) co
 Result<Event> Stream::record() const {
   NEREID_CHECK(check_not_captured(*this, "an event was to be recorded on a stream"));
   NEREID_TRY(std::shared_ptr<jit::EventState> event, device_->record(state()));
-  return Event(std::move(event));
+  return Event(device_, std::move(event));
 }
 
 Device Stream::device() const { return Device(device_); }

@@ -48,7 +48,9 @@ public:
 
 private:
   friend class Stream;
-  explicit Event(std::shared_ptr<jit::EventState> state) : state_(std::move(state)) {}
+  Event(std::shared_ptr<jit::DeviceInterface> device, std::shared_ptr<jit::EventState> state)
+      : device_(std::move(device)), state_(std::move(state)) {}
+  std::shared_ptr<jit::DeviceInterface> device_;
   std::shared_ptr<jit::EventState> state_;
 };
 

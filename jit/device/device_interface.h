@@ -47,15 +47,9 @@ private:
 /// A device's own form of an event.
 class EventState {
 public:
-  explicit EventState(const DeviceInterface &device) : device_(&device) {}
   virtual ~EventState() = default;
   /// Waits for both. `later` is of the same device.
   virtual Result<double> milliseconds_until(const EventState &later) const = 0;
-  /// For comparison only: the device may be gone.
-  const DeviceInterface *device() const { return device_; }
-
-private:
-  const DeviceInterface *device_;
 };
 
 /// A device's own form of a graph. Its members may be called from several threads at once.
@@ -144,11 +138,9 @@ public:
 
   virtual Result<std::shared_ptr<const LoadedKernel>> load(const CompiledKernel &kernel) = 0;
   virtual Result<LaunchOutcome> launch(StreamState *stream, const LaunchRequest &request) = 0;
-  /// Runs work of the host in the order of the stream, or records it.
-  virtual Status run_on_host(StreamState *stream, const std::function<Status()> &work) {
-    NEREID_CHECK(synchronize(stream));
-    return work();
-  }
+  /// Runs work of the host on host_memory() in the order of the stream, or records it. Where the host sees no
+  /// memory there is nothing to wait for.
+  virtual Status run_on_host(StreamState *, const std::function<Status()> &work) { return work(); }
 
   /// `kernels` are those of the code object's metadata.
   virtual Result<std::shared_ptr<const LoadedModule>>

@@ -41,7 +41,8 @@ namespace {
 class Capture {
 public:
   static Result<Capture> begin(DeviceInterface &device, StreamState &stream) {
-    if (!stream.start_keeping())
+    NEREID_TRY(const bool capturing, device.is_capturing(&stream));
+    if (capturing || !stream.start_keeping())
       return user_error("the stream is being captured already", "End that capture first");
     if (Status begun = device.begin_capture(stream); !begun) {
       stream.take_kept();

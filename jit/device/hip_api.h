@@ -59,6 +59,7 @@ public:
   CurrentGpu(const HipApi &api, int index) : api_(api) {
     code_ = api.hipGetDevice(&former_);
     if (!code_ && former_ != index) {
+      call_ = "hipSetDevice";
       code_ = api.hipSetDevice(index);
       changed_ = code_ == 0;
     }
@@ -70,11 +71,12 @@ public:
   CurrentGpu(const CurrentGpu &) = delete;
   CurrentGpu &operator=(const CurrentGpu &) = delete;
 
-  /// 0 when it is current.
-  int code() const { return code_; }
+  /// An error unless it is current; doing() as of HipApi::check.
+  template <class Doing> Status check(const Doing &doing) const { return api_.check(code_, call_, doing); }
 
 private:
   const HipApi &api_;
+  const char *call_ = "hipGetDevice";
   int former_ = 0;
   int code_ = 0;
   bool changed_ = false;

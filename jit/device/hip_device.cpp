@@ -32,8 +32,8 @@ public:
 
 class HipEvent : public EventState {
 public:
-  HipEvent(const DeviceInterface &device, const HipApi &api, int index, void *event)
-      : EventState(device), handle(api, index, event, api.hipEventDestroy), api_(api), index_(index) {}
+  HipEvent(const HipApi &api, int index, void *event)
+      : handle(api, index, event, api.hipEventDestroy), api_(api), index_(index) {}
   Result<double> milliseconds_until(const EventState &later) const override {
     const auto doing = [] { return "the time between two events"; };
     void *end = static_cast<const HipEvent &>(later).handle.get();
@@ -110,7 +110,7 @@ Error HipDevice::without_memory(size_t bytes) const {
 Result<uint64_t> HipDevice::allocate(size_t bytes) {
   const CurrentGpu current(api_, index_);
   const auto doing = [&] { return fmt::format("allocating {} bytes", bytes); };
-  NEREID_CHECK(api_.check(current.code(), "hipSetDevice", doing));
+  NEREID_CHECK(current.check(doing));
   void *memory = nullptr;
   const int code = api_.hipMalloc(&memory, std::max<size_t>(bytes, 1));
   NEREID_CHECK(api_.check(code == hip_out_of_memory ? 0 : code, "hipMalloc", doing));
@@ -122,8 +122,12 @@ Result<uint64_t> HipDevice::allocate(size_t bytes) {
 }
 
 void HipDevice::free(uint64_t address) {
-  if (!HipApi::is_gone())
-    (void)call([] { return ""; }, "hipFree", api_.hipFree, pointer(address));
+  if (HipApi::is_gone())
+    return;
+  // Nothing can be done about an error, nor does a wrong current device keep it from being freed.
+  const CurrentGpu current(api_, index_);
+  if (api_.hipFree(pointer(address)))
+    (void)api_.hipGetLastError();
 }
 
 Result<void *> HipDevice::pool() {
@@ -150,7 +154,7 @@ Result<uint64_t> HipDevice::allocate_in_order(StreamState *stream, size_t bytes)
   NEREID_TRY(void *const from, pool());
   const CurrentGpu current(api_, index_);
   const auto doing = [&] { return fmt::format("allocating {} bytes of the pool", bytes); };
-  NEREID_CHECK(api_.check(current.code(), "hipSetDevice", doing));
+  NEREID_CHECK(current.check(doing));
   void *memory = nullptr;
   const int code = api_.hipMallocFromPoolAsync(&memory, std::max<size_t>(bytes, 1), from, hip_stream(stream));
   NEREID_CHECK(api_.check(code == hip_out_of_memory ? 0 : code, "hipMallocFromPoolAsync", doing));
@@ -162,8 +166,14 @@ Result<uint64_t> HipDevice::allocate_in_order(StreamState *stream, size_t bytes)
 }
 
 void HipDevice::free_in_order(StreamState *stream, uint64_t address) {
-  if (!HipApi::is_gone())
-    (void)call([] { return ""; }, "hipFreeAsync", api_.hipFreeAsync, pointer(address), hip_stream(stream));
+  if (HipApi::is_gone())
+    return;
+  // A capture would take the free as work to be repeated.
+  if (const Result<bool> capturing = is_capturing(stream); capturing && *capturing)
+    return free(address);
+  const CurrentGpu current(api_, index_);
+  if (api_.hipFreeAsync(pointer(address), hip_stream(stream)))
+    (void)api_.hipGetLastError();
 }
 
 Result<PoolUse> HipDevice::pool_use() {
@@ -184,8 +194,12 @@ Status HipDevice::trim_pool(size_t keep) {
 Status HipDevice::then_wait(const Status &queued) const {
   if (!queued)
     return queued;
-  return call([] { return "waiting for a copy or fill"; }, "hipStreamSynchronize", api_.hipStreamSynchronize,
-              nullptr);
+  const auto doing = [] { return "waiting for a copy or fill"; };
+  Status waited = call(doing, "hipStreamSynchronize", api_.hipStreamSynchronize, nullptr);
+  // Once this returns, the host's memory may go: no copy may go on.
+  if (!waited)
+    (void)call(doing, "hipDeviceSynchronize", api_.hipDeviceSynchronize);
+  return waited;
 }
 
 Status HipDevice::write(uint64_t to, const void *from, size_t bytes) {
@@ -273,7 +287,7 @@ Status HipDevice::enable_access(const DeviceInterface &peer) {
   const auto doing = [&] { return fmt::format("access of GPU {} to GPU {}", index_, owner.index_); };
   {
     const CurrentGpu current(api_, index_);
-    NEREID_CHECK(api_.check(current.code(), "hipSetDevice", doing));
+    NEREID_CHECK(current.check(doing));
     const int code = api_.hipDeviceEnablePeerAccess(owner.index_, 0);
     if (code == hip_peer_access_already_enabled)
       (void)api_.hipGetLastError();
@@ -282,15 +296,16 @@ Status HipDevice::enable_access(const DeviceInterface &peer) {
   }
   NEREID_CHECK(owner.share_pool(index_));
   const std::lock_guard lock(mutex_);
-  accessed_.insert(&peer);
+  accessed_.insert(owner.index_);
   return {};
 }
 
 bool HipDevice::has_access(const DeviceInterface &peer) const {
-  if (&peer == this)
-    return true;
+  if (peer.kind() != DeviceKind::Hip)
+    return false;
+  const int owner = static_cast<const HipDevice &>(peer).index_;
   const std::lock_guard lock(mutex_);
-  return accessed_.count(&peer) != 0;
+  return owner == index_ || accessed_.count(owner) != 0;
 }
 
 Result<std::shared_ptr<StreamState>> HipDevice::new_stream() {
@@ -328,7 +343,7 @@ Result<std::shared_ptr<EventState>> HipDevice::record(StreamState *stream) {
   const auto doing = [] { return "recording an event"; };
   void *event = nullptr;
   NEREID_CHECK(call(doing, "hipEventCreate", api_.hipEventCreate, &event));
-  auto state = std::make_shared<HipEvent>(*this, api_, index_, event);
+  auto state = std::make_shared<HipEvent>(api_, index_, event);
   NEREID_CHECK(call(doing, "hipEventRecord", api_.hipEventRecord, event, hip_stream(stream)));
   return std::shared_ptr<EventState>(std::move(state));
 }

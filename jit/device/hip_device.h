@@ -18,7 +18,7 @@ template <class Doing, class... P, class... A>
 Status hip_call(const HipApi &api, int index, const Doing &doing, const char *name, int (*function)(P...),
                 A... arguments) {
   const CurrentGpu current(api, index);
-  NEREID_CHECK(api.check(current.code(), "hipSetDevice", doing));
+  NEREID_CHECK(current.check(doing));
   return api.check(function(static_cast<P>(arguments)...), name, doing);
 }
 
@@ -92,9 +92,9 @@ private:
   DeviceProperties properties_;
   ExternalStreams external_;
   mutable std::mutex mutex_;
-  std::unique_ptr<const HipHandle> pool_;      ///< made when it is first wanted
-  std::vector<int> pool_peers_;                ///< GPUs that have access to this one's pool
-  std::set<const DeviceInterface *> accessed_; ///< devices that kernels here have access to
+  std::unique_ptr<const HipHandle> pool_; ///< made when it is first wanted
+  std::vector<int> pool_peers_;           ///< GPUs that have access to this one's pool
+  std::set<int> accessed_;                ///< GPUs whose memory kernels here have access to
 };
 
 } // namespace nereid::jit

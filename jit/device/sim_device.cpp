@@ -24,7 +24,6 @@ public:
 
 class SimEvent : public EventState {
 public:
-  using EventState::EventState;
   Result<double> milliseconds_until(const EventState &later) const override {
     auto passed = static_cast<const SimEvent &>(later).when_ - when_;
     return std::chrono::duration<double, std::milli>(passed).count();
@@ -268,7 +267,7 @@ Result<std::shared_ptr<StreamState>> SimDevice::external_stream(void *handle) {
 }
 
 Result<std::shared_ptr<EventState>> SimDevice::record(StreamState *) {
-  return std::shared_ptr<EventState>(std::make_shared<SimEvent>(*this));
+  return std::shared_ptr<EventState>(std::make_shared<SimEvent>());
 }
 
 Result<bool> SimDevice::is_capturing(StreamState *stream) { return recording(stream) != nullptr; }

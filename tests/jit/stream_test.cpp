@@ -90,6 +90,15 @@ TEST_P(StreamOn, WaitsForEventsOfOtherStreams) {
   EXPECT_EQ(result, (std::vector<int>{3, 3, 3, 3}));
 }
 
+TEST_P(StreamOn, WaitsForBothOfTwoEvents) {
+  Buffer<int> buffer = device().allocate<int>(1000).value();
+  ASSERT_TRUE(buffer.fill_async(stream(), 3));
+  const Event here = stream().record().value();
+  // Of a stream that may be done when the first is not.
+  const Event there = device().new_stream()->record().value();
+  EXPECT_TRUE(here.milliseconds_until(there));
+}
+
 TEST_P(StreamOn, RefusesEventsOfAnotherDevice) {
   const Device elsewhere = Device::simulator();
   const Event here = stream().record().value(), there = elsewhere.stream().record().value();

@@ -199,7 +199,7 @@ TEST(Mxfp4Linear, StreamsDoNotShareTheirWorkspaces) {
 }
 
 TEST(Mxfp4Linear, HoldsOneWorkspaceAStreamHoweverManyProductsItHas) {
-  // The sums of 312 values of M in 8 splits are 391 MB together, of the largest 2.5 MB.
+  // The sums of 312 values of M in 8 splits are 400 MB together, of the largest 2.5 MB.
   const Device device = Device::simulator({.memory = 192 << 20});
   const int64_t n = 256, k = 2048, largest = 312;
   const auto a = device.allocate<uint16_t>(largest * k).value(),
