@@ -73,9 +73,10 @@ static inline int nereid_aot_refuse(nereid_aot_error *error, const char *message
   return nereid_aot_fail(error, NEREID_AOT_REFUSED, 0, message);
 }
 
-/* Blocks of `block` elements; 0 of no elements. */
+/* Blocks of `block` elements; 0 of no elements, a number that no grid has of too many. */
 static inline uint32_t nereid_aot_blocks(int64_t elements, int64_t block) {
-  return elements <= 0 ? 0 : (uint32_t)((elements + block - 1) / block);
+  const int64_t blocks = elements / block + (elements % block != 0);
+  return elements <= 0 ? 0 : blocks > UINT32_MAX ? UINT32_MAX : (uint32_t)blocks;
 }
 
 #ifndef NEREID_AOT_LINK_HIP

@@ -31,6 +31,9 @@ Error wrong(const std::string &name, const std::string &what, const std::string 
   return user_error(fmt::format("export of kernel '{}': {}", name, what), remedy);
 }
 
+/// What the programs of a dimension are called where the export does not say it.
+bool is_own_grid(const std::string &name) { return name == "grid_x" || name == "grid_y" || name == "grid_z"; }
+
 /// A parameter's name: the argument's own where that can be one, else its number.
 std::string parameter_name(const std::string &argument, size_t index) {
   if (is_identifier(argument))
@@ -99,11 +102,20 @@ Status check_conditions(const Export &kernel, const std::string &name,
     if (condition.kind == Condition::Kind::MultipleOf && condition.value < 1)
       return wrong(name, fmt::format("'{}' cannot be a multiple of {}", condition.argument, condition.value));
   }
+  std::set<std::string> names;
+  for (const Parameter &parameter : parameters)
+    names.insert(parameter.name);
   for (const Programs &programs : kernel.programs) {
     if (programs.kind == Programs::Kind::Blocks && !has_number(programs.argument, /*float_too=*/false))
       return wrong(name, fmt::format("programs by '{}', which is no integer argument", programs.argument));
     if (programs.kind != Programs::Kind::Given && programs.value < 1)
       return wrong(name, fmt::format("a grid of {} programs or blocks of so many elements", programs.value));
+    if (programs.kind != Programs::Kind::Given)
+      continue;
+    if (!is_identifier(programs.argument) && !is_own_grid(programs.argument))
+      return wrong(name, fmt::format("programs called '{}', which is no identifier of C", programs.argument));
+    if (!names.insert(programs.argument).second)
+      return wrong(name, fmt::format("two parameters are called '{}'", programs.argument));
   }
   return {};
 }

@@ -147,6 +147,8 @@ TEST(Aot, RefusesWhatCannotBeWritten) {
                  "a multiple of 0");
   expect_refused({{.kernel = kernel, .programs = {Programs::blocks("x", 256)}}}, "programs by 'x'");
   expect_refused({{.kernel = kernel, .programs = {Programs::blocks("n", 0)}}}, "a grid of 0");
+  expect_refused({{.kernel = kernel, .programs = {Programs::given("n")}}}, "two parameters are called 'n'");
+  expect_refused({{.kernel = kernel, .programs = {Programs::given("a b")}}}, "no identifier of C");
   std::vector<ArgumentFacts> twice = named_facts();
   twice[3].name = "x";
   expect_refused({{.kernel = scale_kernel(twice)}}, "two arguments are called 'x'");
