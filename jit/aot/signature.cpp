@@ -66,7 +66,8 @@ void add(std::vector<Condition> &conditions, const Condition &more) {
   });
   if (more.kind == Condition::Kind::MultipleOf && more.value == 1)
     return;
-  if (same == conditions.end())
+  // Two constants that differ are both asked for.
+  if (same == conditions.end() || (more.kind == Condition::Kind::Equals && same->value != more.value))
     return conditions.push_back(more);
   if (more.kind == Condition::Kind::MultipleOf)
     same->value = std::lcm(same->value, more.value);
@@ -150,6 +151,10 @@ Result<Signature> signature_of(const Export &kernel) {
   const std::string name = kernel.name.empty() ? function.name : kernel.name;
   if (!is_identifier(name))
     return wrong(name, "its name is no identifier of C", "Give the export another name");
+  if (function.name.find_first_of("\"\\\n") != std::string::npos)
+    return wrong(name, fmt::format("its kernel is called '{}', which no string of C holds", function.name));
+  if (kernel.summary.find("*/") != std::string::npos)
+    return wrong(name, "its summary ends a comment of C");
   Signature signature{kernel, name, {}, {}, kernel.programs};
   NEREID_TRY(signature.parameters, parameters_of(function, name));
   NEREID_CHECK(check_conditions(kernel, name, signature.parameters));

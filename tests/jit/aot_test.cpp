@@ -149,6 +149,7 @@ TEST(Aot, RefusesWhatCannotBeWritten) {
   expect_refused({{.kernel = kernel, .programs = {Programs::blocks("n", 0)}}}, "a grid of 0");
   expect_refused({{.kernel = kernel, .programs = {Programs::given("n")}}}, "two parameters are called 'n'");
   expect_refused({{.kernel = kernel, .programs = {Programs::given("a b")}}}, "no identifier of C");
+  expect_refused({{.kernel = kernel, .summary = "/* scale */"}}, "ends a comment of C");
   std::vector<ArgumentFacts> twice = named_facts();
   twice[3].name = "x";
   expect_refused({{.kernel = scale_kernel(twice)}}, "two arguments are called 'x'");
