@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -9,6 +10,7 @@
 
 #include "jit/kernel.h"
 #include "kernels/device_memory.h"
+#include "kernels/specialize.h"
 
 /// A kernel function with its config and arguments, each with its name: what compiling and launching need.
 namespace nereid::kernels {
@@ -59,6 +61,12 @@ public:
     return compile_(device, dimensions_known);
   }
 
+  /// In the order of the kernel's parameters.
+  std::span<const NeededMemory> operands() const { return operands_; }
+  /// What the code takes for granted of the problem.
+  const ShapeFacts &shape() const { return shape_; }
+  Scaling scaling() const { return scaling_; }
+
 private:
   template <auto function, class Config, class... A>
   friend BoundKernel bind_kernel(std::string_view name, const Config &config, const A &...arguments);
@@ -66,6 +74,8 @@ private:
   std::string_view name_;
   std::vector<NeededMemory> operands_;
   std::optional<Error> refusal_;
+  ShapeFacts shape_;
+  Scaling scaling_ = Scaling::None;
   std::function<Result<LaunchInfo>(const LaunchOptions &, const Stream &, Grid)> launch_;
   std::function<Result<std::shared_ptr<const CompiledKernel>>(const Device &, bool)> compile_;
 };
@@ -94,6 +104,10 @@ BoundKernel bind_kernel(std::string_view name, const Config &config, const A &..
   static const Kernel kernel(std::string(name), function);
   BoundKernel bound;
   bound.name_ = name;
+  if constexpr (requires { config.shape; }) {
+    bound.shape_ = config.shape;
+    bound.scaling_ = config.scaling;
+  }
   (detail::add_operand(bound.operands_, arguments), ...);
   bound.launch_ = [=](const LaunchOptions &options, const Stream &stream, Grid grid) {
     return kernel.launch(options, stream, grid, config, arguments.value()...);

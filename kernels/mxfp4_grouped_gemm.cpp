@@ -168,6 +168,7 @@ constinit const LibraryKernel<TileConfig, BatchedOperands> batched_kernel{
     .defaults = batched_defaults,
     .check = check_batched,
     .grid = batched_grid,
+    .grid_terms = {{{"n", "block_n"}, {"m", "block_m"}, {"batch", ""}}},
     .bind = bind_batched,
 };
 
@@ -177,6 +178,7 @@ constinit const LibraryKernel<GroupedConfig, GroupedOperands> grouped_kernel{
     .defaults = grouped_defaults,
     .check = check_grouped,
     .grid = grouped_grid,
+    .grid_terms = {{{"n", "block_n"}, {"row_blocks", ""}, {}}},
     .bind = bind_grouped,
 };
 

@@ -86,6 +86,7 @@ constinit const LibraryKernel<ReduceConfig, ReduceOperands> reduce_kernel{
     .defaults = reduce_defaults,
     .check = check_reduce,
     .grid = reduce_grid,
+    .grid_terms = {{{"n", "block_n"}, {"m", "block_m"}, {}}},
     .bind = bind_reduce,
 };
 

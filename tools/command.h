@@ -42,6 +42,7 @@ void add_sample(CLI::App &app, Invocation &invocation);
 void add_quant(CLI::App &app, Invocation &invocation);
 void add_gemm(CLI::App &app, Invocation &invocation);
 void add_compile(CLI::App &app, Invocation &invocation);
+void add_aot(CLI::App &app, Invocation &invocation);
 void add_inspect(CLI::App &app, Invocation &invocation);
 void add_tune(CLI::App &app, Invocation &invocation);
 void add_tune_merge(CLI::App &tune, Invocation &invocation);

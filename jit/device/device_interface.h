@@ -16,6 +16,7 @@
 #include "jit/device/argument_value.h"
 #include "jit/device/device.h"
 #include "jit/device/launch.h"
+#include "jit/device/loaded_module.h"
 
 namespace nereid::jit {
 
@@ -142,6 +143,11 @@ public:
   /// Runs work of the host on host_memory() in the order of the stream, or records it. Where the host sees no
   /// memory there is nothing to wait for.
   virtual Status run_on_host(StreamState *, const std::function<Status()> &work) { return work(); }
+
+  /// `kernels` are those of the code object's metadata.
+  virtual Result<std::shared_ptr<const LoadedModule>>
+  load_module(std::span<const uint8_t> code_object, std::span<const KernelMetadata> kernels) = 0;
+  virtual Result<LaunchOutcome> launch_module(StreamState *stream, const ModuleLaunch &launch) = 0;
 
   /// The kernels that this device has loaded.
   KernelCache &kernels() { return kernels_; }

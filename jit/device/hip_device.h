@@ -70,6 +70,11 @@ public:
   Result<std::shared_ptr<const LoadedKernel>> load(const CompiledKernel &kernel) override;
   Result<LaunchOutcome> launch(StreamState *stream, const LaunchRequest &request) override;
 
+  // In hip_module.cpp.
+  Result<std::shared_ptr<const LoadedModule>> load_module(std::span<const uint8_t> code_object,
+                                                          std::span<const KernelMetadata> kernels) override;
+  Result<LaunchOutcome> launch_module(StreamState *stream, const ModuleLaunch &launch) override;
+
 private:
   template <class Doing, class... P, class... A>
   Status call(const Doing &doing, const char *name, int (*function)(P...), A... arguments) const {

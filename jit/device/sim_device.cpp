@@ -327,24 +327,29 @@ Status SimDevice::run_on_host(StreamState *stream, const std::function<Status()>
   return do_or_record(stream, SimOperation::Kind::Host, work);
 }
 
-Result<LaunchOutcome> SimDevice::launch_now(const LaunchRequest &request) {
-  sim::Launch launch;
+Result<sim::Report> SimDevice::run(const sim::CodeObject &code, sim::Launch launch) {
   NEREID_TRY(launch.checks, checks_);
   NEREID_TRY(launch.instruction_budget, budget_);
   if (const std::optional<uint64_t> left = LaunchBudget::left())
     launch.instruction_budget = std::min(launch.instruction_budget, *left);
-  launch.grid = request.grid.sizes();
-  launch.block = {request.block, 1, 1};
-  launch.kernarg.assign(request.kernarg.begin(), request.kernarg.end());
   launch.threads = options_.threads;
   const LaunchTiming timing =
       TimedLaunches::current().value_or(LaunchTiming{options_.timing, options_.caches});
   launch.timing = timing.timing;
   launch.caches = timing.caches;
-  NEREID_TRY(const sim::Report report,
-             sim::run(static_cast<const SimKernel &>(request.kernel).code, memory_, launch));
+  NEREID_TRY(sim::Report report, sim::run(code, memory_, launch));
   LaunchBudget::spend(report.fault && report.fault->kind == sim::FaultKind::Budget ? launch.instruction_budget
                                                                                    : report.counts.total);
+  return report;
+}
+
+Result<LaunchOutcome> SimDevice::launch_now(const LaunchRequest &request) {
+  sim::Launch launch;
+  launch.grid = request.grid.sizes();
+  launch.block = {request.block, 1, 1};
+  launch.kernarg.assign(request.kernarg.begin(), request.kernarg.end());
+  NEREID_TRY(const sim::Report report,
+             run(static_cast<const SimKernel &>(request.kernel).code, std::move(launch)));
   if (report.fault)
     return fault_error(*report.fault, request);
   return LaunchOutcome{InstructionCounts{report.counts, report.longest_wave_instructions}, report.time};

@@ -57,7 +57,14 @@ public:
   Result<LaunchOutcome> launch(StreamState *stream, const LaunchRequest &request) override;
   Status run_on_host(StreamState *stream, const std::function<Status()> &work) override;
 
+  // In sim_module.cpp.
+  Result<std::shared_ptr<const LoadedModule>> load_module(std::span<const uint8_t> code_object,
+                                                          std::span<const KernelMetadata> kernels) override;
+  Result<LaunchOutcome> launch_module(StreamState *stream, const ModuleLaunch &launch) override;
+
 private:
+  /// Runs with what options, environment and the calling thread ask of launches.
+  Result<sim::Report> run(const sim::CodeObject &code, sim::Launch launch);
   Result<LaunchOutcome> launch_now(const LaunchRequest &request);
 
   SimulatorOptions options_;
