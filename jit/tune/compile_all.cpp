@@ -54,7 +54,7 @@ Result<CompiledKernels> load(const CompileFunction &function, const Device &devi
 } // namespace
 
 std::vector<Result<CompiledKernels>> compile_all(std::span<const CompileFunction> functions,
-                                                 const Device &device, const CompileOptions &options,
+                                                 const Device &device, const CompileAllOptions &options,
                                                  const std::function<void()> &finished) {
   std::vector<jit::WorkerJob> jobs;
   for (const CompileFunction &function : functions)

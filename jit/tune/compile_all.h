@@ -9,7 +9,7 @@
 
 namespace nereid {
 
-struct CompileOptions {
+struct CompileAllOptions {
   unsigned workers = 0; ///< processes at a time; 0: one a core
   double seconds = 60;  ///< that one compile may take
 };
@@ -27,7 +27,7 @@ struct CompileOptions {
 /// there, and a compile that wants it ends at its seconds. So other threads should neither compile nor launch
 /// meanwhile.
 std::vector<Result<CompiledKernels>> compile_all(std::span<const CompileFunction> functions,
-                                                 const Device &device, const CompileOptions &options = {},
+                                                 const Device &device, const CompileAllOptions &options = {},
                                                  const std::function<void()> &finished = {});
 
 } // namespace nereid
