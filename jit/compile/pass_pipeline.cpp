@@ -4,12 +4,15 @@
 #include <fmt/format.h>
 
 #include "codegen/lower/sink_offsets.h"
+#include "codegen/target/gfx950.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
+#include "llvm/Analysis/UniformityAnalysis.h"
 #include "llvm/CodeGen/MachineModuleInfo.h"
 #include "llvm/CodeGen/Passes.h"
 #include "llvm/CodeGen/TargetPassConfig.h"
 #include "llvm/IR/LegacyPassManager.h"
+#include "llvm/PassRegistry.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/SHA256.h"
 
@@ -56,6 +59,30 @@ struct SinkOffsets : llvm::PassInfoMixin<SinkOffsets> {
   }
 };
 
+unsigned waves_of(const llvm::Function &kernel) {
+  unsigned items = 0;
+  const llvm::StringRef range = kernel.getFnAttribute("amdgpu-flat-work-group-size").getValueAsString();
+  range.split(',').second.getAsInteger(10, items);
+  return items / codegen::gfx950::lanes;
+}
+
+/// Looks at large code and makes it fit for code generation, or says why it is not.
+struct JudgeLargeCode : llvm::PassInfoMixin<JudgeLargeCode> {
+  explicit JudgeLargeCode(Result<LargeCode> &result) : result(&result) {}
+
+  llvm::PreservedAnalyses run(llvm::Function &kernel, llvm::FunctionAnalysisManager &analyses) {
+    if (kernel.isDeclaration() || kernel.getInstructionCount() < large_code)
+      return llvm::PreservedAnalyses::all();
+    const llvm::UniformityInfo &uniformity = analyses.getResult<llvm::UniformityInfoAnalysis>(kernel);
+    const auto is_uniform = [&](const llvm::Value &value) { return uniformity.isUniform(&value); };
+    *result = judge(kernel, register_demand(kernel, is_uniform), waves_of(kernel));
+    cut_long_blocks(kernel);
+    return llvm::PreservedAnalyses::none();
+  }
+
+  Result<LargeCode> *result;
+};
+
 Error refused(llvm::Error error) {
   return nereid_error("this LLVM does not know a pass: " + llvm::toString(std::move(error)),
                       "Build Nereid with LLVM 22");
@@ -63,7 +90,7 @@ Error refused(llvm::Error error) {
 
 } // namespace
 
-Status optimize(llvm::Module &module, llvm::TargetMachine &machine) {
+Result<LargeCode> optimize(llvm::Module &module, llvm::TargetMachine &machine) {
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
   llvm::CGSCCAnalysisManager components;
@@ -80,13 +107,23 @@ Status optimize(llvm::Module &module, llvm::TargetMachine &machine) {
   passes.addPass(SinkOffsets());
   if (llvm::Error error = builder.parsePassPipeline(passes, straight_line))
     return refused(std::move(error));
+  Result<LargeCode> judged = LargeCode();
+  passes.addPass(llvm::createModuleToFunctionPassAdaptor(JudgeLargeCode(judged)));
   passes.run(module, modules);
-  return {};
+  return judged;
+}
+
+/// After the scalar registers are allocated and before LLVM's own allocator takes the vector registers, which
+/// then finds none left to do.
+static void allocate_in_one_pass(llvm::TargetPassConfig &config) {
+  if (const llvm::PassInfo *before =
+          llvm::PassRegistry::getPassRegistry()->getPassInfo("amdgpu-reserve-wwm-regs"))
+    config.insertPass(before->getTypeInfo(), llvm::createBasicRegisterAllocator());
 }
 
 /// What TargetMachine::addPassesToEmitFile does, without the pass that follows the values of variables for a
 /// debugger: there are none, and it spends its time on tables of aliases of all registers.
-Status generate_assembly(llvm::Module &module, llvm::TargetMachine &machine,
+Status generate_assembly(llvm::Module &module, llvm::TargetMachine &machine, const LargeCode &large,
                          llvm::SmallVectorImpl<char> &text) {
   llvm::raw_svector_ostream stream(text);
   llvm::legacy::PassManager passes;
@@ -95,6 +132,8 @@ Status generate_assembly(llvm::Module &module, llvm::TargetMachine &machine,
   llvm::TargetPassConfig *config = machine.createPassConfig(passes);
   config->setDisableVerify(true);
   config->disablePass(&llvm::LiveDebugValuesID);
+  if (large.crowded)
+    allocate_in_one_pass(*config);
   passes.add(config);
   passes.add(info);
   if (config->addISelPasses())
