@@ -52,24 +52,34 @@ void trace_fused_gemm(benchmark::State &state) {
       return;
 }
 
-/// arguments: how many the kernel has. They are what most launches give: addresses and sizes divisible by 16.
-template <class Kernel, class Config>
-void trace_to_binary(benchmark::State &state, const Kernel &kernel, const Config &config, size_t arguments) {
-  const std::vector<ArgumentFacts> facts(arguments, {.divisibility = 16});
+/// From the kernel function to its binary, and the milliseconds of each stage of it. `compile` gets a device
+/// of its own, which knows no kernel yet; the disk cache is off.
+template <class Compile> void to_binary(benchmark::State &state, const Compile &compile) {
+  JitTimes sum;
   for (auto _ : state) {
-    // A device of its own knows no kernel yet; the disk cache is off.
-    const Device device = Device::simulator();
-    if (!usable(state, kernel.compile(config, facts, device)))
+    const auto compiled = compile(Device::simulator());
+    if (!usable(state, compiled))
       return;
+    const JitTimes times = (*compiled)->times();
+    for (const StageTime &stage : jit_stages)
+      sum.*stage.member += times.*stage.member;
   }
+  for (const StageTime &stage : jit_stages)
+    state.counters[stage.name] = benchmark::Counter(sum.*stage.member, benchmark::Counter::kAvgIterations);
 }
 
+/// Arguments are what most launches give: addresses and sizes divisible by 16.
 void vector_add_to_binary(benchmark::State &state) {
-  trace_to_binary(state, Kernel("add", add), AddConfig{}, 4);
+  const std::vector<ArgumentFacts> facts(4, {.divisibility = 16});
+  const Kernel kernel("add", add);
+  to_binary(state, [&](const Device &device) { return kernel.compile(AddConfig{}, facts, device); });
 }
 
 void fused_gemm_to_binary(benchmark::State &state) {
-  trace_to_binary(state, Kernel("mxfp4_gemm_fused", mxfp4_gemm_fused<bf16>), fused_config, 7);
+  to_binary(state, [](const Device &device) {
+    const GemmConfig config{.tile = {}, .split_k = 8, .reduce = Reduce::Workspace};
+    return gemm_fused_kernel.compile(config, ProblemSize{16, 2112, 7168}, device);
+  });
 }
 
 /// A cache directory while it lives, in place of none.

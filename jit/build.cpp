@@ -12,16 +12,20 @@
 #include "jit/compile/large_stack.h"
 #include "jit/compile/stopwatch.h"
 #include "jit/dump.h"
+#include "jit/isolated_compile.h"
 #include "jit/override.h"
 #include "jit/verify/compile_and_verify.h"
 
 namespace nereid::jit {
 namespace {
 
-/// Compiles; what does not compile is dumped when asked.
+/// Compiles, in a process of its own when asked; what does not compile is dumped when asked.
 Result<Binary> compile(const Compiler &compiler, const ir::Function &function, std::string_view key,
                        JitTimes &times) {
-  Result<Binary> compiled = compile_and_verify(compiler, function, times);
+  NEREID_TRY(const std::optional<double> seconds, compile_timeout());
+  const auto compile_here = [&](JitTimes &spent) { return compile_and_verify(compiler, function, spent); };
+  Result<Binary> compiled =
+      seconds ? compile_isolated(function.name, *seconds, compile_here, times) : compile_here(times);
   if (!compiled)
     dump_failed_if_asked(function, key);
   return compiled;

@@ -19,9 +19,10 @@ Object config_json(const std::vector<ConfigValue> &config) {
 }
 
 Object jit_json(const JitTimes &times) {
-  return Object{{"trace", times.trace}, {"passes", times.passes},   {"llvm_ir", times.llvm_ir},
-                {"opt", times.opt},     {"codegen", times.codegen}, {"link", times.link},
-                {"load", times.load}};
+  Object object;
+  for (const StageTime &stage : jit_stages)
+    object[stage.name] = times.*stage.member;
+  return object;
 }
 
 Object launch_json(const kernels::LaunchRecord &record) {

@@ -11,6 +11,7 @@
 #include "jit/kernel.h"
 #include "jit/module.h"
 #include "jit/tune/candidate.h"
+#include "jit/tune/compile_all.h"
 #include "jit/tune/config_space.h"
 #include "jit/tune/ranking.h"
 #include "jit/tune/table_file.h"
