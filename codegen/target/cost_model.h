@@ -77,7 +77,7 @@ inline constexpr unsigned vgprs_of_dots = 208;
 inline constexpr unsigned working_registers = 26;
 
 /// Iterations of a wave that are written out with the loads of all in flight; more make long code.
-inline constexpr int64_t max_written_out_iterations = 4;
+inline constexpr int64_t max_written_out_iterations = 8;
 
 // --- LDS pipelines (schedule/lds_pipeline_schedule) ---
 
