@@ -3,6 +3,8 @@
 
 #include <bit>
 
+#include <llvm/IR/IntrinsicsAMDGPU.h>
+
 #include "codegen/lower/lowering.h"
 #include "codegen/lower/value_layout.h"
 
@@ -99,16 +101,25 @@ void LoopEmitter::emit(const ir::Op &op) {
   if (const auto *pipeline = std::get_if<LdsPipeline>(&plan.schedule))
     return emit_lds_pipeline(parts_, *pipeline);
   Loop loop = open(op);
+  const auto *prefetch = std::get_if<PrefetchPlan>(&plan.schedule);
+  if (prefetch && prefetch->written_out != 0) {
+    emit_written_out(loop, *prefetch);
+    return close(loop);
+  }
   llvm::BasicBlock *start = context_.new_block("start");
   builder_.CreateCondBr(loop.iterations.any, start, loop.done);
   builder_.SetInsertPoint(start);
   const MemoryOrder::Accesses skipped = parts_.order.accesses();
-  if (const auto *prefetch = std::get_if<PrefetchPlan>(&plan.schedule))
+  if (prefetch)
     emit_prefetch_loop(loop, *prefetch);
   else
     emit_iterations(loop);
   parts_.order.add(skipped);
   close(loop);
+}
+
+void LoopEmitter::pin_order() {
+  builder_.CreateIntrinsic(llvm::Intrinsic::amdgcn_sched_barrier, {}, {builder_.getInt32(0)});
 }
 
 void LoopEmitter::emit_iterations(Loop &loop) {

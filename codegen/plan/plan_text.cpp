@@ -140,7 +140,10 @@ void Printer::loop(const LoopPlan &plan) {
 }
 
 void Printer::schedule(const PrefetchPlan &plan) {
-  append("register prefetch, {} iterations ahead\n", plan.depth);
+  if (plan.written_out != 0)
+    append("register prefetch, all {} iterations of a wave in flight\n", plan.written_out);
+  else
+    append("register prefetch, {} iterations ahead\n", plan.depth);
   for (const ir::Op *load : plan.loads)
     append("    {}: load of {}\n", location(*load), function_.type(load->result()).text());
   for (const Objection &kept : plan.kept)

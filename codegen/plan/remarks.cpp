@@ -90,7 +90,7 @@ void Collector::note_loop(const LoopPlan &loop) {
           fmt::format("the LDS pipeline has {} stages of {}: {}", pipeline->schedule.buffers, stages,
                       text_of(pipeline->limit)));
   } else if (const auto *prefetch = std::get_if<PrefetchPlan>(&loop.schedule)) {
-    if (prefetch->depth < stages)
+    if (prefetch->written_out == 0 && prefetch->depth < stages)
       add(RemarkKind::FewerStages, *loop.op,
           fmt::format("loads are issued {} iterations ahead, not {}: accumulators and loads of more exceed a "
                       "lane's registers",
