@@ -102,12 +102,12 @@ private:
 /// From the trace to a loaded kernel whose code is on disk.
 void disk_hit_vector_add(benchmark::State &state) {
   const CacheDirectory cache;
-  trace_to_binary(state, Kernel("add", add), AddConfig{}, 4);
+  vector_add_to_binary(state);
 }
 
 void disk_hit_fused_gemm(benchmark::State &state) {
   const CacheDirectory cache;
-  trace_to_binary(state, Kernel("mxfp4_gemm_fused", mxfp4_gemm_fused<bf16>), fused_config, 7);
+  fused_gemm_to_binary(state);
 }
 
 /// From the start of a process, through the disk cache, to the end of its first launch.
