@@ -8,6 +8,10 @@
 
 namespace nereid::hip_sim {
 
+bool is_origin(const Capture &capture, const Stream &stream) {
+  return capture.streams.front().lock().get() == &stream;
+}
+
 hipError_t record(Stream &stream, Work work) {
   Capture &capture = *stream.capture;
   if (capture.status != hipStreamCaptureStatusActive)

@@ -15,12 +15,13 @@ struct Capture {
   uint64_t id = 0;
   hipStreamCaptureMode mode = hipStreamCaptureModeGlobal;
   hipStreamCaptureStatus status = hipStreamCaptureStatusActive;
-  std::thread::id thread; ///< that began it
-  const Stream *origin = nullptr;
-  std::vector<std::weak_ptr<Stream>> streams; ///< that take part
+  std::thread::id thread;                     ///< that began it
+  std::vector<std::weak_ptr<Stream>> streams; ///< that take part; the first one began it
   std::shared_ptr<Graph> graph;
 };
 
+/// Whether the capture began on this stream.
+bool is_origin(const Capture &capture, const Stream &stream);
 /// Adds a node after what the stream has captured. Error: the capture is invalidated.
 hipError_t record(Stream &stream, Work work);
 /// The error of a call that no capture allows while it is going on (hipMemcpy and others that wait); the

@@ -9,9 +9,8 @@ namespace nereid::hip_sim {
 namespace {
 
 /// Whether all that was captured comes before the end of the stream in which the capture began.
-bool is_joined(const Capture &capture) {
+bool is_joined(const Capture &capture, const std::vector<Node *> &frontier) {
   const std::vector<Node *> leaves = capture.graph->leaves();
-  const std::vector<Node *> &frontier = capture.origin->frontier;
   return std::all_of(leaves.begin(), leaves.end(), [&](Node *leaf) {
     return std::find(frontier.begin(), frontier.end(), leaf) != frontier.end();
   });
@@ -51,7 +50,6 @@ hipError_t hipStreamBeginCapture(hipStream_t stream, hipStreamCaptureMode mode) 
     capture->id = hip.next_capture++;
     capture->mode = mode;
     capture->thread = std::this_thread::get_id();
-    capture->origin = on.get();
     capture->streams = {on};
     capture->graph = std::make_shared<Graph>();
     on->capture = capture;
@@ -68,13 +66,13 @@ hipError_t hipStreamEndCapture(hipStream_t stream, hipGraph_t *graph) {
     if (!on.capture)
       return hipErrorIllegalState;
     const std::shared_ptr<Capture> capture = on.capture;
-    if (capture->origin != &on)
+    if (!is_origin(*capture, on))
       return hipErrorStreamCaptureUnmatched;
     if (capture->mode != hipStreamCaptureModeRelaxed && capture->thread != std::this_thread::get_id())
       return hipErrorStreamCaptureWrongThread;
     *graph = nullptr;
     const bool valid = capture->status == hipStreamCaptureStatusActive;
-    const bool joined = is_joined(*capture);
+    const bool joined = is_joined(*capture, on.frontier);
     end(hip, *capture);
     if (!valid)
       return hipErrorStreamCaptureInvalidated;

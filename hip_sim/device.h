@@ -24,8 +24,9 @@ struct Device {
   /// After a fault: what every call says until hipDeviceReset.
   hipError_t lost = hipSuccess;
   std::shared_ptr<Stream> null_stream;
-  /// The last operation of each blocking stream since the last one of the null stream, which waits for them.
-  std::vector<std::pair<const Stream *, OperationPtr>> blocking_tails;
+  /// The last operation of each blocking stream, by id, since the last one of the null stream, which waits
+  /// for them.
+  std::vector<std::pair<uint64_t, OperationPtr>> blocking_tails;
   std::set<int> peers; ///< whose memory it may access
   uint64_t used = 0;   ///< bytes
   unsigned flags = 0;

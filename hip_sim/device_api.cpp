@@ -37,7 +37,7 @@ hipError_t version_into(Entry entry, int *version) {
 void reset(Runtime &hip, Lock &lock, Device &device) {
   hip.executor.finish_all(hip, lock, device);
   for (const auto &capture : std::vector(hip.captures))
-    if (capture->origin->device == &device)
+    if (const auto origin = capture->streams.front().lock(); !origin || origin->device == &device)
       end(hip, *capture);
   hip.streams.remove_if([&](const Stream &stream) { return stream.device == &device; });
   hip.events.remove_if([&](const Event &event) { return event.device == &device; });

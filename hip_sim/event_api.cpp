@@ -28,7 +28,7 @@ hipError_t create(Entry entry, hipEvent_t *event, unsigned flags) {
 /// The error of asking for an event of a capture that is going on; the capture is invalidated.
 hipError_t reject_captured(const Event &event) {
   const auto capture = event.capture.lock();
-  if (!capture || capture->status == hipStreamCaptureStatusNone)
+  if (!capture)
     return hipSuccess;
   capture->status = hipStreamCaptureStatusInvalidated;
   return hipErrorCapturedEvent;

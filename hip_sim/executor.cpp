@@ -36,7 +36,7 @@ std::vector<OperationPtr> Executor::needed_for(const OperationPtr &operation) co
   std::unordered_set<const Operation *> seen{operation.get()};
   found.push_back(operation);
   for (size_t i = 0; i < found.size(); ++i)
-    for (const OperationPtr &wait : std::vector(found[i]->waits))
+    for (const OperationPtr &wait : found[i]->waits)
       if (!is_done(wait) && seen.insert(wait.get()).second)
         found.push_back(wait);
   std::sort(found.begin(), found.end(),

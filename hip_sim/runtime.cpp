@@ -14,7 +14,8 @@ namespace {
 /// Of the simulator's memory, which all devices share; each device has its own limit.
 constexpr uint64_t capacity = uint64_t{1} << 60;
 
-/// Keeps the host out of the devices' addresses. Where it cannot, they are the sanitizer's that has them.
+/// Keeps the host out of the devices' addresses. It may be refused: by a bound on the address space, or by a
+/// sanitizer, which has them itself.
 void reserve_device_addresses() {
   // NOLINTNEXTLINE(performance-no-int-to-ptr)
   void *wanted = reinterpret_cast<void *>(device_addresses.first);

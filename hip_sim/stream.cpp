@@ -3,6 +3,7 @@
 #include "hip_sim/stream.h"
 
 #include <algorithm>
+#include <atomic>
 
 #include "hip_sim/capture.h"
 #include "hip_sim/device.h"
@@ -10,6 +11,11 @@
 #include "hip_sim/thread.h"
 
 namespace nereid::hip_sim {
+
+Stream::Stream(Device &device, Kind kind, int priority) : device(&device), kind(kind), priority(priority) {
+  static std::atomic<uint64_t> next = 1;
+  id = next++;
+}
 
 std::shared_ptr<Stream> find_stream(Runtime &runtime, hipStream_t handle, hipError_t &error) {
   const auto number = reinterpret_cast<uintptr_t>(handle);
@@ -34,7 +40,7 @@ OperationPtr append(Runtime &runtime, Stream &stream, Work work, std::vector<Ope
   std::vector<OperationPtr> waits = std::move(also_after);
   waits.push_back(stream.tail);
   if (stream.kind == Stream::Kind::Null) {
-    for (auto &[other, tail] : device.blocking_tails)
+    for (auto &[id, tail] : device.blocking_tails)
       waits.push_back(std::move(tail));
     device.blocking_tails.clear();
   } else if (stream.kind == Stream::Kind::Blocking) {
@@ -44,9 +50,9 @@ OperationPtr append(Runtime &runtime, Stream &stream, Work work, std::vector<Ope
   if (stream.kind == Stream::Kind::Blocking) {
     auto &tails = device.blocking_tails;
     const auto same =
-        std::find_if(tails.begin(), tails.end(), [&](const auto &entry) { return entry.first == &stream; });
+        std::find_if(tails.begin(), tails.end(), [&](const auto &entry) { return entry.first == stream.id; });
     if (same == tails.end())
-      tails.emplace_back(&stream, stream.tail);
+      tails.emplace_back(stream.id, stream.tail);
     else
       same->second = stream.tail;
   }

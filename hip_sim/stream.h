@@ -13,10 +13,11 @@ struct Capture;
 inline constexpr int least_priority = 1, greatest_priority = -1;
 
 /// An ordered queue of a device.
-struct Stream {
+struct Stream : std::enable_shared_from_this<Stream> {
   enum class Kind { Null, Blocking, NonBlocking };
 
-  Stream(Device &device, Kind kind, int priority = 0) : device(&device), kind(kind), priority(priority) {}
+  Stream(Device &device, Kind kind, int priority = 0);
+  uint64_t id; ///< never used again
   Device *device;
   Kind kind;
   int priority;

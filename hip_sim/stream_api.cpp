@@ -34,6 +34,7 @@ hipError_t wait_in_capture(Stream &stream, const Event &event, const std::shared
   if (!stream.capture) {
     stream.capture = capture;
     stream.frontier.clear();
+    capture->streams.push_back(stream.weak_from_this());
   }
   for (Node *node : event.captured)
     if (std::find(stream.frontier.begin(), stream.frontier.end(), node) == stream.frontier.end())
@@ -65,7 +66,7 @@ hipError_t hipStreamDestroy(hipStream_t stream) {
       return hipErrorInvalidHandle;
     if (found->capture) {
       found->capture->status = hipStreamCaptureStatusInvalidated;
-      if (found->capture->origin == found.get())
+      if (is_origin(*found->capture, *found))
         end(hip, *std::shared_ptr<Capture>(found->capture));
     }
     hip.streams.remove(stream);
