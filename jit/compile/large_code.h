@@ -13,7 +13,9 @@ inline constexpr unsigned large_code = 2500;
 /// Of code generation that would take minutes, what is done instead.
 struct LargeCode {
   RegisterDemand demand; ///< 0 for code that is not large
-  bool crowded = false;  ///< registers are allocated in one pass: much is spilled in any case
+  /// More is live than a lane has registers. LLVM's greedy allocator would split live ranges for minutes:
+  /// registers are allocated in one pass instead.
+  bool crowded = false;
 };
 
 /// Lets LLVM's schedulers, whose time grows with the square of a block's length, see long blocks in pieces.
