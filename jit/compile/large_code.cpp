@@ -42,4 +42,8 @@ Result<LargeCode> judge(const llvm::Function &kernel, const RegisterDemand &dema
   return LargeCode{demand, demand.registers > available};
 }
 
+std::string large_code_identity() {
+  return fmt::format("{} {} {} {}", large_code, long_block, piece, max_spilled_registers);
+}
+
 } // namespace nereid::jit

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string>
+
 #include "base/result.h"
 #include "jit/compile/register_demand.h"
 #include "llvm/IR/Function.h"
@@ -24,5 +26,8 @@ void cut_long_blocks(llvm::Function &kernel);
 /// Whether registers for the demand can be allocated, and how. Error (User), with the debug line of the
 /// highest demand as its line: more is spilled than scratch memory is compiled right for (jit/build.h).
 Result<LargeCode> judge(const llvm::Function &kernel, const RegisterDemand &demand, unsigned waves);
+
+/// What decides it, for keys.
+std::string large_code_identity();
 
 } // namespace nereid::jit

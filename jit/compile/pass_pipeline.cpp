@@ -153,6 +153,7 @@ std::string pass_pipeline_identity() {
   llvm::SHA256 hash;
   hash.update(optimization);
   hash.update(straight_line);
+  hash.update(large_code_identity());
   return llvm::toHex(hash.final(), /*LowerCase=*/true).substr(0, digits);
 }
 
