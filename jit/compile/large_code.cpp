@@ -13,9 +13,6 @@ namespace {
 /// in 8 s, in pieces of 1,000 in 0.4 s.
 constexpr unsigned long_block = 8000, piece = 1000;
 
-/// Demands, in registers of a lane, from which on LLVM's greedy allocator is not tried: it splits live
-/// ranges for minutes and spills most of them all the same.
-constexpr unsigned crowded_factor = 2;
 /// Beyond the lane's registers: so much in scratch is refused after compiling, too.
 constexpr unsigned max_spilled_registers = 4096 / 4;
 
@@ -42,7 +39,11 @@ Result<LargeCode> judge(const llvm::Function &kernel, const RegisterDemand &dema
                     "with {} waves",
                     kernel.getName().str(), demand.registers, available, waves),
         "Use smaller tiles or more waves, or store tiles before the next are loaded", {"", demand.line});
-  return LargeCode{demand, demand.registers > crowded_factor * available};
+  return LargeCode{demand, demand.registers > available};
+}
+
+std::string large_code_identity() {
+  return fmt::format("{} {} {} {}", large_code, long_block, piece, max_spilled_registers);
 }
 
 } // namespace nereid::jit

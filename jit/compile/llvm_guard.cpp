@@ -53,8 +53,6 @@ private:
 /// A boolean option of LLVM and the value that Nereid's code wants, here and of a compiler with its own pass
 /// pipeline.
 /// - disable-lsr: strength reduction hoists immediate offsets of buffer loads into registers.
-/// - slp-vectorize-hor: the search for reductions is a third of the time of the IR passes, and packs what
-///   then is unpacked again.
 /// - amdgpu-scalar-ir-passes: straight-line passes in LLVM's code generation, of which pass_pipeline.cpp runs
 ///   those that find something.
 struct BooleanOption {
@@ -63,7 +61,6 @@ struct BooleanOption {
   bool value_of_others;
 };
 constexpr BooleanOption wanted_options[] = {{"disable-lsr", true, true},
-                                            {"slp-vectorize-hor", false, false},
                                             {"amdgpu-scalar-ir-passes", false, true}};
 
 llvm::cl::opt<bool> *find(const BooleanOption &wanted) {

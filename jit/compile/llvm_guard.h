@@ -18,7 +18,7 @@ Status run_guarded(const char *what, llvm::function_ref<Status()> work);
 /// another user of the library (LLD, comgr) keeps them. They are global to the process: call it before every
 /// compile.
 Status set_llvm_options();
-/// As text, for keys: "disable-lsr=1 slp-vectorize-hor=0".
+/// As text, for keys: "disable-lsr=1 amdgpu-scalar-ir-passes=0".
 std::string llvm_options_text();
 /// As arguments for another compiler on LLVM, with a pass pipeline of its own: "-mllvm", "-disable-lsr=1".
 std::vector<std::string> llvm_options_arguments();

@@ -36,13 +36,13 @@ constexpr const char *optimization =
       "reassociate,constraint-elimination,"
       "loop-mssa(loop-instsimplify,licm<no-allowspeculation>,"
         "loop-rotate<header-duplication;no-prepare-for-lto>,licm<allowspeculation>),"
-      NEREID_SIMPLIFY_CFG ","
+      NEREID_SIMPLIFY_CFG "," NEREID_COMBINE ","
       "loop(indvars,loop-deletion,loop-unroll-full),gvn<>,sccp,bdce,dse,"
       "loop-mssa(licm<allowspeculation>),"
       "simplifycfg<bonus-inst-threshold=1;forward-switch-cond;switch-range-to-icmp;switch-to-arithmetic;"
         "switch-to-lookup;no-keep-loops;hoist-common-insts;sink-common-insts;speculate-blocks;"
         "simplify-cond-branch>,"
-      "slp-vectorizer,vector-combine,loop-unroll<O3>,infer-alignment,"
+      "vector-combine,loop-unroll<O3>,infer-alignment,"
       NEREID_COMBINE ","
       "loop-mssa(licm<allowspeculation>),loop-sink,instsimplify,div-rem-pairs,"
       NEREID_SIMPLIFY_CFG "),"
@@ -153,6 +153,7 @@ std::string pass_pipeline_identity() {
   llvm::SHA256 hash;
   hash.update(optimization);
   hash.update(straight_line);
+  hash.update(large_code_identity());
   return llvm::toHex(hash.final(), /*LowerCase=*/true).substr(0, digits);
 }
 
