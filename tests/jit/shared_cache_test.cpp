@@ -87,7 +87,7 @@ TEST(SharedCache, AWriterThatIsKilledLeavesNoHalfKernel) {
       }
       return false;
     });
-    usleep(static_cast<useconds_t>(kill_number % 50) * 40);
+    usleep(static_cast<useconds_t>(kill_number % 50) * 120);
     kill(child, SIGKILL);
     waitpid(child, nullptr, 0);
     if (std::filesystem::exists(cache.path(key))) {
@@ -119,14 +119,13 @@ TEST(SharedCache, AFullDiskIsAnErrorAndLeavesNoFile) {
   EXPECT_TRUE(cache.find(key_of(1)));
 }
 
-TEST(SharedCache, KernelsRunWhenTheDiskIsFull) {
-  TemporaryDirectory directory;
+TEST(SharedCache, KernelsRunWithoutADirectory) {
   ScopedEnvironment chosen("NEREID_CACHE_DIR", "/dev/full/no-directory");
   testing::internal::CaptureStderr();
   const Device device = Device::simulator();
   const auto x = device.upload(std::vector<float>(64, 1.0F)).value();
   const auto z = device.allocate<float>(64).value();
-  const Kernel kernel("copy_full", test::copy_unmasked);
+  const Kernel kernel("copy_uncached", test::copy_unmasked);
   const auto launched = kernel(device.stream(), {1}, test::AddConfig{.block = 64, .waves = 1}, x, z);
   ASSERT_TRUE(launched) << launched.error().text();
   EXPECT_EQ(z.to_host().value()[63], 1.0F);
@@ -138,8 +137,9 @@ TEST(SharedCache, ADirectoryMayBeRemovedAtAnyMoment) {
   const DiskCache cache(outer.path() + "/cache");
   std::atomic<bool> done = false;
   std::thread remover([&] {
+    std::error_code busy;
     while (!done)
-      std::filesystem::remove_all(cache.directory());
+      std::filesystem::remove_all(cache.directory(), busy);
   });
   int stored = 0;
   for (int i = 0; i < 300; ++i) {

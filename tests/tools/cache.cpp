@@ -15,8 +15,8 @@ namespace {
 class CacheCommand : public testing::Test {
 protected:
   CacheCommand() {
-    for (const char *shape : {"256,0,3072", "16,0,64"})
-      EXPECT_EQ(run({"compile", "mxfp4_quant", "--shape", shape, "--emit", "resources"}).exit_code, 0);
+    for (const char *config : {"shuffled=0", "shuffled=1"})
+      EXPECT_EQ(run({"compile", "mxfp4_quant", "--config", config, "--emit", "resources"}).exit_code, 0);
   }
 
   CommandResult run(const std::vector<std::string> &arguments) const {
@@ -100,7 +100,8 @@ TEST_F(CacheCommand, ABundleFillsAnotherCache) {
   EXPECT_EQ(number(again, "stored"), 0);
   EXPECT_EQ(number(again, "present"), 2);
   const llvm::json::Object compiled =
-      run_command({"compile", "mxfp4_quant", "--shape", "16,0,64", "--emit", "resources", "--json"}, other)
+      run_command({"compile", "mxfp4_quant", "--config", "shuffled=1", "--emit", "resources", "--json"},
+                  other)
           .json();
   EXPECT_EQ(compiled.getString("cache").value_or("").str(), "disk");
 }
