@@ -17,7 +17,7 @@ bool is_size(int64_t rows, int64_t k) {
   return rows > 0 && rows <= kernels::max_n_or_k && k > 0 && k <= kernels::max_n_or_k;
 }
 
-/// Error (User): a matrix that the library does not take, with its multiples left to who shuffles.
+/// Error (User) unless it does; the multiples of rows and k are checked by what shuffles them.
 Status check_size(int64_t rows, int64_t k) {
   if (is_size(rows, k))
     return {};
