@@ -12,13 +12,17 @@ using namespace nereid::capi;
 
 namespace {
 
-/// Bytes of the unshuffled matrix, of `per_row` each row. Error (User): a size that is not positive.
-Result<size_t> plain_bytes(int64_t rows, int64_t per_row) {
-  int64_t bytes = 0;
-  if (rows <= 0 || per_row <= 0 || __builtin_mul_overflow(rows, per_row, &bytes))
-    return user_error("a matrix of " + std::to_string(rows) + " rows of " + std::to_string(per_row) +
-                      " bytes");
-  return static_cast<size_t>(bytes);
+/// Whether the library takes matrices of that size.
+bool is_size(int64_t rows, int64_t k) {
+  return rows > 0 && rows <= kernels::max_n_or_k && k > 0 && k <= kernels::max_n_or_k;
+}
+
+/// Error (User) unless it does; the multiples of rows and k are checked by what shuffles them.
+Status check_size(int64_t rows, int64_t k) {
+  if (is_size(rows, k))
+    return {};
+  return user_error("a matrix of " + std::to_string(rows) + " x " + std::to_string(k),
+                    "Sizes are from 1 to " + std::to_string(kernels::max_n_or_k));
 }
 
 Status check_call(const nereid_mxfp4_linear *linear, nereid_mxfp4_path path,
@@ -39,18 +43,19 @@ kernels::LinearOperands operands_of(const nereid_mxfp4_linear_operands &operands
 extern "C" {
 
 uint64_t nereid_mxfp4_shuffled_b_bytes(int64_t n, int64_t k) {
-  return n < 0 || k < 0 ? 0 : static_cast<uint64_t>(kernels::host::shuffled_b_bytes(n, k));
+  return is_size(n, k) ? static_cast<uint64_t>(kernels::host::shuffled_b_bytes(n, k)) : 0;
 }
 
 uint64_t nereid_mxfp4_shuffled_scale_bytes(int64_t rows, int64_t k) {
-  return rows < 0 || k < 0 ? 0 : static_cast<uint64_t>(kernels::host::shuffled_scale_bytes(rows, k));
+  return is_size(rows, k) ? static_cast<uint64_t>(kernels::host::shuffled_scale_bytes(rows, k)) : 0;
 }
 
 nereid_status nereid_mxfp4_shuffle_b(int64_t n, int64_t k, const uint8_t *codes, uint8_t *shuffled) {
   return guarded([&]() -> Status {
     NEREID_CHECK(not_null(codes, "codes"));
     NEREID_CHECK(not_null(shuffled, "shuffled"));
-    NEREID_TRY(const size_t bytes, plain_bytes(n, k / 2));
+    NEREID_CHECK(check_size(n, k));
+    const auto bytes = static_cast<size_t>(n * (k / 2));
     NEREID_TRY(const std::vector<uint8_t> result, kernels::host::shuffle_b({codes, bytes}, n, k));
     std::copy(result.begin(), result.end(), shuffled);
     return {};
@@ -61,7 +66,8 @@ nereid_status nereid_mxfp4_shuffle_scales(int64_t rows, int64_t k, const uint8_t
   return guarded([&]() -> Status {
     NEREID_CHECK(not_null(scales, "scales"));
     NEREID_CHECK(not_null(shuffled, "shuffled"));
-    NEREID_TRY(const size_t bytes, plain_bytes(rows, k / 32));
+    NEREID_CHECK(check_size(rows, k));
+    const auto bytes = static_cast<size_t>(rows * (k / 32));
     NEREID_TRY(const std::vector<uint8_t> result, kernels::host::shuffle_scales({scales, bytes}, rows, k));
     std::copy(result.begin(), result.end(), shuffled);
     return {};

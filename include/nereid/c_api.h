@@ -127,7 +127,7 @@ NEREID_API nereid_status nereid_buffer_fill(nereid_buffer *buffer, uint8_t byte)
  */
 
 /* Bytes of a [n, k] matrix of codes in (16,16)-shuffled order, and of the shuffled, padded scales of a [rows,
- * k] matrix; 0 where a size is negative. */
+ * k] matrix; 0 where a size is not from 1 to 2^21. */
 NEREID_API uint64_t nereid_mxfp4_shuffled_b_bytes(int64_t n, int64_t k);
 NEREID_API uint64_t nereid_mxfp4_shuffled_scale_bytes(int64_t rows, int64_t k);
 /* On the host: codes [n, k/2] to shuffled order, scales [rows, k/32] to shuffled order with 127 as padding.
