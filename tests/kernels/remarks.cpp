@@ -31,12 +31,6 @@ struct RemarkCase {
 
 const Expected split_loop{RemarkKind::SplitOverWaves, "gemm_tile.h", "each of 4 waves"};
 
-/// Accesses whose pitch is an argument of which the kernel assumes nothing.
-Expected unbounded(RemarkKind kind, const char *file, const char *argument, size_t count = 1) {
-  return {kind, file, fmt::format("a factor that may be from -2147483648 to 2147483647 with {}", argument),
-          count};
-}
-
 std::vector<RemarkCase> cases() {
   const std::string small = "block_m=16,block_n=64,block_k=256,waves=4";
   return {
