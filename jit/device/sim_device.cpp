@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <new>
 
 #include "jit/compile/compiled_kernel.h"
 #include "jit/device/device_fault.h"
