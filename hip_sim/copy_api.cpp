@@ -22,7 +22,7 @@ bool inside(const Allocation &allocation, const void *pointer, size_t bytes) {
 bool is_valid_end(Runtime &hip, const void *pointer, size_t bytes, bool on_device, bool any) {
   const Allocation *allocation = hip.allocation_of(pointer);
   if (!allocation)
-    return (any || !on_device) && reinterpret_cast<uint64_t>(pointer) < device_addresses.first;
+    return (any || !on_device) && !is_device_address(pointer);
   return inside(*allocation, pointer, bytes) && (any || on_device || allocation->type != hipMemoryTypeDevice);
 }
 

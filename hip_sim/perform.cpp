@@ -37,7 +37,7 @@ Place place_of(const sim::Memory::View &view, const char *pointer, size_t size) 
   const auto address = reinterpret_cast<uint64_t>(pointer);
   if (const sim::Block *block = view.find(address, size))
     return {block->data() + (address - block->address()), block};
-  if (address >= device_addresses.first)
+  if (is_device_address(pointer))
     return {nullptr, nullptr};
   return {const_cast<std::byte *>(reinterpret_cast<const std::byte *>(pointer)), nullptr};
 }

@@ -14,10 +14,22 @@ namespace {
 /// Of the simulator's memory, which all devices share; each device has its own limit.
 constexpr uint64_t capacity = uint64_t{1} << 60;
 
+/// Keeps the host out of the devices' addresses. Where it cannot, they are the sanitizer's that has them.
+void reserve_device_addresses() {
+  // NOLINTNEXTLINE(performance-no-int-to-ptr)
+  void *wanted = reinterpret_cast<void *>(device_addresses.first);
+  const size_t size = device_addresses.end - device_addresses.first;
+  void *got = ::mmap(wanted, size, PROT_NONE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+  if (got != MAP_FAILED)
+    ::madvise(got, size, MADV_DONTDUMP);
+}
+
 } // namespace
 
 Runtime::Runtime(Options given)
     : options(std::move(given)), launches(options.launches), memory(capacity, device_addresses) {
+  reserve_device_addresses();
   for (int index = 0; index < options.devices; ++index) {
     auto device = std::make_unique<Device>();
     device->index = index;

@@ -20,9 +20,14 @@ namespace nereid::hip_sim {
 
 struct Capture;
 
-/// Where no memory of the host is, so that every pointer says whose it is, and a host that follows one of a
-/// device faults.
-inline constexpr sim::AddressRange device_addresses = {uint64_t{1} << 47, uint64_t{1} << 48};
+/// Addresses of devices. The runtime reserves them on the host, so that every pointer says whose it is, and a
+/// host that follows one of a device faults. Between what Linux gives programs and what sanitizers take, and
+/// below 2^47: buffer instructions extend the sign of a base of 48 bits.
+inline constexpr sim::AddressRange device_addresses = {uint64_t{1} << 45, uint64_t{1} << 46};
+inline bool is_device_address(const void *pointer) {
+  const auto address = reinterpret_cast<uint64_t>(pointer);
+  return address >= device_addresses.first && address < device_addresses.end;
+}
 
 /// What a pointer of the library leads to.
 struct Allocation {

@@ -100,6 +100,7 @@ HipDevice::HipDevice(const HipApi &api, int index, HipGpu gpu)
 
 /// In the simulator's words.
 Error HipDevice::without_memory(size_t bytes) const {
+  (void)api_.hipGetLastError();
   std::string message = fmt::format("out of device memory: {} bytes asked", bytes);
   size_t free = 0, total = 0;
   if (call([] { return ""; }, "hipMemGetInfo", api_.hipMemGetInfo, &free, &total))
@@ -107,19 +108,20 @@ Error HipDevice::without_memory(size_t bytes) const {
   return user_error(message, "free buffers or use smaller ones");
 }
 
-Result<uint64_t> HipDevice::allocate(size_t bytes) {
+template <class Function>
+Result<uint64_t> HipDevice::allocate_by(const char *name, size_t bytes, const Function &function) const {
   const CurrentGpu current(api_, index_);
   const auto doing = [&] { return fmt::format("allocating {} bytes", bytes); };
   NEREID_CHECK(current.check(doing));
   void *memory = nullptr;
-  const int code = api_.hipMalloc(&memory, std::max<size_t>(bytes, 1));
-  NEREID_CHECK(api_.check(code == hip_out_of_memory ? 0 : code, "hipMalloc", doing));
-  if (code == hip_out_of_memory) {
-    (void)api_.hipGetLastError();
+  const int code = function(&memory, std::max<size_t>(bytes, 1));
+  if (code == hip_out_of_memory)
     return without_memory(bytes);
-  }
+  NEREID_CHECK(api_.check(code, name, doing));
   return reinterpret_cast<uint64_t>(memory);
 }
+
+Result<uint64_t> HipDevice::allocate(size_t bytes) { return allocate_by("hipMalloc", bytes, api_.hipMalloc); }
 
 void HipDevice::free(uint64_t address) {
   if (HipApi::is_gone())
@@ -152,17 +154,9 @@ Result<void *> HipDevice::pool() {
 
 Result<uint64_t> HipDevice::allocate_in_order(StreamState *stream, size_t bytes) {
   NEREID_TRY(void *const from, pool());
-  const CurrentGpu current(api_, index_);
-  const auto doing = [&] { return fmt::format("allocating {} bytes of the pool", bytes); };
-  NEREID_CHECK(current.check(doing));
-  void *memory = nullptr;
-  const int code = api_.hipMallocFromPoolAsync(&memory, std::max<size_t>(bytes, 1), from, hip_stream(stream));
-  NEREID_CHECK(api_.check(code == hip_out_of_memory ? 0 : code, "hipMallocFromPoolAsync", doing));
-  if (code == hip_out_of_memory) {
-    (void)api_.hipGetLastError();
-    return without_memory(bytes);
-  }
-  return reinterpret_cast<uint64_t>(memory);
+  return allocate_by("hipMallocFromPoolAsync", bytes, [&](void **memory, size_t size) {
+    return api_.hipMallocFromPoolAsync(memory, size, from, hip_stream(stream));
+  });
 }
 
 void HipDevice::free_in_order(StreamState *stream, uint64_t address) {

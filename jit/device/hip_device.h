@@ -82,6 +82,9 @@ private:
   }
   Status then_wait(const Status &queued) const;
   Error without_memory(size_t bytes) const;
+  /// By a function of HIP: function(void **memory, size_t bytes).
+  template <class Function>
+  Result<uint64_t> allocate_by(const char *name, size_t bytes, const Function &function) const;
   Result<void *> pool();
   Status share_pool(int peer);
   Status let_pool_be_used(int peer) const; ///< under the lock
