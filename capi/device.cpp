@@ -81,8 +81,10 @@ nereid_status nereid_buffer_create(const nereid_device *device, uint64_t bytes, 
   return guarded([&]() -> Status {
     NEREID_CHECK(not_null(device, "device"));
     NEREID_CHECK(not_null(buffer, "buffer"));
-    NEREID_TRY(Buffer<std::byte> made, device->device.allocate(bytes));
-    *buffer = new nereid_buffer{std::move(made)};
+    // The handle first: what fails then leaves no memory to be freed.
+    auto handle = std::make_unique<nereid_buffer>();
+    NEREID_TRY(handle->buffer, device->device.allocate(bytes));
+    *buffer = handle.release();
     return {};
   });
 }

@@ -155,9 +155,9 @@ Status Memory::free(uint64_t address) {
   auto found = blocks_->find(address);
   if (found == blocks_->end())
     return user_error(fmt::format("free of {:#x}, which is not the start of a simulator buffer", address));
-  used_ -= found->second->size();
   auto changed = std::make_shared<Blocks>(*blocks_);
   changed->erase(address);
+  used_ -= found->second->size();
   blocks_ = std::move(changed);
   return {};
 }

@@ -48,7 +48,7 @@ template <class Call> long failures_of(const Call &call) {
       return allowed;
     EXPECT_EQ(status, NEREID_ENVIRONMENT_ERROR) << nereid_last_error()->message;
     EXPECT_STREQ(nereid_last_error()->message, "the host has not enough memory");
-    if (allowed > 10000 || testing::Test::HasFailure())
+    if (allowed > 1000 || testing::Test::HasFailure())
       return -1;
   }
 }

@@ -6,6 +6,7 @@
 
 #include "tests/jit/each_device.h"
 #include "tests/jit/module_input.h"
+#include "tests/jit/saxpy_data.h"
 #include "tests/jit/temporary_directory.h"
 
 namespace nereid::test {
@@ -16,28 +17,6 @@ protected:
   Module load(const std::vector<uint8_t> &object) { return Module::load(device(), object).value(); }
 };
 NEREID_ON_EACH_DEVICE(ModuleTest);
-
-constexpr int count = 1000;
-
-std::vector<float> ramp(float first, float step) {
-  std::vector<float> values(count);
-  for (int i = 0; i < count; ++i)
-    values[i] = first + step * static_cast<float>(i);
-  return values;
-}
-
-/// x = i/2, y = 100 - i before the launch.
-struct SaxpyData {
-  explicit SaxpyData(const Device &device)
-      : x(device.upload(ramp(0, 0.5F)).value()), y(device.upload(ramp(100, -1)).value()) {}
-  void expect(float a) const {
-    const std::vector<float> result = y.to_host().value();
-    for (int i = 0; i < count; ++i)
-      ASSERT_EQ(result[i], a * 0.5F * i + (100.0F - i)) << i;
-  }
-  Buffer<float> x, y;
-  ModuleLaunchShape shape{.grid = {(count + 255) / 256}, .block = {256}};
-};
 
 TEST_P(ModuleTest, RunsATypedLaunch) {
   const ModuleKernel saxpy = load(saxpy_object()).kernel("saxpy").value();
@@ -145,29 +124,6 @@ TEST_P(ModuleTest, LoadsAFile) {
   const auto module = Module::load(device(), path);
   ASSERT_TRUE(module.ok()) << module.error().text();
   EXPECT_EQ(module->kernel_names(), std::vector<std::string>{"saxpy"});
-}
-
-TEST(Module, CountsInstructionsOnTheSimulator) {
-  const Device device = Device::simulator();
-  const ModuleKernel saxpy = Module::load(device, saxpy_object())->kernel().value();
-  const SaxpyData data(device);
-  const auto info = saxpy(device.stream(), data.shape, data.x, data.y, 1.0F, count);
-  ASSERT_TRUE(info.ok()) << info.error().text();
-  ASSERT_TRUE(info->instructions.has_value());
-  // 16 waves, all of which have work, of 16 instructions.
-  EXPECT_EQ(info->instructions->total, 16u * 16u);
-}
-
-TEST(Module, SaysWhereAKernelFaults) {
-  const Device device = Device::simulator();
-  const ModuleKernel saxpy = Module::load(device, saxpy_object())->kernel().value();
-  const SaxpyData data(device);
-  const auto info = saxpy(device.stream(), data.shape, data.x, data.y, 1.0F, 1024);
-  ASSERT_FALSE(info.ok());
-  EXPECT_EQ(info.error().owner, Owner::User);
-  EXPECT_NE(info.error().message.find("kernel 'saxpy': out_of_bounds"), std::string::npos)
-      << info.error().text();
-  EXPECT_NE(info.error().message.find("global_load_dword"), std::string::npos) << info.error().text();
 }
 
 } // namespace
