@@ -67,6 +67,13 @@ public:
     last_kernarg.assign(reinterpret_cast<const char *>(request.kernarg.data()), request.kernarg.size());
     return LaunchOutcome();
   }
+  Result<std::shared_ptr<const LoadedModule>> load_module(std::span<const uint8_t>,
+                                                          std::span<const KernelMetadata>) override {
+    return environment_error("no modules");
+  }
+  Result<LaunchOutcome> launch_module(StreamState *, const ModuleLaunch &) override {
+    return environment_error("no modules");
+  }
   std::string last_kernarg = std::string(64, ' ');
 
 private:
