@@ -19,7 +19,7 @@ constexpr const char *footer =
     R"(Compiles, runs and checks configs of all paths of mxfp4_linear on seeded data: the library's lists and, of a generated
 space, those that a quick estimate puts first. Rejects those that are
 wrong or do not fit, and ranks the rest: --mode measure by device time on a GPU, model by the time that the
-simulator computes. off takes the first config as it is. KERNEL and --path leave out the paths of other kernels.
+simulator computes, with rotating caches if --caches does not say otherwise. off takes the first config as it is. KERNEL and --path leave out the paths of other kernels.
 With --table, figures are kept in a table of that directory (docs/tuning.md): a run that was interrupted goes on where
 it was, and only what is new is measured.
 
@@ -35,7 +35,7 @@ struct Options {
   ShapeOptions shapes;
   std::string path = "auto";
   std::string mode;
-  std::string caches = "cold";
+  std::string caches = "rotating";
   std::string table;
   double compile_seconds = 60;
   TunedConfigs configs;

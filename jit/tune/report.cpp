@@ -64,7 +64,9 @@ Result<std::string> TuneReport::winner_or_reasons() const {
 
 std::string TuneReport::text() const {
   std::string text = fmt::format("{} for {} on {}{}\n", kernel, key, device,
-                                 ranking.empty() ? std::string() : fmt::format(": {} in {}", ranking, unit));
+                                 ranking.empty()  ? std::string()
+                                 : caches.empty() ? fmt::format(": {} in {}", ranking, unit)
+                                                  : fmt::format(": {} with {} caches in {}", ranking, caches, unit));
   size_t width = 0;
   for (const TuneOutcome &candidate : candidates)
     width = std::max(width, candidate.record.config.size());
@@ -86,6 +88,7 @@ std::string TuneReport::json() const {
   const llvm::json::Value value =
       llvm::json::Object{{"kernel", json_text(kernel)}, {"key", json_text(key)},
                          {"device", json_text(device)}, {"ranking", text_or_null(ranking)},
+                         {"caches", text_or_null(caches)},
                          {"unit", text_or_null(unit)},  {"winner", text_or_null(winning_config())},
                          {"candidates", std::move(all)}};
   return fmt::format("{}\n", llvm::formatv("{0:2}", value).str());

@@ -1,8 +1,12 @@
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
+#include <string_view>
 
 namespace nereid::sim {
 
@@ -19,6 +23,16 @@ enum class CacheState : uint8_t {
   Warm,     ///< what an earlier run of the same launch left in L2 and MALL
   Rotating, ///< the launch before used another copy of all buffers, of which there are `rotating_copies`
 };
+
+/// In the order of the enum; launch files and command lines have them.
+inline constexpr std::array<std::string_view, 3> cache_state_names = {"cold", "warm", "rotating"};
+
+constexpr std::optional<CacheState> cache_state_named(std::string_view name) {
+  for (size_t i = 0; i < cache_state_names.size(); ++i)
+    if (cache_state_names[i] == name)
+      return static_cast<CacheState>(i);
+  return std::nullopt;
+}
 
 /// Copies of all arguments that AMD's tuner rotates, so that small launches find theirs in the MALL
 /// (op_tests of aiter).

@@ -7,11 +7,13 @@
 #include <gtest/gtest.h>
 
 #include "jit/tune/kernel_tunings.h"
+#include "jit/tune/table_file.h"
 #include "kernels/linear_config.h"
 #include "kernels/plan_space.h"
 #include "kernels/quick_estimate.h"
 #include "kernels/registry.h"
 #include "kernels/shipped_table.h"
+#include "tests/jit/temporary_directory.h"
 
 namespace nereid::kernels {
 namespace {
@@ -38,11 +40,64 @@ TEST(ShippedTable, IsWholeAndEveryWinnerIsAPlanOfItsShape) {
   }
 }
 
-TEST(PlanChoice, AnMWithoutAnEntryTakesThatOfTheNextPowerOfTwo) {
+TEST(PlanChoice, AnMBetweenEntriesTakesWhatIsEstimatedToBeTheFastest) {
   const GemmPlan tuned = choose_plan({16, 7168, 2048}, simulated_device).value();
-  const GemmPlan between = choose_plan({13, 7168, 2048}, simulated_device).value();
-  EXPECT_EQ(between.path, tuned.path);
-  EXPECT_EQ(config_text(between.gemm), config_text(tuned.gemm));
+  const GemmPlan near = choose_plan({15, 7168, 2048}, simulated_device).value();
+  EXPECT_EQ(near.path, tuned.path);
+  EXPECT_EQ(config_text(near.gemm), config_text(tuned.gemm));
+  // Just above an entry, whose config may be better than that of the next one.
+  for (const ProblemSize &size : {ProblemSize{65, 2112, 7168}, {257, 3072, 1536}, {65, 7168, 2048}}) {
+    const GemmPlan plan = choose_plan(size, simulated_device).value();
+    for (const GemmPath path : {GemmPath::Fused, GemmPath::Workspace, GemmPath::TwoPass})
+      for (const EstimatedPlan &each : best_of_space(path, size, 1))
+        EXPECT_LE(quick_estimate(plan, size), 1.5 * each.us) << size.text();
+  }
+}
+
+/// A directory with one entry for mxfp4_linear, which NEREID_TUNING names. Devices are named apart: tables
+/// are read once for each.
+GemmPlan plan_with_entry(const std::string &device, const ProblemSize &size, const std::string &config) {
+  const test::TemporaryDirectory directory;
+  const test::ScopedEnvironment tables(tables_variable, directory.path());
+  const Status written =
+      TableFile(directory.path(), linear_name, device).update([&](KernelTunings &tunings) -> Status {
+        tunings.add({.key = linear_key(size),
+                     .config = config,
+                     .figure = 1,
+                     .unit = "us",
+                     .ranking = "device time"});
+        return {};
+      });
+  EXPECT_TRUE(written) << (written ? "" : written.error().text());
+  return choose_plan(size, device).value();
+}
+
+TEST(PlanChoice, AutoInATableIsNoPath) {
+  const ProblemSize size{16, 2112, 7168};
+  ::testing::internal::CaptureStderr();
+  const GemmPlan plan = plan_with_entry("with auto", size, "path=auto");
+  const std::string warning = ::testing::internal::GetCapturedStderr();
+  EXPECT_NE(plan.path, GemmPath::Auto);
+  EXPECT_NE(warning.find("names no path"), std::string::npos) << warning;
+  EXPECT_NE(plan_with_entry("auto and a tile", size, "path=auto,block_m=16").path, GemmPath::Auto);
+}
+
+TEST(PlanChoice, ARefusedEntryIsOneWarning) {
+  const ProblemSize size{16, 2112, 7168};
+  ::testing::internal::CaptureStderr();
+  (void)plan_with_entry("with nonsense", size, "path=fused,block_m=17");
+  (void)choose_plan(size, "with nonsense");
+  const std::string warning = ::testing::internal::GetCapturedStderr();
+  EXPECT_NE(warning.find("block_m=17"), std::string::npos) << warning;
+  EXPECT_EQ(std::count(warning.begin(), warning.end(), '\n'), 1) << warning;
+}
+
+TEST(PlanChoice, AMissingDirectoryIsAnErrorOfTheEnvironment) {
+  const test::ScopedEnvironment tables(tables_variable, "/nowhere/at/all");
+  const auto plan = choose_plan({16, 2112, 7168}, "another device");
+  ASSERT_FALSE(plan.ok());
+  EXPECT_EQ(plan.error().owner, Owner::Environment);
+  EXPECT_NE(plan.error().message.find("/nowhere/at/all"), std::string::npos) << plan.error().text();
 }
 
 TEST(PlanChoice, AShapeWithoutAnEntryTakesTheLeastEstimate) {
@@ -72,6 +127,16 @@ TEST(PlanSpace, HasNoConfigThatIsRefusedAndNoneTwice) {
     std::sort(texts.begin(), texts.end());
     EXPECT_EQ(std::adjacent_find(texts.begin(), texts.end()), texts.end());
   }
+}
+
+TEST(PlanSpace, HasSplitsThatDoNotDivideTheBlocksOfK) {
+  const ProblemSize size{2, 32, 100'000}; // 782 and 391 blocks
+  bool found = false;
+  for (const auto &config : plan_space(GemmPath::Workspace, size))
+    found |= config.split_k == 16;
+  EXPECT_TRUE(found);
+  for (const auto &config : plan_space(GemmPath::Workspace, {16, 512, 9 * 128}))
+    EXPECT_NE(config.split_k, 8) << "two blocks each leave splits without any";
 }
 
 TEST(PlanSpace, TheBestComeFirst) {
