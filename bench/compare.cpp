@@ -190,6 +190,7 @@ int compare_file(const std::string &path, std::optional<sim::CacheState> caches)
     return 2;
   }
   file->timing = sim::Timing::Only;
+  file->outputs.clear();
   file->caches = caches.value_or(file->caches);
   const sim::LaunchAnswer answer = sim::run_launch_file(*file, uint64_t{1} << 32);
   if (answer.error || answer.report.fault) {

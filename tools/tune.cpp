@@ -1,5 +1,6 @@
 // nereid tune: the listed configs of mxfp4_linear, compiled, run, checked and ranked, for a list of shapes.
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -59,6 +60,17 @@ Result<std::vector<GemmPath>> chosen_paths(const Options &options) {
 }
 
 constexpr std::string_view cache_names[] = {"cold", "warm", "rotating"};
+
+/// A time that ends: 0 < seconds < infinity.
+CLI::Validator seconds() {
+  const auto check = [](const std::string &text) -> std::string {
+    double value = 0;
+    if (llvm::StringRef(text).getAsDouble(value) || !std::isfinite(value) || value <= 0)
+      return fmt::format("{} is no number of seconds above 0", text);
+    return "";
+  };
+  return CLI::Validator(check, "", "");
+}
 
 template <size_t n> size_t index_of(const std::string_view (&names)[n], const std::string &name) {
   return static_cast<size_t>(std::find(std::begin(names), std::end(names), name) - std::begin(names));
@@ -121,8 +133,10 @@ Outcome run(const CommonOptions &common, const Options &options) {
   }
   outcome.json["tunings"] = std::move(tunings);
   if (without_winner) {
-    const Error none = nereid_error(
-        fmt::format("no candidate gave a right result for {} of {} shapes", without_winner, shapes.size()));
+    // The report has each candidate's reason with its owner.
+    const Error none = user_error(
+        fmt::format("no candidate gave a right result for {} of {} shapes", without_winner, shapes.size()),
+        "See why each was rejected; other paths, more --generated configs or --compile-seconds may help");
     outcome.code = ExitCode::Wrong;
     outcome.error = none.text();
     outcome.json["error"] = to_json(none);
@@ -163,7 +177,7 @@ void add_tune(CLI::App &app, Invocation &invocation) {
   command
       ->add_option("--compile-seconds", options->compile_seconds,
                    "Time that the compile of a config may take")
-      ->check(CLI::PositiveNumber)
+      ->check(seconds())
       ->capture_default_str();
   add_tune_merge(*command, invocation);
   add_tune_import(*command, invocation);

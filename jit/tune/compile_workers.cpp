@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <cmath>
 #include <csignal>
 #include <cstring>
 #include <fcntl.h>
@@ -165,7 +166,7 @@ std::vector<Result<BinariesByKey>> compile_in_workers(std::span<const CompileFun
   const size_t workers =
       options.workers ? options.workers : std::max(1u, std::thread::hardware_concurrency());
   const auto time = std::chrono::duration_cast<Clock::duration>(
-      std::chrono::duration<double>(std::min(options.seconds, max_seconds)));
+      std::chrono::duration<double>(std::isfinite(options.seconds) ? std::clamp(options.seconds, 0.0, max_seconds) : max_seconds));
   std::vector<Result<BinariesByKey>> outcomes(jobs.size(), BinariesByKey());
   std::list<Worker> running;
   const auto finish = [&](size_t job, Result<BinariesByKey> outcome) {

@@ -2,8 +2,10 @@
 #include "jit/tune/table_file.h"
 
 #include <cerrno>
+#include <chrono>
 #include <fcntl.h>
 #include <sys/file.h>
+#include <thread>
 #include <unistd.h>
 
 #include <fmt/format.h>
@@ -66,6 +68,24 @@ bool write_all(int fd, std::string_view text) {
   return fsync(fd) == 0;
 }
 
+/// Waits until the lock is this process's; says so when it takes long. False: errno says why not.
+bool acquire(int fd, const std::string &path) {
+  constexpr int tries = 20; // a second
+  constexpr auto pause = std::chrono::milliseconds(50);
+  for (int i = 0; i < tries; ++i) {
+    if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+      return true;
+    if (errno != EWOULDBLOCK && errno != EINTR)
+      return false;
+    std::this_thread::sleep_for(pause);
+  }
+  fmt::print(stderr, "nereid: waiting for {}\n", path);
+  while (flock(fd, LOCK_EX) != 0)
+    if (errno != EINTR)
+      return false;
+  return true;
+}
+
 /// Only the owner of the lock writes it: what a killed process left there is overwritten.
 Status replace(const std::string &path, const std::string &text) {
   const std::string temporary = path + ".new";
@@ -117,9 +137,8 @@ Status TableFile::update(const std::function<Status(KernelTunings &)> &change) c
   const Descriptor locked(open(lock.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
   if (locked.get() < 0)
     return cannot("create", lock);
-  while (flock(locked.get(), LOCK_EX) != 0)
-    if (errno != EINTR)
-      return cannot("lock", lock);
+  if (!acquire(locked.get(), lock))
+    return cannot("lock", lock);
   NEREID_TRY(KernelTunings tunings, read());
   const std::string before = tunings.text();
   NEREID_CHECK(change(tunings));

@@ -25,6 +25,10 @@ std::vector<std::string> codes_of(const std::vector<LaunchInfo> &launches) {
   return codes;
 }
 
+/// What is often the cause.
+constexpr const char *wrong_hint =
+    " (outputs were filled with 0xFF before: memory that the kernel reads belongs to restore or reset_to_zero)";
+
 /// One call of tune().
 class Tuning {
 public:
@@ -116,8 +120,10 @@ Status Tuning::check(size_t index) {
              candidate.check ? run(candidate.check, "the candidate's check", sim::Timing::Off)
                              : run(candidate.run, "the candidate's run", sim::Timing::On)))
     return {};
-  if (reject(index, "wrong", jit::guarded_call("validate", request_.validate)))
+  if (reject(index, "wrong", jit::guarded_call("validate", request_.validate))) {
+    outcome(index).record.rejected += wrong_hint;
     return {};
+  }
   if (!candidate.check || reject(index, "cannot be prepared", hooks_.before_run()))
     return {};
   const std::vector<std::string> checked = codes_of(outcome(index).launches);
@@ -155,7 +161,10 @@ bool Tuning::reject(size_t index, const char *reason, const Status &status) {
 
 Status Tuning::keep(const std::vector<size_t> &indices) {
   report_progress(indices.size());
-  if (options_.table.empty() || indices.empty())
+  // A table that has everything need not be writable.
+  const bool all_stored =
+      std::all_of(indices.begin(), indices.end(), [&](size_t i) { return outcome(i).stored; });
+  if (options_.table.empty() || all_stored)
     return {};
   return TableFile(options_.table, request_.kernel, report_.device)
       .update([&](KernelTunings &table) -> Status {

@@ -2,6 +2,8 @@
 #include "jit/tune/tuning_table.h"
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <fstream>
 #include <iterator>
 #include <set>
@@ -297,6 +299,26 @@ TEST(TuningTable, WritersTakeTurns) {
   for (std::thread &writer : writers)
     writer.join();
   EXPECT_EQ(file.read().value().keys().size(), 80u);
+}
+
+TEST(TuningTable, AHeldLockIsNamed) {
+  const TemporaryDirectory directory;
+  const TableFile file(directory.path(), "scale", "d");
+  std::atomic<bool> held = false;
+  std::thread holder([&] {
+    EXPECT_TRUE(file.update([&](KernelTunings &) {
+      held = true;
+      std::this_thread::sleep_for(std::chrono::milliseconds(2500));
+      return Status();
+    }));
+  });
+  while (!held)
+    std::this_thread::yield();
+  ::testing::internal::CaptureStderr();
+  EXPECT_TRUE(file.update([](KernelTunings &) { return Status(); }));
+  EXPECT_NE(::testing::internal::GetCapturedStderr().find("waiting for " + file.path() + ".lock"),
+            std::string::npos);
+  holder.join();
 }
 
 TEST(TuningTable, CannotBeWrittenWhereThereIsNoPlace) {
