@@ -130,14 +130,15 @@ Result<std::vector<GemmPlan>> plans_of(const std::vector<Choice> &choices, const
       add_all_of(choice.path);
       continue;
     }
-    NEREID_TRY(const GemmPlan plan, plan_gemm(choice.path, choice.config.value_or(Partial<GemmConfig>{}), size));
+    NEREID_TRY(const GemmPlan plan,
+               plan_gemm(choice.path, choice.config.value_or(Partial<GemmConfig>{}), size));
     add(plan);
   }
   return plans;
 }
 
-void compare(const Device &device, const ProblemSize &size, const std::vector<GemmPlan> &plans, bool dispatched,
-             unsigned shown, bool details) {
+void compare(const Device &device, const ProblemSize &size, const std::vector<GemmPlan> &plans,
+             bool dispatched, unsigned shown, bool details) {
   const Result<Operands> operands = Operands::make(device, size);
   if (!operands) {
     fmt::print("{}\n", operands.error().text());
@@ -212,8 +213,9 @@ int refuse(const std::string &why) {
 } // namespace
 
 int main(int count, char **words) {
-  CLI::App app("Simulated times of mxfp4_linear: the dispatched plan (marked >), the configs of its tuning lists "
-               "and of its generated space that a quick estimate puts first; or of launch files");
+  CLI::App app(
+      "Simulated times of mxfp4_linear: the dispatched plan (marked >), the configs of its tuning lists "
+      "and of its generated space that a quick estimate puts first; or of launch files");
   std::vector<std::string> files, shapes, choice_texts;
   std::string caches = "rotating";
   unsigned shown = 12;
@@ -224,8 +226,8 @@ int main(int count, char **words) {
                  "A launch file of any code object (docs/simulator.md), alone or beside --shape");
   CLI::Option *caches_option =
       app.add_option("--caches", caches, "What a launch finds in the caches; for a launch file: what it says")
-      ->check(CLI::IsMember({"cold", "warm", "rotating"}))
-      ->capture_default_str();
+          ->check(CLI::IsMember({"cold", "warm", "rotating"}))
+          ->capture_default_str();
   app.add_option("--rows", shown, "Configs shown of each shape")->capture_default_str();
   app.add_flag("--details", details,
                "Cycles of a workgroup of the longest launch, and what its waves wait for");

@@ -115,7 +115,10 @@ std::vector<std::pair<ProblemSize, TunedPlan>> neighbours(const TuningTable &tab
 
 /// The plan with the least estimate over the tables' entries for other M and all paths.
 Result<GemmPlan> estimated(const TuningTable &tables, const ProblemSize &size) {
-  Result<GemmPlan> best = nereid_error("no path has a config for " + size.text());
+  // Says why where there is none.
+  Result<GemmPlan> best = plan_gemm(GemmPath::TwoPass, {}, size);
+  if (best)
+    best = nereid_error("no path has a config for " + size.text());
   double least = std::numeric_limits<double>::infinity();
   const auto take = [&](const GemmPlan &plan, double us) {
     if (us < least) {

@@ -133,7 +133,8 @@ int main(int argc, char **argv) {
   } catch (const CLI::ParseError &error) {
     Outcome outcome(usage_error(app, argc, argv, error));
     // Which prints its JSON in any case.
-    const bool runs_sim = argc > 2 && std::string_view(argv[1]) == "sim" && std::string_view(argv[2]) == "run";
+    const bool runs_sim =
+        argc > 2 && std::string_view(argv[1]) == "sim" && std::string_view(argv[2]) == "run";
     if (runs_sim)
       outcome.json["status"] = "error";
     return finish(outcome, runs_sim || asks_for_json(argc, argv));

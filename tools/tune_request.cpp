@@ -154,7 +154,8 @@ void add_dispatched(const std::vector<GemmPath> &paths, const ProblemSize &size,
         plan && plan->path == present->path && config_text(plan->gemm) == config_text(present->gemm))
       return;
   const kernels::LinearConfig complete{.path = present->path, .gemm = present->gemm};
-  if (const auto config = kernels::parse_keys<kernels::LinearConfig>(kernels::linear_name, config_text(complete)))
+  if (const auto config =
+          kernels::parse_keys<kernels::LinearConfig>(kernels::linear_name, config_text(complete)))
     all.push_back(*config);
 }
 

@@ -165,8 +165,8 @@ std::vector<Result<BinariesByKey>> compile_in_workers(std::span<const CompileFun
                                                       const std::function<void()> &finished) {
   const size_t workers =
       options.workers ? options.workers : std::max(1u, std::thread::hardware_concurrency());
-  const auto time = std::chrono::duration_cast<Clock::duration>(
-      std::chrono::duration<double>(std::isfinite(options.seconds) ? std::clamp(options.seconds, 0.0, max_seconds) : max_seconds));
+  const auto time = std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(
+      std::isfinite(options.seconds) ? std::clamp(options.seconds, 0.0, max_seconds) : max_seconds));
   std::vector<Result<BinariesByKey>> outcomes(jobs.size(), BinariesByKey());
   std::list<Worker> running;
   const auto finish = [&](size_t job, Result<BinariesByKey> outcome) {

@@ -15,7 +15,7 @@ namespace nereid {
 /// What became of a candidate.
 struct TuneOutcome {
   TuningRecord record;
-  bool stored = false;              ///< the figure or reason is that of a table
+  bool stored = false; ///< the figure or reason is that of a table
   /// Rejected for what the code alone does not decide: by a hook, a budget, a missing figure, the machine. No
   /// table keeps it, and the next tuning tries it again.
   bool tried_again = false;
@@ -42,7 +42,7 @@ struct TuneReport {
     NEREID_CHECK(config_parse(config, text));
     return config;
   }
-  /// A line a candidate, for people.
+  /// A line a candidate, for people: the least figure first, rejections last.
   std::string text() const;
   /// Winner, every figure and every rejection as one JSON object.
   std::string json() const;

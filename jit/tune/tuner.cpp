@@ -26,8 +26,8 @@ std::vector<std::string> codes_of(const std::vector<LaunchInfo> &launches) {
 }
 
 /// What is often the cause.
-constexpr const char *wrong_hint =
-    " (outputs were filled with 0xFF before: memory that the kernel reads belongs to restore or reset_to_zero)";
+constexpr const char *wrong_hint = " (outputs were filled with 0xFF before: memory that the kernel reads "
+                                   "belongs to restore or reset_to_zero)";
 
 /// One call of tune().
 class Tuning {
@@ -170,7 +170,8 @@ Status Tuning::keep(const std::vector<size_t> &indices) {
       .update([&](KernelTunings &table) -> Status {
         for (const size_t i : indices) {
           // A figure of what the code was before it would fail now says nothing any more.
-          if (const TuningRecord &record = outcome(i).record; !record.rejected.empty() && !record.code.empty())
+          if (const TuningRecord &record = outcome(i).record;
+              !record.rejected.empty() && !record.code.empty())
             table.drop_other_code(record, record.code);
           if (!outcome(i).tried_again)
             table.add(outcome(i).record);

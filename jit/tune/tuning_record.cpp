@@ -64,8 +64,8 @@ bool says_more(std::string_view ranking, std::string_view caches, std::string_vi
 const TuningRecord *winner_of(std::span<const TuningRecord *const> records) {
   const TuningRecord *best = nullptr;
   for (const TuningRecord *record : records)
-    if (record->figure && (!best || (compare(*record, *best) ? *record->figure < *best->figure
-                                                     : goes_before(*record, *best))))
+    if (record->figure &&
+        (!best || (compare(*record, *best) ? *record->figure < *best->figure : goes_before(*record, *best))))
       best = record;
   if (!best)
     return nullptr;

@@ -42,9 +42,10 @@ bool says_more(std::string_view ranking, std::string_view caches, std::string_vi
                std::string_view other_caches);
 
 /// The record that wins, or null when none has a figure. Only figures of one ranking, state of the caches and
-/// identity compare, of those that say most. Of those within tie_factor of the best figure, the one with the fewest launches wins; of
-/// these with the fewest vector registers, then with the least LDS; then the config that is first in natural
-/// order. So the winner depends neither on the order of the records nor on noise below a tie.
+/// identity compare, of those that say most. Of those within tie_factor of the best figure, the one with the
+/// fewest launches wins; of these with the fewest vector registers, then with the least LDS; then the config
+/// that is first in natural order. So the winner depends neither on the order of the records nor on noise
+/// below a tie.
 const TuningRecord *winner_of(std::span<const TuningRecord *const> records);
 
 /// Of two records of one key and config the one to keep: that of the ranking that says more. Of one ranking a

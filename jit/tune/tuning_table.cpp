@@ -36,8 +36,7 @@ void TuningTable::add(const KernelTunings &tunings) {
     Choice choice{winner->config, *winner->figure, winner->unit, winner->ranking, winner->caches};
     const auto [place, added] = choices_[tunings.kernel()].try_emplace(key, choice);
     const Choice &present = place->second;
-    if (!added && choice.ranking != present.ranking &&
-        says_more(choice.ranking, "", present.ranking, ""))
+    if (!added && choice.ranking != present.ranking && says_more(choice.ranking, "", present.ranking, ""))
       place->second = std::move(choice);
   }
 }

@@ -71,8 +71,8 @@ public:
   /// it is, of each allocation not more than it holds.
   double distinct_bytes() const {
     const double groups = static_cast<double>(state_.group_count);
-    const double scale = groups * first_bytes_ /
-                         std::max(1.0, static_cast<double>(footprint_.requested_bytes));
+    const double scale =
+        groups * first_bytes_ / std::max(1.0, static_cast<double>(footprint_.requested_bytes));
     double sum = 0;
     for (const auto &[address, bytes] : footprint_.block_bytes) {
       const Block *block = state_.memory.find(address, 0);
@@ -101,10 +101,11 @@ private:
     fault.line = state_.code->line(instruction.address);
     std::copy_n(runner_.group().id, 3, fault.workgroup.begin());
     fault.wave = wave.index;
-    fault.text = fmt::format("the workgroup executed {} instructions and has not ended, more than a launch is timed "
-                             "by; when its loop ends is not to be seen in scalar compares of registers that count "
-                             "up or down",
-                             recorder_.instructions());
+    fault.text =
+        fmt::format("the workgroup executed {} instructions and has not ended, more than a launch is timed "
+                    "by; when its loop ends is not to be seen in scalar compares of registers that count "
+                    "up or down",
+                    recorder_.instructions());
     return fault;
   }
 
@@ -166,6 +167,10 @@ private:
     if (!whole_)
       return std::nullopt;
     WorkgroupTrace trace = recorder_.take_trace();
+    // The mean of those that ran to their ends.
+    instructions_ += (static_cast<double>(trace.instructions) - instructions_) / static_cast<double>(id + 1);
+    for (const auto &events : trace.waves)
+      longest_wave_ = std::max(longest_wave_, static_cast<double>(events.size()));
     if (static_cast<double>(trace.instructions) > longer * static_cast<double>(longest().instructions))
       longest_ = std::move(trace);
     return std::nullopt;
@@ -216,7 +221,8 @@ Result<ProfiledLaunch> profile_launch(const CodeObject &code, Memory &memory, co
   state->compute_products = false;
   const uint64_t places = uint64_t{timing::compute_units} * timing::workgroups_of_unit(*state);
   ProfiledLaunch result;
-  const uint64_t sharing = (std::min(state->group_count, places) + timing::compute_units - 1) / timing::compute_units;
+  const uint64_t sharing =
+      (std::min(state->group_count, places) + timing::compute_units - 1) / timing::compute_units;
   Sampler sampler(*state, sharing);
   result.fault = sampler.run(std::min<uint64_t>(places, 2 * timing::compute_units));
   result.executed = sampler.executed();

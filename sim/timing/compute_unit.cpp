@@ -251,10 +251,10 @@ UnitTime replay(std::span<const WorkgroupTrace *const> workgroups, const Program
   for (const WorkgroupTrace *trace : workgroups)
     traces.push_back(&shorter.try_emplace(trace, without_samples(*trace)).first->second);
   const UnitTime less = ComputeUnit(traces, program, latency).run();
-  constexpr double PhaseProfile::*counts[] = {
-      &PhaseProfile::cycles,     &PhaseProfile::mfma_cycles, &PhaseProfile::issue_cycles,
-      &PhaseProfile::lds_cycles, &PhaseProfile::load_bytes,  &PhaseProfile::store_bytes,
-      &PhaseProfile::matrix_flop, &PhaseProfile::steps};
+  constexpr double PhaseProfile::*counts[] = {&PhaseProfile::cycles,       &PhaseProfile::mfma_cycles,
+                                              &PhaseProfile::issue_cycles, &PhaseProfile::lds_cycles,
+                                              &PhaseProfile::load_bytes,   &PhaseProfile::store_bytes,
+                                              &PhaseProfile::matrix_flop,  &PhaseProfile::steps};
   for (size_t p = 0; p < time.phases.size(); ++p)
     for (double PhaseProfile::*count : counts)
       time.phases[p].*count = extrapolated(time.phases[p].*count, less.phases[p].*count, times);

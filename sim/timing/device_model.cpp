@@ -146,7 +146,8 @@ void correct_for_counts(LaunchTime &time, const LaunchProfile &profile, double i
   if (std::abs(work - 1) <= even && std::abs(longest - 1) <= even)
     return;
   const double by_work = (time.us - model.launch_us) * work;
-  const double by_longest = longest > 1 + even ? profile.cycles_per_workgroup * longest / (peak_clock * 1000) : 0;
+  const double by_longest =
+      longest > 1 + even ? profile.cycles_per_workgroup * longest / (peak_clock * 1000) : 0;
   time.us = model.launch_us + std::max(by_work, by_longest);
 }
 

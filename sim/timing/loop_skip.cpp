@@ -111,17 +111,19 @@ void LoopSkip::before(Wave &wave, const Instruction &instruction, std::vector<Tr
     pass(wave, loop, events);
   if (loop.passes >= first_watched_ && loop.passes < last_kept_ && is_compare(instruction)) {
     const bool wide = std::string_view(instruction.operation->name).ends_with("64");
-    const bool is_signed = std::string_view(instruction.operation->name).find("_i32") != std::string_view::npos;
+    const bool is_signed =
+        std::string_view(instruction.operation->name).find("_i32") != std::string_view::npos;
     const auto value = [&](const Source &source) {
       const uint64_t bits = wave.scalar_value(source, wide);
       return wide ? static_cast<int64_t>(bits)
                   : (is_signed ? int64_t{static_cast<int32_t>(bits)} : int64_t{static_cast<uint32_t>(bits)});
     };
     const bool constant = std::string_view(instruction.operation->name).starts_with("s_cmpk");
-    const int64_t a = constant ? (is_signed ? int64_t{static_cast<int32_t>(wave.sgpr[instruction.destination])}
-                                            : int64_t{wave.sgpr[instruction.destination]})
-                               : value(instruction.source[0]);
-    const int64_t b = !constant    ? value(instruction.source[1])
+    const int64_t a = constant
+                          ? (is_signed ? int64_t{static_cast<int32_t>(wave.sgpr[instruction.destination])}
+                                       : int64_t{wave.sgpr[instruction.destination]})
+                          : value(instruction.source[0]);
+    const int64_t b = !constant   ? value(instruction.source[1])
                       : is_signed ? int64_t{instruction.immediate}
                                   : int64_t{static_cast<uint16_t>(instruction.immediate)};
     loop.compares[(loop.passes - first_watched_) / block].push_back({at, a, b});
@@ -130,8 +132,10 @@ void LoopSkip::before(Wave &wave, const Instruction &instruction, std::vector<Tr
 
 void LoopSkip::pass(Wave &wave, WaveLoop &loop, std::vector<TraceEvent> &events) {
   ++loop.passes;
-  if (loop.passes >= first_watched_ && loop.passes <= last_kept_ && (loop.passes - first_watched_) % block == 0)
-    std::copy_n(wave.sgpr.begin(), scalar_registers, loop.scalars[(loop.passes - first_watched_) / block].begin());
+  if (loop.passes >= first_watched_ && loop.passes <= last_kept_ &&
+      (loop.passes - first_watched_) % block == 0)
+    std::copy_n(wave.sgpr.begin(), scalar_registers,
+                loop.scalars[(loop.passes - first_watched_) / block].begin());
   if (loop.passes == last_kept_) {
     loop.kept = events.size();
     find_goal(loop);
@@ -153,6 +157,8 @@ bool LoopSkip::all_known() const {
 
 void LoopSkip::find_goal(WaveLoop &loop) const {
   loop.known = true;
+  for (uint32_t i = loop.first; i <= loop.branch; ++i)
+    loop.meets |= program_[i].category == Category::Barrier;
   for (uint32_t i = loop.first; i <= loop.branch; ++i)
     if (const Instruction &instruction = program_[i];
         depends_on_lanes(instruction) &&
@@ -178,17 +184,33 @@ void LoopSkip::find_goal(WaveLoop &loop) const {
   if (!blocks)
     return;
   for (unsigned s = 0; s < scalar_registers; ++s) {
-    const uint32_t first = loop.scalars[1][s] - loop.scalars[0][s], second = loop.scalars[2][s] - loop.scalars[1][s];
+    const uint32_t first = loop.scalars[1][s] - loop.scalars[0][s],
+                   second = loop.scalars[2][s] - loop.scalars[1][s];
     const bool is_state = s == scalar::vcc || s == scalar::vcc + 1 || s == scalar::m0 || s >= scalar::exec;
     loop.change[s] = first == second && !is_state ? static_cast<int32_t>(second) : 0;
   }
   loop.goal = last_kept_ + static_cast<uint64_t>(std::max<int64_t>(*blocks - 1 - margin, 0)) * block;
 }
 
-void LoopSkip::jump(Wave &wave, WaveLoop &loop) const {
-  if (loop.goal <= loop.passes + block)
+/// Waves that meet at barriers jump equally far, or they would not meet again.
+uint64_t LoopSkip::blocks_to_jump(const WaveLoop &loop) {
+  const auto blocks_of = [&](uint64_t goal) { return goal > loop.passes ? (goal - loop.passes) / block : 0; };
+  if (!loop.meets)
+    return blocks_of(loop.goal);
+  if (!shared_blocks_) {
+    uint64_t goal = loop.goal;
+    for (const WaveLoop &other : waves_)
+      if (other.found && other.meets)
+        goal = std::min(goal, other.left ? 0 : other.goal);
+    shared_blocks_ = blocks_of(goal);
+  }
+  return *shared_blocks_;
+}
+
+void LoopSkip::jump(Wave &wave, WaveLoop &loop) {
+  const uint64_t blocks = blocks_to_jump(loop);
+  if (blocks == 0)
     return;
-  const uint64_t blocks = (loop.goal - loop.passes) / block;
   std::array<int64_t, scalar_registers> carry{};
   for (unsigned s = 0; s < scalar_registers; ++s) {
     const int64_t value = int64_t{wave.sgpr[s]} + loop.change[s] * static_cast<int64_t>(blocks) + carry[s];

@@ -151,7 +151,8 @@ TEST_F(Tables, WhatTheMachineCouldNotDoIsTriedAgain) {
 
 TEST_F(Tables, RejectionsGoWithTheirCause) {
   const FakeRanking fake([](const std::string &, int) { return 1; });
-  const auto fails_once = [&](const char *name, const std::function<void(TuneRequest &, TuneOptions &)> &fail) {
+  const auto fails_once = [&](const char *name,
+                              const std::function<void(TuneRequest &, TuneOptions &)> &fail) {
     Toy toy;
     const TuneOptions options{.ranking = &fake, .table = directory(name)};
     TuneRequest broken = toy.request({{.block = 256}});
@@ -237,8 +238,9 @@ TEST_F(Tables, SurviveKillsAtRandomPoints) {
     // Every figure that is there is that of a run that was not killed.
     for (const std::string &key : tunings->keys())
       for (const TuningRecord &record : tunings->records(key))
-        EXPECT_EQ(record, *KernelTunings::parse(whole, "whole").value().find(key, record.config, record.ranking,
-                                                                             record.caches));
+        EXPECT_EQ(record, *KernelTunings::parse(whole, "whole")
+                               .value()
+                               .find(key, record.config, record.ranking, record.caches));
     if (WIFEXITED(status)) {
       ++finished;
       EXPECT_EQ(WEXITSTATUS(status), 0);

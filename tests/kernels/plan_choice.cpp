@@ -61,11 +61,8 @@ GemmPlan plan_with_entry(const std::string &device, const ProblemSize &size, con
   const test::ScopedEnvironment tables(tables_variable, directory.path());
   const Status written =
       TableFile(directory.path(), linear_name, device).update([&](KernelTunings &tunings) -> Status {
-        tunings.add({.key = linear_key(size),
-                     .config = config,
-                     .figure = 1,
-                     .unit = "us",
-                     .ranking = "device time"});
+        tunings.add(
+            {.key = linear_key(size), .config = config, .figure = 1, .unit = "us", .ranking = "device time"});
         return {};
       });
   EXPECT_TRUE(written) << (written ? "" : written.error().text());

@@ -157,10 +157,9 @@ TEST(Tune, ImportFillsOnlyWhatIsMissing) {
 
 TEST(Tune, ImportReadsWhatSpreadsheetsWrite) {
   const WorkDirectory directory;
-  const std::string csv =
-      "\xef\xbb\xbfM, N, K, us, \"kernelName\"\r\n"
-      "64, 512, 1024, 7.25, \"f4gemm_bf16_per1x32Fp4_BpreShuffle_64x128, and more\"\r\n"
-      "64,512,2048,,f4gemm_bf16_per1x32Fp4_BpreShuffle_64x128\n"; // not measured
+  const std::string csv = "\xef\xbb\xbfM, N, K, us, \"kernelName\"\r\n"
+                          "64, 512, 1024, 7.25, \"f4gemm_bf16_per1x32Fp4_BpreShuffle_64x128, and more\"\r\n"
+                          "64,512,2048,,f4gemm_bf16_per1x32Fp4_BpreShuffle_64x128\n"; // not measured
   directory.write("tuned.csv", csv.data(), csv.size());
   const CommandResult result = run_command({"tune", "import", directory.path("tuned.csv"), "--device", "sim",
                                             "--table", directory.path("t"), "--json"});
@@ -180,12 +179,13 @@ TEST(Tune, ShapeFilesMayHaveAByteOrderMarkAndSpaces) {
 
 TEST(Tune, RefusesCompileTimesThatDoNotEnd) {
   for (const char *seconds : {"nan", "inf", "-1", "0"})
-    expect_refused({"tune", "--shape", "8,64,256", "--compile-seconds", seconds}, 2, "is no number of seconds");
+    expect_refused({"tune", "--shape", "8,64,256", "--compile-seconds", seconds}, 2,
+                   "is no number of seconds");
 }
 
 TEST(Tune, TriesWhatTheLibraryTakesAtPresent) {
-  const CommandResult result = run_command({"tune", "--shape", "16,2112,7168", "--no-lists", "--generated", "0",
-                                            "--mode", "off", "--device", "sim", "--json"});
+  const CommandResult result = run_command({"tune", "--shape", "16,2112,7168", "--no-lists", "--generated",
+                                            "0", "--mode", "off", "--device", "sim", "--json"});
   ASSERT_EQ(result.exit_code, 0) << result.err;
   EXPECT_NE(result.out.find("path=workspace,block_m=16,block_n=32"), std::string::npos) << result.out;
 }

@@ -203,7 +203,8 @@ TEST(UnevenLaunches, AreTimedByTheCountsOfAllWorkgroups) {
 
 TEST(LaunchTiming, RoundsAfterTheFirstFindTheCode) {
   Timed cold(16 * 4 * 256), warm(16 * 4 * 256);
-  const double us = cold(Timing::Only, CacheState::Cold).time->us - warm(Timing::Only, CacheState::Rotating).time->us;
+  const double us =
+      cold(Timing::Only, CacheState::Cold).time->us - warm(Timing::Only, CacheState::Rotating).time->us;
   EXPECT_LT(us, 2.5) << "one fetch of the code and one of the operands, not one a round";
 }
 
