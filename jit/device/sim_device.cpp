@@ -180,8 +180,10 @@ Result<LaunchOutcome> SimDevice::launch(StreamState *, const LaunchRequest &requ
   launch.caches = timing.caches;
   NEREID_TRY(const sim::Report report,
              sim::run(static_cast<const SimKernel &>(request.kernel).code, memory_, launch));
-  LaunchBudget::spend(report.fault && report.fault->kind == sim::FaultKind::Budget ? launch.instruction_budget
-                                                                                   : report.counts.total);
+  // A launch that is timed alone also ends with this fault where it is too long to be timed.
+  const bool used_up =
+      report.fault && report.fault->kind == sim::FaultKind::Budget && launch.timing != sim::Timing::Only;
+  LaunchBudget::spend(used_up ? launch.instruction_budget : report.counts.total);
   if (report.fault)
     return fault_error(*report.fault, request);
   return LaunchOutcome{InstructionCounts{report.counts, report.longest_wave_instructions}, report.time};

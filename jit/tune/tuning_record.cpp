@@ -7,8 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "jit/device/device.h"
 #include "jit/tune/tuning_key.h"
-#include "sim/launch/launch_time.h"
 
 namespace nereid {
 namespace {

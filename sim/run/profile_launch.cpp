@@ -30,6 +30,8 @@ constexpr uint64_t least_instructions = 3'000;
 constexpr uint64_t traced_instructions = 1'000'000, least_traced_instructions = 60'000;
 constexpr size_t most_lines = size_t{1} << 21;
 constexpr uint64_t untraced_instructions = 2'000'000;
+/// No further workgroup is looked at after so many, where those after the first do more than it.
+constexpr uint64_t most_sampled = 2 * sampled_instructions;
 /// A workgroup that executes so much more than the first is replayed as the one that ends last.
 constexpr double longer = 1.05;
 
@@ -52,7 +54,7 @@ public:
     const uint64_t limit = std::max(least_instructions, sampled_instructions / sampled_);
     whole_ = first_.instructions <= limit;
     recorder_.keep_traces(whole_);
-    for (uint64_t id = 1; id < sampled_ && recorder_.lines() < most_lines; ++id)
+    for (uint64_t id = 1; id < sampled_ && recorder_.lines() < most_lines && executed_ < most_sampled; ++id)
       if (auto fault = run_one(id, limit))
         return fault;
     return std::nullopt;
@@ -161,6 +163,7 @@ private:
       if (auto fault = runner_.advance(slice))
         return fault;
       executed += slice;
+      executed_ += slice;
       if (whole_ && recorder_.instructions() > traced_)
         return too_long();
     }
@@ -186,7 +189,8 @@ private:
   double first_bytes_ = 0, first_stored_ = 0;
   double instructions_ = 0, longest_wave_ = 0;
   uint64_t sampled_ = 0;
-  bool whole_ = true; ///< the workgroups after the first run to their ends
+  uint64_t executed_ = 0; ///< wave instructions of the workgroups after the first
+  bool whole_ = true;     ///< the workgroups after the first run to their ends
 };
 
 /// A round of workgroups: replays what shares a compute unit.
