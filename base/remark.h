@@ -13,9 +13,11 @@ enum class RemarkKind {
   NotThroughLds,     ///< an operand that several waves gather, each for itself
   SplitOverWaves,    ///< each wave runs iterations of its own
   NotSplitOverWaves, ///< all waves run each iteration, although a split was thought of
+  NarrowAccess,      ///< a load or store is narrow for want of an argument's divisibility
   MaskBranches,      ///< the mask of a load or store became branches
   LdsRoundTrip,      ///< in a loop, a value goes through LDS to get to another layout
   CacheFences,       ///< release and acquire write back and invalidate the L2
+  Overridden,        ///< a file of NEREID_OVERRIDE_DIR is taken in place of what the compiler makes
 };
 
 /// "not pipelined", "mask branches", ...

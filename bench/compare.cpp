@@ -10,6 +10,7 @@
 
 #include "kernels/host/shuffle.h"
 #include "kernels/mxfp4_linear.h"
+#include "kernels/operand_buffers.h"
 #include "kernels/plan_choice.h"
 #include "kernels/plan_space.h"
 #include "kernels/registry.h"
@@ -32,27 +33,10 @@ struct Row {
   bool dispatched = false;      ///< what the library takes when it is left the choice
 };
 
-/// Operands of a shape; their content does not matter to a timed launch.
-struct Operands {
-  Buffer<uint16_t> a, c;
-  Buffer<uint8_t> b, b_scales;
-
-  static Result<Operands> make(const Device &device, const ProblemSize &size) {
-    Operands operands;
-    NEREID_TRY(operands.a, device.allocate<uint16_t>(size.m * size.k));
-    NEREID_TRY(operands.b, device.allocate<uint8_t>(host::shuffled_b_bytes(size.n, size.k)));
-    NEREID_TRY(operands.b_scales, device.allocate<uint8_t>(host::shuffled_scale_bytes(size.n, size.k)));
-    NEREID_TRY(operands.c, device.allocate<uint16_t>(size.m * size.n));
-    return operands;
-  }
-};
-
-Result<Row> time_config(const Device &device, const Operands &operands, const ProblemSize &size,
+Result<Row> time_config(const Device &device, const OperandBuffers &operands, const ProblemSize &size,
                         GemmPath path, const Partial<GemmConfig> &config) {
   Mxfp4Linear linear(device);
-  NEREID_TRY(
-      const LinearReport report,
-      linear(device.stream(), {operands.a, operands.b, operands.b_scales, operands.c}, size, path, config));
+  NEREID_TRY(const LinearReport report, linear(device.stream(), operands.operands(), size, path, config));
   Row row{.path = report.path, .config = config_text(report.gemm), .launches = {}, .longest = {}};
   double longest = 0;
   for (const LaunchRecord &record : report.launches) {
@@ -139,7 +123,7 @@ Result<std::vector<GemmPlan>> plans_of(const std::vector<Choice> &choices, const
 
 void compare(const Device &device, const ProblemSize &size, const std::vector<GemmPlan> &plans,
              bool dispatched, unsigned shown, bool details) {
-  const Result<Operands> operands = Operands::make(device, size);
+  const Result<OperandBuffers> operands = OperandBuffers::allocate(device, size);
   if (!operands) {
     fmt::print("{}\n", operands.error().text());
     return;
@@ -226,7 +210,7 @@ int main(int count, char **words) {
                  "A launch file of any code object (docs/simulator.md), alone or beside --shape");
   CLI::Option *caches_option =
       app.add_option("--caches", caches, "What a launch finds in the caches; for a launch file: what it says")
-          ->check(CLI::IsMember({"cold", "warm", "rotating"}))
+          ->check(CLI::IsMember(sim::cache_state_names))
           ->capture_default_str();
   app.add_option("--rows", shown, "Configs shown of each shape")->capture_default_str();
   app.add_flag("--details", details,
@@ -238,9 +222,7 @@ int main(int count, char **words) {
   } catch (const CLI::ParseError &wrong) {
     return refuse(wrong.what());
   }
-  const sim::CacheState state = caches == "cold"   ? sim::CacheState::Cold
-                                : caches == "warm" ? sim::CacheState::Warm
-                                                   : sim::CacheState::Rotating;
+  const sim::CacheState state = *sim::cache_state_named(caches);
   const Device device = Device::simulator({.timing = sim::Timing::Only, .caches = state});
   std::vector<Choice> choices;
   for (const std::string &text : choice_texts) {

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "base/float_environment.h"
 #include "dsl/ir/canonical.h"
 #include "dsl/ir/limits.h"
 #include "dsl/ir/load_order.h"
@@ -115,6 +116,7 @@ static Error left_by(const Tracer &tracer, const std::string &name, const std::s
 Result<ir::Function> trace(std::string name, const std::vector<ParameterType> &parameters,
                            const std::vector<ArgumentFacts> &facts, const std::vector<ConfigValue> &config,
                            const std::function<void(const std::vector<ir::ValueId> &)> &body) {
+  const FloatEnvironment environment; // of constants
   Tracer tracer(name);
   ir::Function function;
   try {

@@ -65,8 +65,26 @@ template <> struct ParameterArgument<Float> {
   }
 };
 
+/// See no_specialize. Numbers and addresses by value, buffers by reference.
+template <class A> struct Unspecialized {
+  std::conditional_t<std::is_trivially_copyable_v<A>, A, const A &> argument;
+};
+
 template <class P, class A> ArgumentValue to_argument(const A &argument) {
   return ParameterArgument<std::decay_t<P>>::from(argument);
 }
+template <class P, class A> ArgumentValue to_argument(const Unspecialized<A> &unspecialized) {
+  ArgumentValue value = to_argument<P>(unspecialized.argument);
+  value.is_specialized = false;
+  return value;
+}
 
 } // namespace nereid::jit
+
+namespace nereid {
+
+/// An argument of a launch for which no variant of the kernel is compiled, whatever its value (docs/host.md):
+/// `kernel(stream, grid, config, x, no_specialize(n))`.
+template <class A> jit::Unspecialized<A> no_specialize(const A &argument) { return {argument}; }
+
+} // namespace nereid

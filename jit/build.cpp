@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "dsl/ir/printer.h"
+#include "jit/cache/compile_once.h"
 #include "jit/cache/key.h"
 #include "jit/cache/precompiled.h"
 #include "jit/compile/compiler.h"
@@ -11,18 +12,40 @@
 #include "jit/compile/large_stack.h"
 #include "jit/compile/stopwatch.h"
 #include "jit/dump.h"
+#include "jit/isolated_compile.h"
+#include "jit/override.h"
 #include "jit/verify/compile_and_verify.h"
 
 namespace nereid::jit {
 namespace {
 
-/// Compiles; what does not compile is dumped when asked.
+/// Compiles, in a process of its own when asked; what does not compile is dumped when asked.
 Result<Binary> compile(const Compiler &compiler, const ir::Function &function, std::string_view key,
                        JitTimes &times) {
-  Result<Binary> compiled = compile_and_verify(compiler, function, times);
+  NEREID_TRY(const std::optional<double> seconds, compile_timeout());
+  const auto compile_here = [&](JitTimes &spent) { return compile_and_verify(compiler, function, spent); };
+  Result<Binary> compiled =
+      seconds ? compile_isolated(function.name, *seconds, compile_here, times) : compile_here(times);
   if (!compiled)
     dump_failed_if_asked(function, key);
   return compiled;
+}
+
+Obtained obtained(Binary binary, CacheLevel level) {
+  return {std::make_shared<const Binary>(std::move(binary)), level};
+}
+
+/// Says so where an edited file is taken for a kernel.
+Result<std::optional<Override>> find_override_if_asked(const ir::Function &function, std::string_view key,
+                                                       const Compiler &compiler, const DiskCache &disk) {
+  if (!overrides_asked_for())
+    return std::optional<Override>();
+  NEREID_TRY(std::optional<Override> edited,
+             on_large_stack([&] { return find_override(function, key, compiler, disk); }));
+  if (edited)
+    fmt::print(stderr, "nereid: kernel '{}': {} is taken in place of what the compiler makes\n",
+               function.name, edited->file);
+  return edited;
 }
 
 } // namespace
@@ -53,20 +76,34 @@ Result<std::shared_ptr<const CompiledKernel>> build_kernel(BuildRequest request,
                                     compiler->identity(), nereid_identity()});
   request.times.passes += watch.milliseconds();
 
-  const auto ready = [&](Binary binary, CacheLevel level) {
-    auto kernel = finish(std::make_shared<const Binary>(std::move(binary)), key, level);
+  const auto ready = [&](const Obtained &code, const std::string &own_key) {
+    auto kernel = finish(code.binary, own_key, code.level);
     dump_if_asked(*kernel);
     return kernel;
   };
+  NEREID_TRY(const std::optional<Override> edited,
+             find_override_if_asked(*request.function, key, *compiler, disk));
+  if (edited) {
+    NEREID_TRY(OverriddenKernel kernel, on_large_stack([&] {
+                 return build_override(*edited, request.function, *compiler, request.times);
+               }));
+    NEREID_CHECK(check_spills(request.function->name, kernel.binary.resources));
+    request.function = std::move(kernel.function);
+    return ready(obtained(std::move(kernel.binary), CacheLevel::None), override_key(key, *edited));
+  }
   if (std::optional<Binary> handed = PrecompiledKernels::find(key))
-    return ready(std::move(*handed), CacheLevel::None);
-  if (std::optional<Binary> found = disk.find(key))
-    return ready(std::move(*found), CacheLevel::Disk);
-  NEREID_TRY(Binary compiled,
-             on_large_stack([&] { return compile(*compiler, *request.function, key, request.times); }));
-  NEREID_CHECK(check_spills(request.function->name, compiled.resources));
-  disk.try_store(key, {request.function->name, request.config, specialization}, compiled);
-  return ready(std::move(compiled), CacheLevel::None);
+    return ready(obtained(std::move(*handed), CacheLevel::None), key);
+  const auto find_or_compile = [&]() -> Result<Obtained> {
+    if (std::optional<Binary> found = disk.find(key))
+      return obtained(std::move(*found), CacheLevel::Disk);
+    NEREID_TRY(Binary compiled,
+               on_large_stack([&] { return compile(*compiler, *request.function, key, request.times); }));
+    NEREID_CHECK(check_spills(request.function->name, compiled.resources));
+    disk.try_store(key, {request.function->name, request.config, specialization}, compiled);
+    return obtained(std::move(compiled), CacheLevel::None);
+  };
+  NEREID_TRY(const Obtained code, obtain_once(key, find_or_compile));
+  return ready(code, key);
 }
 
 } // namespace nereid::jit

@@ -6,10 +6,10 @@
 
 #include <fmt/format.h>
 
+#include "base/output_file.h"
 #include "dsl/ir/printer.h"
 #include "jit/compile/compiler.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/raw_ostream.h"
 
 namespace nereid::jit {
 namespace {
@@ -31,16 +31,8 @@ public:
   void write(const char *extension, const Result<std::string> &text) const {
     if (!text)
       return warn(fmt::format("no {}{}: {}", prefix_, extension, text.error().text()));
-    std::error_code failed;
-    llvm::raw_fd_ostream stream(prefix_ + extension, failed);
-    if (!failed) {
-      stream << *text;
-      stream.close();
-      failed = stream.error();
-      stream.clear_error();
-    }
-    if (failed)
-      warn(fmt::format("cannot write {}{}: {}", prefix_, extension, failed.message()));
+    if (const Status written = write_file(prefix_ + extension, *text); !written)
+      warn(written.error().message);
   }
 
 private:
@@ -57,8 +49,10 @@ void dump_if_asked(const CompiledKernel &kernel) {
     return;
   dump->write(".ir", kernel.ir());
   dump->write(".plan", kernel.plan());
-  dump->write(".ll", kernel.llvm_ir());
-  dump->write(".s", kernel.isa());
+  if (kernel.comes_from_ir()) {
+    dump->write(".ll", kernel.llvm_ir());
+    dump->write(".s", kernel.isa());
+  }
   const SharedBytes object = kernel.code_object();
   dump->write(".hsaco", std::string(object.begin(), object.end()));
 }

@@ -4,14 +4,12 @@
 #include <vector>
 
 #include "dsl/interpreter/interpreter.h"
-#include "jit/device/device_interface.h"
 
 namespace nereid::jit {
 
 Status run_interpreter(const ir::Function &function, Grid grid, std::span<const ArgumentValue> arguments,
-                       const Stream &stream) {
-  NEREID_CHECK(stream.synchronize());
-  NEREID_TRY(const HostMemory memory, stream.interface().host_memory());
+                       DeviceInterface &device) {
+  NEREID_TRY(const HostMemory memory, device.host_memory());
   std::vector<InterpretArgument> values;
   for (const ArgumentValue &argument : arguments) {
     using Kind = InterpretArgument::Kind;

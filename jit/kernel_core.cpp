@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "jit/build.h"
+#include "jit/compile/fork_guard.h"
 #include "jit/compile/stopwatch.h"
 #include "jit/device/device_interface.h"
 #include "jit/interpret.h"
@@ -43,34 +44,37 @@ private:
   std::string long_;
 };
 
-/// A fact as bytes; the common ones take one.
-void add_fact(KeyBytes &key, int64_t divisibility, const std::optional<int64_t> &constant) {
-  if (!constant && divisibility == 1)
-    return key.add('0');
-  if (!constant && divisibility == specialized_divisor)
-    return key.add('d');
-  if (constant == 1 && divisibility == 1)
-    return key.add('1');
-  key.add('f');
-  key.add(divisibility);
-  key.add(constant.has_value());
-  key.add(constant.value_or(0));
-}
-
 struct BareFact {
   int64_t divisibility = 1;
   std::optional<int64_t> constant;
 };
 
+/// A fact as bytes; the common ones take one.
+void add_fact(KeyBytes &key, const BareFact &fact) {
+  if (!fact.constant && fact.divisibility == 1)
+    return key.add('0');
+  if (!fact.constant && fact.divisibility == specialized_divisor)
+    return key.add('d');
+  if (fact.constant == 1 && fact.divisibility == 1)
+    return key.add('1');
+  key.add('f');
+  key.add(fact.divisibility);
+  key.add(fact.constant.has_value());
+  key.add(fact.constant.value_or(0));
+}
+
 BareFact bare_fact(const ArgumentValue &argument) {
+  if (!argument.is_specialized)
+    return {};
+  const int64_t divisibility = argument.bits % specialized_divisor == 0 ? specialized_divisor : 1;
   switch (argument.kind) {
   case ArgumentValue::Kind::Pointer:
-    return {argument.bits % specialized_divisor == 0 ? specialized_divisor : 1, std::nullopt};
+    return {divisibility, std::nullopt};
   case ArgumentValue::Kind::I32:
   case ArgumentValue::Kind::I64:
     if (argument.bits == 1)
       return {1, 1};
-    return {argument.bits % specialized_divisor == 0 ? specialized_divisor : 1, std::nullopt};
+    return {divisibility, std::nullopt};
   case ArgumentValue::Kind::F32:
     break;
   }
@@ -114,10 +118,10 @@ Status check(const Grid &grid, std::span<const ArgumentValue> arguments, const D
   if (Status valid = grid.check(); !valid)
     return user_error(fmt::format("kernel '{}': {}", kernel, valid.error().message), valid.error().remedy);
   for (size_t i = 0; i < arguments.size(); ++i) {
-    if (arguments[i].device && arguments[i].device != &device)
+    if (arguments[i].device && arguments[i].device != &device && !device.has_access(*arguments[i].device))
       return user_error(
           fmt::format("kernel '{}': the buffer of argument {} lives on another device", kernel, i),
-          "Allocate it on the device of the stream");
+          "Allocate it on the device of the stream, or call Device::enable_access");
     if (arguments[i].kind == ArgumentValue::Kind::Pointer && arguments[i].bits == no_address)
       return user_error(
           fmt::format("kernel '{}': argument {} was moved beyond the address space of 2^64 bytes", kernel, i),
@@ -134,6 +138,27 @@ Status check_items(const Grid &grid, const CompiledKernel &kernel) {
                                 "work-items",
                                 kernel.name(), grid.x, kernel.block()),
                     "Spread the programs over x and y, or use fewer waves");
+}
+
+/// Building takes time and loads code, which no capture can take up.
+Status check_may_build(const Stream &stream, const std::string &kernel) {
+  NEREID_TRY(const bool capturing, stream.is_capturing());
+  if (!capturing)
+    return {};
+  return user_error(fmt::format("kernel '{}' is not built for this config and these arguments, and its "
+                                "stream is being captured",
+                                kernel),
+                    "Launch it before the capture, or prepare it with LaunchOptions::prepare");
+}
+
+/// The stream may do it later: what it needs is copied or shared.
+Status interpret_in_order(const CompiledKernel &kernel, const Grid &grid,
+                          std::span<const ArgumentValue> arguments, const Stream &stream) {
+  DeviceInterface &device = stream.interface();
+  return device.run_on_host(stream.state(), [&device, grid, shared = kernel.shared_from_this(),
+                                             values = std::vector(arguments.begin(), arguments.end())] {
+    return run_interpreter(shared->function(), grid, values, device);
+  });
 }
 
 /// What building gave, as the launch that built it reports it.
@@ -155,6 +180,7 @@ KernelCore::KernelCore(std::string name, Trace trace, ConfigText config_text)
 
 std::shared_ptr<const KernelCore> KernelCore::shared(const std::string &name, void (*function)(), Trace trace,
                                                      ConfigText config_text) {
+  const Building building;
   static std::mutex mutex;
   static std::map<std::pair<void (*)(), std::string>, std::shared_ptr<const KernelCore>> cores;
   std::lock_guard lock(mutex);
@@ -187,10 +213,12 @@ Result<ReadyKernel> KernelCore::build(ConfigView config, const std::vector<Argum
 
 Result<std::shared_ptr<const CompiledKernel>>
 KernelCore::compile(ConfigView config, const std::vector<ArgumentFacts> &facts, const Device &device) const {
+  NEREID_CHECK(check_not_forked_while_building());
+  const Building building;
   KeyBytes key;
   start_key(key, this, false, config);
   for (const ArgumentFacts &fact : facts)
-    add_fact(key, fact.divisibility, fact.constant);
+    add_fact(key, {fact.divisibility, fact.constant});
   DeviceInterface &interface = device.interface();
   NEREID_TRY(const ReadyKernel *ready, interface.kernels().find_or_build(key.view(), [&] {
     return build(config, facts, interface, false);
@@ -200,15 +228,14 @@ KernelCore::compile(ConfigView config, const std::vector<ArgumentFacts> &facts, 
 
 Result<LaunchInfo> KernelCore::launch(const LaunchOptions &options, const Stream &stream, Grid grid,
                                       ConfigView config, std::span<const ArgumentValue> arguments) const {
+  NEREID_CHECK(check_not_forked_while_building());
   DeviceInterface &device = stream.interface();
   NEREID_CHECK(check(grid, arguments, device, name_));
   const bool interpret = options.interpret.value_or(interpret_by_environment());
   KeyBytes key;
   start_key(key, this, interpret, config);
-  for (const ArgumentValue &argument : arguments) {
-    BareFact fact = bare_fact(argument);
-    add_fact(key, fact.divisibility, fact.constant);
-  }
+  for (const ArgumentValue &argument : arguments)
+    add_fact(key, bare_fact(argument));
 
   LaunchInfo info;
   info.grid = grid;
@@ -216,6 +243,8 @@ Result<LaunchInfo> KernelCore::launch(const LaunchOptions &options, const Stream
   info.cache = CacheLevel::Memory;
   const ReadyKernel *ready = device.kernels().find(key.view());
   if (!ready) {
+    NEREID_CHECK(check_may_build(stream, name_));
+    const Building building;
     const auto build_now = [&] {
       std::vector<ArgumentFacts> facts;
       for (const ArgumentValue &argument : arguments)
@@ -230,9 +259,12 @@ Result<LaunchInfo> KernelCore::launch(const LaunchOptions &options, const Stream
   info.compiled = ready->compiled;
   NEREID_CHECK(check_items(grid, *ready->compiled));
 
+  if (options.prepare)
+    return info;
+
   Stopwatch watch;
   if (interpret) {
-    NEREID_CHECK(run_interpreter(ready->compiled->function(), grid, arguments, stream));
+    NEREID_CHECK(interpret_in_order(*ready->compiled, grid, arguments, stream));
   } else {
     Kernarg kernarg;
     NEREID_CHECK(kernarg.pack(arguments));

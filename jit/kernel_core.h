@@ -18,7 +18,8 @@ namespace nereid::jit {
 
 struct ReadyKernel;
 
-/// What specialisation keeps of an argument: an address or integer divisible by 16, an integer that is 1.
+/// What specialisation keeps of an argument: an address or integer divisible by 16, an integer that is 1;
+/// nothing of an argument that is not specialised.
 ArgumentFacts facts_of(const ArgumentValue &argument);
 
 /// A config, and its bytes as the fast path compares them.

@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -9,6 +10,7 @@
 
 #include "jit/kernel.h"
 #include "kernels/device_memory.h"
+#include "kernels/specialize.h"
 
 /// A kernel function with its config and arguments, each with its name: what compiling and launching need.
 namespace nereid::kernels {
@@ -42,8 +44,13 @@ template <class N> NumberArgument(std::string_view, N) -> NumberArgument<N>;
 
 class BoundKernel {
 public:
-  /// Error (User) naming an operand that is null or too short; then those of a launch.
+  /// No launch with these operands: the config does not suffice for them.
+  void refuse(Error error) { refusal_ = std::move(error); }
+
+  /// Error (User) naming an operand that is null or too short, or why it was refused; then those of a launch.
   Result<LaunchInfo> launch(const LaunchOptions &options, const Stream &stream, Grid grid) const {
+    if (refusal_)
+      return *refusal_;
     NEREID_CHECK(check_memory(name_, operands_));
     return launch_(options, stream, grid);
   }
@@ -54,12 +61,21 @@ public:
     return compile_(device, dimensions_known);
   }
 
+  /// In the order of the kernel's parameters.
+  std::span<const NeededMemory> operands() const { return operands_; }
+  /// What the code takes for granted of the problem.
+  const ShapeFacts &shape() const { return shape_; }
+  Scaling scaling() const { return scaling_; }
+
 private:
   template <auto function, class Config, class... A>
   friend BoundKernel bind_kernel(std::string_view name, const Config &config, const A &...arguments);
 
   std::string_view name_;
   std::vector<NeededMemory> operands_;
+  std::optional<Error> refusal_;
+  ShapeFacts shape_;
+  Scaling scaling_ = Scaling::None;
   std::function<Result<LaunchInfo>(const LaunchOptions &, const Stream &, Grid)> launch_;
   std::function<Result<std::shared_ptr<const CompiledKernel>>(const Device &, bool)> compile_;
 };
@@ -88,6 +104,10 @@ BoundKernel bind_kernel(std::string_view name, const Config &config, const A &..
   static const Kernel kernel(std::string(name), function);
   BoundKernel bound;
   bound.name_ = name;
+  if constexpr (requires { config.shape; }) {
+    bound.shape_ = config.shape;
+    bound.scaling_ = config.scaling;
+  }
   (detail::add_operand(bound.operands_, arguments), ...);
   bound.launch_ = [=](const LaunchOptions &options, const Stream &stream, Grid grid) {
     return kernel.launch(options, stream, grid, config, arguments.value()...);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -26,6 +27,14 @@ struct LaunchRecord {
   LaunchInfo info;
 };
 
+/// Programs in one dimension as a term that other languages can compute: blocks of `key` (of the config) of
+/// the dimension `argument`; without an argument what the config has at `key`; without a key a number that
+/// only the launch knows, called `argument`; without both 1.
+struct GridTerm {
+  std::string_view argument;
+  std::string_view key;
+};
+
 /// A kernel of the library with config C and operands O: all that compiling, launching and tuning it need.
 template <class C, class O> struct LibraryKernel {
   std::string_view name;
@@ -38,6 +47,8 @@ template <class C, class O> struct LibraryKernel {
   Status (*check)(std::string_view kernel, const C &config, const MaybeSize &size);
   /// Programs.
   Grid (*grid)(const C &config, const ProblemSize &size, const O &operands);
+  /// The same by terms, in x, y and z.
+  std::array<GridTerm, 3> grid_terms;
   /// The function that the config means, and its arguments.
   BoundKernel (*bind)(std::string_view kernel, const C &config, const MaybeSize &size, const O &operands);
 

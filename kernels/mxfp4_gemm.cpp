@@ -129,6 +129,8 @@ Grid gemm_grid(const GemmConfig &config, const ProblemSize &size) {
           programs(size.m, config.tile.block_m)};
 }
 
+constexpr std::array<GridTerm, 3> gemm_grid_terms = {{{"n", "block_n"}, {"", "split_k"}, {"m", "block_m"}}};
+
 /// The sums of a launch that leaves them to be reduced.
 MemoryArgument<f32> f32_out(const DeviceMemory &memory, const GemmConfig &config, const MaybeSize &size) {
   const auto [m, n, k] = size.value_or(ProblemSize{});
@@ -198,6 +200,7 @@ constinit const LibraryKernel<GemmConfig, FusedOperands> gemm_fused_kernel{
     .check = [](std::string_view kernel, const auto &config,
                 const auto &size) { return check_gemm(kernel, config, size, /*fused=*/true); },
     .grid = [](const auto &config, const auto &size, const auto &) { return gemm_grid(config, size); },
+    .grid_terms = gemm_grid_terms,
     .bind = bind_fused,
 };
 
@@ -209,6 +212,7 @@ constinit const LibraryKernel<GemmConfig, GemmOperands> gemm_kernel{
     .check = [](std::string_view kernel, const auto &config,
                 const auto &size) { return check_gemm(kernel, config, size, /*fused=*/false); },
     .grid = [](const auto &config, const auto &size, const auto &) { return gemm_grid(config, size); },
+    .grid_terms = gemm_grid_terms,
     .bind = bind_gemm,
 };
 

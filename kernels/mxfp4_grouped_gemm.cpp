@@ -1,6 +1,8 @@
 // mxfp4_batched_gemm and mxfp4_grouped_gemm: which product a program belongs to, then a tile of that.
 #include "kernels/mxfp4_grouped_gemm.h"
 
+#include <fmt/format.h>
+
 #include "kernels/config_checks.h"
 #include "kernels/epilogues.h"
 #include "kernels/problem_arguments.h"
@@ -77,6 +79,9 @@ void mxfp4_batched_gemm(const Specialized<TileConfig> &specialized, Ptr<const bf
 void mxfp4_grouped_gemm(const Specialized<GroupedConfig> &specialized, Ptr<const bf16> a, Ptr<const i32> ends,
                         Ptr<const u8> b, Ptr<const u8> b_scales, Ptr<bf16> out, Int experts, Int n, Int k) {
   const auto &[config, shape, scaling] = specialized;
+  assume_columns(n);
+  assume_columns(k);
+  assume((experts > 0) & (experts <= config.experts));
   const RowBlock block = row_block(config, ends, experts);
   when(block.in_bounds, [&] {
     const GemmTile tile{
@@ -143,11 +148,16 @@ BoundKernel bind_grouped(std::string_view name, const GroupedConfig &config, con
   Specialized<GroupedConfig> specialized{config, shape_facts(config.tile, size)};
   // Where an expert's rows end is known to the launch alone.
   specialized.shape.even_m = false;
-  return bind_kernel<mxfp4_grouped_gemm>(
+  BoundKernel bound = bind_kernel<mxfp4_grouped_gemm>(
       name, specialized, problem.bf16_a("a", a),
       MemoryArgument<const i32>{"ends", ends, int64_t{experts} * 4, "i32 [experts]"}, problem.b(b, experts),
       problem.b_scales(b_scales, experts), problem.bf16_out(out), NumberArgument{"experts", int32_t{experts}},
       problem.n(), problem.k());
+  if (experts < 1 || experts > config.experts)
+    bound.refuse(
+        user_error(fmt::format("{}: {} experts, its config has experts={}", name, experts, config.experts),
+                   "Give 1 to experts of them, or a config with more"));
+  return bound;
 }
 
 } // namespace
@@ -158,6 +168,7 @@ constinit const LibraryKernel<TileConfig, BatchedOperands> batched_kernel{
     .defaults = batched_defaults,
     .check = check_batched,
     .grid = batched_grid,
+    .grid_terms = {{{"n", "block_n"}, {"m", "block_m"}, {"batch", ""}}},
     .bind = bind_batched,
 };
 
@@ -167,6 +178,7 @@ constinit const LibraryKernel<GroupedConfig, GroupedOperands> grouped_kernel{
     .defaults = grouped_defaults,
     .check = check_grouped,
     .grid = grouped_grid,
+    .grid_terms = {{{"n", "block_n"}, {"row_blocks", ""}, {}}},
     .bind = bind_grouped,
 };
 

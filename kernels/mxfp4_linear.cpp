@@ -1,28 +1,20 @@
 // mxfp4_linear: the launches of each path, and the memory that they share between calls.
 #include "kernels/mxfp4_linear.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "kernels/host/shuffle.h"
-#include "kernels/mxfp4_quant.h"
-#include "kernels/splitk_reduce.h"
+#include "kernels/linear_parts.h"
 
 namespace nereid::kernels {
 
-/// What a shape on a stream keeps between calls.
-struct Mxfp4Linear::State {
-  explicit State(Stream on) : stream(std::move(on)) {}
-
-  Stream stream; ///< kept alive: its address is part of the key
-  ProblemSize size;
-  GemmPlan plan;
-  QuantConfig quant;
-  ReduceConfig reduce;
-  Buffer<u8> a_codes;   ///< two passes: [m, k/2]
-  Buffer<u8> a_scales;  ///< two passes: shuffled, its padding 127
-  Buffer<f32> sums;     ///< atomic: [m, n]; workspace and last_arrival: [split_k, m, n]
-  Buffer<i32> arrivals; ///< last_arrival: one for each tile
-  std::mutex mutex;     ///< launches of one call stay together in the stream
+/// What is decided of a product.
+struct Mxfp4Linear::Plan {
+  GemmPlan choice;
+  LinearParts parts;
+  WorkspaceNeeds needs;
 };
 
 namespace {
@@ -47,6 +39,43 @@ Status check_operands(const LinearOperands &operands, const ProblemSize &size) {
 
 } // namespace
 
+/// One call: its launches, in order.
+struct Mxfp4Linear::Call {
+  const Plan &plan;
+  LaunchTarget target;
+  const LinearOperands &operands;
+  const ProblemSize &size;
+  WorkspaceParts workspace;
+
+  Result<LaunchRecord> multiply(const DeviceMemory &out) const {
+    const SplitWorkspace split{workspace.sums, workspace.arrivals};
+    if (plan.choice.path != GemmPath::TwoPass)
+      return gemm_fused_kernel.launch(target, plan.choice.gemm, size,
+                                      {operands.a, operands.b, operands.b_scales, out, split});
+    return gemm_kernel.launch(
+        target, plan.choice.gemm, size,
+        {workspace.a_codes, workspace.a_scales, operands.b, operands.b_scales, out, {}, split});
+  }
+
+  Result<LinearReport> run() const {
+    LinearReport report{plan.choice.path, plan.choice.gemm, {}};
+    const auto add = [&](Result<LaunchRecord> launched) -> Status {
+      NEREID_TRY(LaunchRecord record, std::move(launched));
+      report.launches.push_back(std::move(record));
+      return {};
+    };
+    if (plan.choice.gemm.reduce == Reduce::Atomic)
+      NEREID_CHECK(add(launch_zero(target, workspace.sums, size.m * size.n)));
+    if (plan.parts.quant)
+      NEREID_CHECK(add(quant_kernel.launch(target, *plan.parts.quant, size,
+                                           {operands.a, workspace.a_codes, workspace.a_scales})));
+    NEREID_CHECK(add(multiply(plan.parts.reduce ? workspace.sums : operands.c)));
+    if (plan.parts.reduce)
+      NEREID_CHECK(add(reduce_kernel.launch(target, *plan.parts.reduce, size, {workspace.sums, operands.c})));
+    return report;
+  }
+};
+
 Mxfp4Linear::Mxfp4Linear(Device device, LaunchOptions options)
     : device_(std::move(device)), options_(options) {}
 
@@ -55,94 +84,66 @@ Mxfp4Linear::~Mxfp4Linear() = default;
 Result<LinearReport> Mxfp4Linear::operator()(const Stream &stream, const LinearOperands &operands,
                                              const ProblemSize &size, GemmPath path,
                                              const Partial<GemmConfig> &config) {
+  return run(options_, stream, operands, size, path, config);
+}
+
+Status Mxfp4Linear::prepare(const Stream &stream, const LinearOperands &operands, const ProblemSize &size,
+                            GemmPath path, const Partial<GemmConfig> &config) {
+  LaunchOptions options = options_;
+  options.prepare = true;
+  NEREID_CHECK(run(options, stream, operands, size, path, config));
+  return {};
+}
+
+Result<LinearReport> Mxfp4Linear::run(const LaunchOptions &options, const Stream &stream,
+                                      const LinearOperands &operands, const ProblemSize &size, GemmPath path,
+                                      const Partial<GemmConfig> &config) {
   if (!(stream.device() == device_))
     return user_error("mxfp4_linear: the stream is of another device",
                       "use a stream of the device that the operation belongs to");
-  NEREID_TRY(State * state, state_for(stream, size, path, config));
+  NEREID_TRY(const std::shared_ptr<const Plan> plan, plan_for(size, path, config));
   NEREID_CHECK(check_operands(operands, size));
-  const std::lock_guard lock(state->mutex);
-  return run(*state, operands);
-}
-
-Result<Mxfp4Linear::State *> Mxfp4Linear::state_for(const Stream &stream, const ProblemSize &size,
-                                                    GemmPath path, const Partial<GemmConfig> &config) {
-  const std::lock_guard lock(mutex_);
-  Key key{stream.state(), size, path, config_text(config)};
-  if (const auto found = states_.find(key); found != states_.end())
-    return found->second.get();
-  NEREID_TRY(const GemmPlan plan, plan_gemm(path, config, size, device_.name()));
-  NEREID_TRY(std::unique_ptr<State> state, make_state(stream, size, plan));
-  return states_.emplace(std::move(key), std::move(state)).first->second.get();
-}
-
-Result<std::unique_ptr<Mxfp4Linear::State>>
-Mxfp4Linear::make_state(const Stream &stream, const ProblemSize &size, const GemmPlan &plan) {
-  auto state = std::make_unique<State>(stream);
-  state->size = size;
-  state->plan = plan;
-  if (plan.gemm.reduce != Reduce::None)
-    NEREID_CHECK(allocate_for_splits(*state));
-  if (plan.path == GemmPath::TwoPass)
-    NEREID_CHECK(allocate_for_two_passes(*state));
-  return state;
-}
-
-Status Mxfp4Linear::allocate_for_splits(State &state) const {
-  const auto &[tile, split_k, reduce] = state.plan.gemm;
-  const int slices = reduce == Reduce::Atomic ? 1 : split_k;
-  NEREID_TRY(state.sums, device_.allocate<f32>(state.size.m * state.size.n * slices));
-  if (!writes_bf16(reduce)) {
-    NEREID_TRY(state.reduce, reduce_kernel.complete({.split_k = slices}, state.size));
-    return {};
-  }
-  NEREID_TRY(state.arrivals, device_.allocate<i32>(gemm_tiles(tile, state.size)));
-  NEREID_CHECK(state.arrivals.fill(0));
-  // They were zeroed on the default stream.
-  return device_.synchronize();
-}
-
-Status Mxfp4Linear::allocate_for_two_passes(State &state) const {
-  const auto &[m, n, k] = state.size;
-  NEREID_TRY(state.quant, quant_kernel.complete({.shuffled = true}, state.size));
-  NEREID_TRY(state.a_codes, device_.allocate<u8>(m * k / 2));
-  NEREID_TRY(state.a_scales, device_.allocate<u8>(host::shuffled_scale_bytes(m, k)));
-  NEREID_CHECK(state.a_scales.fill(127));
-  // The padding was written on the default stream.
-  return device_.synchronize();
-}
-
-Result<LaunchRecord> Mxfp4Linear::multiply(State &state, const LinearOperands &operands,
-                                           const DeviceMemory &out) const {
-  const LaunchTarget target{state.stream, options_};
-  const SplitWorkspace workspace{state.sums, state.arrivals};
-  if (state.plan.path != GemmPath::TwoPass)
-    return gemm_fused_kernel.launch(target, state.plan.gemm, state.size,
-                                    {operands.a, operands.b, operands.b_scales, out, workspace});
-  return gemm_kernel.launch(
-      target, state.plan.gemm, state.size,
-      {state.a_codes, state.a_scales, operands.b, operands.b_scales, out, {}, workspace});
-}
-
-Result<LinearReport> Mxfp4Linear::run(State &state, const LinearOperands &operands) const {
-  const LaunchTarget target{state.stream, options_};
-  const GemmPlan &plan = state.plan;
-  LinearReport report{plan.path, plan.gemm, {}};
-  const auto add = [&](Result<LaunchRecord> launched) -> Status {
-    NEREID_TRY(LaunchRecord record, std::move(launched));
-    report.launches.push_back(std::move(record));
-    return {};
-  };
-
-  const bool reduces = !writes_bf16(plan.gemm.reduce);
-  if (plan.gemm.reduce == Reduce::Atomic)
-    NEREID_CHECK(add(launch_zero(target, state.sums, state.size.m * state.size.n)));
-  if (plan.path == GemmPath::TwoPass)
-    NEREID_CHECK(add(
-        quant_kernel.launch(target, state.quant, state.size, {operands.a, state.a_codes, state.a_scales})));
-  NEREID_CHECK(add(multiply(state, operands, reduces ? DeviceMemory(state.sums) : operands.c)));
-  if (reduces)
-    NEREID_CHECK(add(reduce_kernel.launch(target, state.reduce, state.size, {state.sums, operands.c})));
+  NEREID_TRY(const bool capturing, stream.is_capturing());
+  const std::shared_ptr<StreamWorkspace> workspace = workspaces_.of(stream);
+  const std::lock_guard lock(workspace->mutex());
+  NEREID_TRY(const WorkspaceParts parts, workspace->parts(stream, plan->needs));
+  Result<LinearReport> report = Call{*plan, {stream, options}, operands, size, parts}.run();
+  if (capturing)
+    workspaces_.keep(stream, *workspace);
+  else if (!report && !options.prepare)
+    workspace->drop();
   return report;
+}
+
+Result<std::shared_ptr<const Mxfp4Linear::Plan>> Mxfp4Linear::plan_for(const ProblemSize &size, GemmPath path,
+                                                                       const Partial<GemmConfig> &config) {
+  const std::lock_guard lock(mutex_);
+  Key key{size, path, config_text(config)};
+  if (const auto found = plans_.find(key); found != plans_.end()) {
+    found->second.used = ++clock_;
+    return found->second.plan;
+  }
+  auto plan = std::make_shared<Plan>();
+  NEREID_TRY(plan->choice, plan_gemm(path, config, size, device_.name()));
+  NEREID_TRY(plan->parts, LinearParts::of(plan->choice, size));
+  plan->needs = WorkspaceNeeds::of(plan->choice, size);
+  if (plans_.size() == LinearMemory::max_plans)
+    plans_.erase(std::min_element(plans_.begin(), plans_.end(), [](const auto &a, const auto &b) {
+      return a.second.used < b.second.used;
+    }));
+  return plans_.emplace(std::move(key), KnownPlan{std::move(plan), ++clock_}).first->second.plan;
+}
+
+LinearMemory Mxfp4Linear::held() {
+  const StreamWorkspaces::Held held = workspaces_.held();
+  const std::lock_guard lock(mutex_);
+  return {.workspace_bytes = held.bytes, .streams = held.streams, .plans = plans_.size()};
+}
+
+void Mxfp4Linear::trim() {
+  workspaces_.trim();
+  const std::lock_guard lock(mutex_);
+  plans_.clear();
 }
 
 } // namespace nereid::kernels

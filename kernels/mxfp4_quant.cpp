@@ -118,6 +118,7 @@ constinit const LibraryKernel<QuantConfig, QuantOperands> quant_kernel{
     .defaults = quant_defaults,
     .check = check_quant,
     .grid = quant_grid,
+    .grid_terms = {{{"k", "block_k"}, {"m", "block_m"}, {}}},
     .bind = bind_quant,
 };
 

@@ -16,6 +16,7 @@
 
 #include <fmt/format.h>
 
+#include "base/float_environment.h"
 #include "jit/tune/tuning_table.h"
 #include "kernels/linear_config.h"
 #include "kernels/plan_space.h"
@@ -139,6 +140,7 @@ Result<GemmPlan> estimated(const TuningTable &tables, const ProblemSize &size) {
 } // namespace
 
 Result<GemmPlan> choose_plan(const ProblemSize &size, std::string_view device) {
+  const FloatEnvironment environment;
   const Result<TuningTable> &tables = tables_for(device);
   if (!tables)
     return tables.error();

@@ -15,15 +15,12 @@ Status check_shape(const ProblemSize &shape, bool has_n) {
     return user_error(
         fmt::format("the shape {}x{}{} has a dimension that is not positive", shape.m, n, shape.k));
   }
-  if (shape.k % 32 != 0)
+  if (shape.k % k_granule != 0)
     return user_error(fmt::format("K = {} is not a multiple of 32", shape.k),
                       "pad K with zeros to the next multiple of 32");
-  if (shape.n % 16 != 0)
+  if (shape.n % n_granule != 0)
     return user_error(fmt::format("N = {} is not a multiple of 16", shape.n),
                       "pad B with zero rows to the next multiple of 16");
-  // Offsets within a tile are 32 bits wide.
-  constexpr int64_t max_m = int64_t{1} << 20;
-  constexpr int64_t max_n_or_k = int64_t{1} << 21;
   if (shape.m > max_m || shape.n > max_n_or_k || shape.k > max_n_or_k)
     return user_error(
         fmt::format("the shape {} is too large: M is at most 2^20, N and K 2^21", shape.text()));

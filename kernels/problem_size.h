@@ -19,6 +19,12 @@ struct ProblemSize {
   std::string text() const;
 };
 
+/// What check_shape takes: offsets within a tile are 32 bits wide, and a group of 32 along K has one scale.
+inline constexpr int64_t max_m = int64_t{1} << 20;
+inline constexpr int64_t max_n_or_k = int64_t{1} << 21;
+inline constexpr int64_t n_granule = 16;
+inline constexpr int64_t k_granule = 32;
+
 /// Programs needed for `size` in blocks of `block`.
 constexpr int64_t blocks(int64_t size, int64_t block) { return (size + block - 1) / block; }
 

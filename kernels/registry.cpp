@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "kernels/aot_export.h"
 #include "kernels/mxfp4_gemm.h"
 #include "kernels/mxfp4_grouped_gemm.h"
 #include "kernels/mxfp4_quant.h"
@@ -19,9 +20,15 @@ template <class C, class O> NamedKernel named(const LibraryKernel<C, O> &kernel)
   const auto configure = [&kernel](std::string_view text, const MaybeSize &size) -> Result<ConfiguredKernel> {
     NEREID_TRY(const Partial<C> given, parse_keys<C>(kernel.name, text));
     NEREID_TRY(const C config, kernel.complete(given, size));
-    return ConfiguredKernel{config_values(config), [&kernel, config, size](const Device &device) {
-                              return kernel.compile(config, size, device);
-                            }};
+    const auto compile = [&kernel, config, size](const Device &device) {
+      return kernel.compile(config, size, device);
+    };
+    const auto export_for_aot = [&kernel, config, size](const Device &device) -> Result<aot::Export> {
+      NEREID_TRY(std::shared_ptr<const CompiledKernel> compiled, kernel.compile(config, size, device));
+      const BoundKernel bound = kernel.bind(kernel.name, config, size, O{});
+      return aot_export(std::move(compiled), bound, config_values(config), kernel.grid_terms, kernel.summary);
+    };
+    return ConfiguredKernel{config_values(config), compile, export_for_aot};
   };
   return {kernel.name, kernel.summary, kernel.has_n, config_fields<C>(), configure};
 }

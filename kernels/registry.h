@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "jit/aot/export.h"
 #include "kernels/library_kernel.h"
 
 /// The kernels of the library by name, their configs as text: what the command works with.
@@ -14,6 +15,8 @@ namespace nereid::kernels {
 struct ConfiguredKernel {
   std::vector<ConfigValue> config;
   std::function<CompiledResult(const Device &)> compile;
+  /// Compiles it, with all that a launcher in another language needs to know.
+  std::function<Result<aot::Export>(const Device &)> export_for_aot;
 };
 
 /// A kernel of the library for callers that know its name alone.

@@ -11,6 +11,8 @@ namespace {
 void splitk_reduce(const Specialized<ReduceConfig> &specialized, Ptr<const f32> slices, Ptr<const bf16> c,
                    Ptr<bf16> out, Int m, Int n, Float alpha, Float beta) {
   const ReduceConfig &config = specialized.config;
+  assume_rows(m);
+  assume_columns(n);
   const Int first_row = program_id(1) * config.block_m;
   const Tile<i32> row = rows(config.block_m);
   const Tile<i32> column = program_id(0) * config.block_n + cols(config.block_n);
@@ -84,6 +86,7 @@ constinit const LibraryKernel<ReduceConfig, ReduceOperands> reduce_kernel{
     .defaults = reduce_defaults,
     .check = check_reduce,
     .grid = reduce_grid,
+    .grid_terms = {{{"n", "block_n"}, {"m", "block_m"}, {}}},
     .bind = bind_reduce,
 };
 

@@ -40,7 +40,7 @@ int block_of_rows(const MaybeSize &size, int min_rows, int max_rows) {
 /// Small tiles have registers left for loads that are further ahead.
 int stages_of(const Block &block, bool fused) {
   const int elements = block.rows * block.columns;
-  return fused ? 2 : elements <= 96 * 128 ? 4 : elements <= 128 * 128 ? 3 : 2;
+  return fused ? 2 : elements <= 96 * 128 ? 4 : elements < 256 * 256 ? 3 : 2;
 }
 
 } // namespace

@@ -101,7 +101,6 @@ sim::RoundProfile count_round(const TiledProduct &product, const TileGrid &grid,
   sim::PhaseProfile &loop = round.phases[sim::RoundProfile::Loop];
   const double in_flight = static_cast<double>(product.prefetched_steps);
   const double wait = in_flight > 0 ? loaded_round_trip / in_flight : 0;
-  loop.steps = steps;
   loop.mfma_cycles = steps * per_unit * step_flop / matrix_rate;
   loop.issue_cycles = loop.mfma_cycles + steps * per_unit * product.extra_step_cycles;
   loop.cycles = std::max(loop.issue_cycles + steps * step_wait_cycles, steps * wait);

@@ -1,6 +1,9 @@
 // What all subcommands share: --json, --device.
 #include "tools/command.h"
 
+#include "jit/cache/disk_cache.h"
+#include "jit/compile/compiler.h"
+
 namespace nereid::tools {
 
 CLI::App *add_command(CLI::App &app, Invocation &invocation, const std::string &name,
@@ -23,6 +26,16 @@ void add_device_option(CLI::App &command, Invocation &invocation) {
       ->capture_default_str();
 }
 
-Result<Device> chosen_device(const CommonOptions &options) { return Device::named(options.device); }
+Result<Device> ready_device(Result<Device> device) {
+  NEREID_CHECK(device);
+  NEREID_CHECK(jit::chosen_compiler());
+  NEREID_CHECK(jit::DiskCache::from_environment());
+  NEREID_CHECK(device->check());
+  return device;
+}
+
+Result<Device> chosen_device(const CommonOptions &options) {
+  return ready_device(Device::named(options.device));
+}
 
 } // namespace nereid::tools

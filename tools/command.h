@@ -30,6 +30,9 @@ CLI::App *add_command(CLI::App &app, Invocation &invocation, const std::string &
 /// --device sim|hip|auto
 void add_device_option(CLI::App &command, Invocation &invocation);
 
+/// A device that kernels are compiled for and launched on. Error, before any work: it is not there, or the
+/// environment asks for a compiler, cache or check that there is not.
+Result<Device> ready_device(Result<Device> device);
 /// The device of --device.
 Result<Device> chosen_device(const CommonOptions &options);
 
@@ -39,10 +42,12 @@ void add_sample(CLI::App &app, Invocation &invocation);
 void add_quant(CLI::App &app, Invocation &invocation);
 void add_gemm(CLI::App &app, Invocation &invocation);
 void add_compile(CLI::App &app, Invocation &invocation);
+void add_aot(CLI::App &app, Invocation &invocation);
 void add_inspect(CLI::App &app, Invocation &invocation);
 void add_tune(CLI::App &app, Invocation &invocation);
 void add_tune_merge(CLI::App &tune, Invocation &invocation);
 void add_tune_import(CLI::App &tune, Invocation &invocation);
+void add_cache(CLI::App &app, Invocation &invocation);
 void add_doctor(CLI::App &app, Invocation &invocation);
 void add_sim(CLI::App &app, Invocation &invocation);
 

@@ -31,17 +31,28 @@ std::string json_text(llvm::json::Object object) {
   return llvm::formatv("{0:2}\n", llvm::json::Value(std::move(object))).str();
 }
 
-Result<std::string> emitted(const CompiledKernel &kernel, const std::string &what) {
+/// Kernel, config and shape, as a comment of assembler text and of LLVM IR.
+std::string header(const ChosenKernel &chosen, const KernelChoice &choice) {
+  const std::string shape = choice.shape.empty() ? "any shape" : "shape " + choice.shape;
+  return fmt::format("; {} {}, {}\n", chosen.compiled->name(), config_text(chosen.config), shape);
+}
+
+Result<std::string> emitted(const ChosenKernel &chosen, const KernelChoice &choice, const std::string &what) {
+  const CompiledKernel &kernel = *chosen.compiled;
   if (what == "ir")
     return kernel.ir();
-  if (what == "plan")
-    return kernel.plan();
-  if (what == "llvm")
-    return kernel.llvm_ir();
-  if (what == "isa")
-    return kernel.isa();
-  if (what == "resources")
-    return json_text(jit::resources_json(kernel.resources()));
+  if (what == "plan" || what == "llvm" || what == "isa") {
+    NEREID_TRY(const std::string text, what == "plan"   ? kernel.plan()
+                                       : what == "llvm" ? kernel.llvm_ir()
+                                                        : kernel.isa());
+    return header(chosen, choice) + text;
+  }
+  if (what == "resources") {
+    llvm::json::Object object = jit::resources_json(kernel.resources());
+    object["kernel"] = kernel.name();
+    object["config"] = config_json(chosen.config);
+    return json_text(std::move(object));
+  }
   const SharedBytes object = kernel.code_object();
   return std::string(object.begin(), object.end());
 }
@@ -51,9 +62,9 @@ Outcome run(const CommonOptions &common, const CompileOptions &options) {
     return user_error("a code object does not fit into JSON", "give -o FILE");
   NEREID_TRY(const ChosenKernel chosen, compile_choice(options.choice));
   const CompiledKernel &compiled = *chosen.compiled;
-  NEREID_TRY(std::string text, emitted(compiled, options.emit));
+  NEREID_TRY(std::string text, emitted(chosen, options.choice, options.emit));
   if (!options.out.empty())
-    NEREID_CHECK(write_file(options.out, text.data(), text.size()));
+    NEREID_CHECK(write_file(options.out, text));
 
   Outcome outcome;
   outcome.json = llvm::json::Object{{"kernel", compiled.name()},

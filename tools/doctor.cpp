@@ -63,6 +63,10 @@ void add_cache(Outcome &outcome) {
   outcome.text += fmt::format("cache\n  {}\n", cache->enabled() ? cache->directory() : "off");
   outcome.json["cache"] =
       llvm::json::Object{{"enabled", cache->enabled()}, {"directory", json_string(cache->directory())}};
+  if (const Status trusted = cache->check_trust(); !trusted) {
+    outcome.text += fmt::format("  {}\n", trusted.error().text());
+    outcome.json["cache_error"] = json_string(trusted.error().text());
+  }
 }
 
 Outcome run() {

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/result.h"
+#include "base/output_file.h"
 
 namespace nereid::tools {
 
@@ -13,12 +13,12 @@ namespace nereid::tools {
 /// content.
 Result<std::vector<uint8_t>> read_file(const std::string &path, int64_t bytes, std::string_view what);
 
-/// Whether files can be written, said before work is lost: each is opened, created where it is missing, and
-/// left as it is. Error (User): two are the same file, or one is an input; (Environment): one cannot be
-/// opened.
-Status check_outputs(const std::vector<std::string> &paths, const std::vector<std::string> &inputs);
+/// The same of content that may have any size.
+Result<std::vector<uint8_t>> read_file(const std::string &path, std::string_view what);
 
-/// Error (Environment): it cannot be written.
-Status write_file(const std::string &path, const void *data, size_t bytes);
+/// The bytes of a matrix, as write_file takes them.
+template <class T> std::string_view bytes_of(const std::vector<T> &data) {
+  return {reinterpret_cast<const char *>(data.data()), data.size() * sizeof(T)};
+}
 
 } // namespace nereid::tools

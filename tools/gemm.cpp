@@ -57,8 +57,9 @@ void add_check(Outcome &outcome, const kernels::host::Operands &operands, const 
     outcome = comparison.error();
     return;
   }
-  outcome.json["max_error"] = comparison->max_error;
-  outcome.text += fmt::format("max error {:.4g}\n", comparison->max_error);
+  outcome.json["max_error"] = max_error_json(*comparison);
+  outcome.text += fmt::format("max error {:.4g}, where {:.4g} is allowed\n", comparison->max_error,
+                              comparison->bound_of_max_error);
   if (comparison->passed())
     return;
   const Error wrong = nereid_error(fmt::format("{} of {} elements are outside the tolerance, the first is {}",
@@ -74,14 +75,16 @@ Outcome run(const CommonOptions &common, const GemmOptions &options) {
              kernels::parse_keys<kernels::GemmConfig>("mxfp4_linear", options.config));
   NEREID_CHECK(kernels::plan_gemm(path, config, options.size));
   NEREID_TRY(const kernels::host::Operands operands, read_operands(options));
-  NEREID_CHECK(check_outputs({options.out}, {options.a, options.b, options.b_scales}));
+  const NamedFile inputs[] = {{"--a", options.a}, {"--b", options.b}, {"--b-scales", options.b_scales}};
+  const NamedFile outputs[] = {{"--out", options.out}};
+  NEREID_CHECK(check_outputs(outputs, inputs));
   NEREID_TRY(const Device device, chosen_device(common));
 
   kernels::Mxfp4Linear linear(device);
   const Result<Product> product = run_product(device, linear, operands, path, config);
   if (!product)
     return failed_run(product.error());
-  NEREID_CHECK(write_file(options.out, product->c.data(), product->c.size() * 2));
+  NEREID_CHECK(write_file(options.out, bytes_of(product->c)));
 
   Outcome outcome;
   outcome.json = llvm::json::Object{{"device", llvm::StringRef(device.kind_name()).str()},

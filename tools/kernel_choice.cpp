@@ -25,12 +25,16 @@ void add_path_option(CLI::App &command, std::string &path) {
       ->capture_default_str();
 }
 
-Result<ChosenKernel> compile_choice(const KernelChoice &choice) {
+Result<kernels::ConfiguredKernel> configure_choice(const KernelChoice &choice) {
   NEREID_TRY(const kernels::NamedKernel *kernel, kernels::kernel_named(choice.kernel));
   NEREID_TRY(const std::optional<kernels::ProblemSize> size, parse_optional_size(choice.shape));
   if (size)
     NEREID_CHECK(kernels::check_size(*kernel, *size));
-  NEREID_TRY(kernels::ConfiguredKernel configured, kernel->configure(choice.config, size));
+  return kernel->configure(choice.config, size);
+}
+
+Result<ChosenKernel> compile_choice(const KernelChoice &choice) {
+  NEREID_TRY(kernels::ConfiguredKernel configured, configure_choice(choice));
   NEREID_TRY(std::shared_ptr<const CompiledKernel> compiled, configured.compile(Device::simulator()));
   return ChosenKernel{std::move(configured.config), std::move(compiled)};
 }

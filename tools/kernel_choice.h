@@ -22,6 +22,9 @@ void add_kernel_choice(CLI::App &command, KernelChoice &choice);
 /// --path of mxfp4_linear.
 void add_path_option(CLI::App &command, std::string &path);
 
+/// Checks the size, then configures the kernel.
+Result<kernels::ConfiguredKernel> configure_choice(const KernelChoice &choice);
+
 struct ChosenKernel {
   std::vector<ConfigValue> config; ///< all keys
   std::shared_ptr<const CompiledKernel> compiled;

@@ -1,7 +1,11 @@
 // The JSON of launches and kernels.
 #include "tools/launch_json.h"
 
+#include <cmath>
+
 #include <fmt/format.h>
+
+#include "tools/outcome.h"
 
 namespace nereid::tools {
 
@@ -15,9 +19,10 @@ Object config_json(const std::vector<ConfigValue> &config) {
 }
 
 Object jit_json(const JitTimes &times) {
-  return Object{{"trace", times.trace}, {"passes", times.passes},   {"llvm_ir", times.llvm_ir},
-                {"opt", times.opt},     {"codegen", times.codegen}, {"link", times.link},
-                {"load", times.load}};
+  Object object;
+  for (const StageTime &stage : jit_stages)
+    object[stage.name] = times.*stage.member;
+  return object;
 }
 
 Object launch_json(const kernels::LaunchRecord &record) {
@@ -30,9 +35,16 @@ Object launch_json(const kernels::LaunchRecord &record) {
                 {"jit_ms", jit_json(info.jit)},
                 {"cache", llvm::StringRef(name_of(info.cache)).str()},
                 {"resources", jit::resources_json(info.resources())}};
+  if (const std::string file = info.override_file(); !file.empty())
+    object["override"] = json_string(file);
   if (info.instructions)
     object["instructions"] = instructions_json(*info.instructions);
   return object;
+}
+
+llvm::json::Value max_error_json(const kernels::host::Comparison &comparison) {
+  // JSON has no infinity.
+  return std::isfinite(comparison.max_error) ? llvm::json::Value(comparison.max_error) : nullptr;
 }
 
 Array launches_json(const std::vector<kernels::LaunchRecord> &records) {

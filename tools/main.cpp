@@ -10,6 +10,7 @@
 
 #include "tools/command.h"
 #include "tools/json_text.h"
+#include "tools/standard_streams.h"
 #include "tools/version.h"
 
 using namespace nereid;
@@ -25,8 +26,10 @@ constexpr const char *footer = R"(Examples:
   nereid quant --m 16 --k 7168 --in data/a.bin --out-q q.bin --out-scales s.bin --shuffled
   nereid gemm --m 16 --n 2112 --k 7168 --a data/a.bin --b data/b.bin --b-scales data/b_scales.bin --out c.bin
   nereid compile mxfp4_gemm_fused --config block_m=16,block_n=64,split_k=8 --shape 16,2112,7168 --emit isa
+  nereid aot mxfp4_gemm_fused --shape 16,2112,7168 -o kernels
   nereid inspect mxfp4_quant --shape 256,0,3072
   nereid tune --shape 16,2112,7168 --table tables
+  nereid cache stat
   nereid doctor
   nereid sim run launch.json
 
@@ -106,6 +109,7 @@ int finish_text(const CLI::App &app, const CLI::Success &success, const char *ke
 } // namespace
 
 int main(int argc, char **argv) {
+  reserve_standard_streams();
   CLI::App app(description, "nereid");
   app.footer(footer);
   app.require_subcommand(1);
@@ -116,8 +120,10 @@ int main(int argc, char **argv) {
   add_quant(app, invocation);
   add_gemm(app, invocation);
   add_compile(app, invocation);
+  add_aot(app, invocation);
   add_inspect(app, invocation);
   add_tune(app, invocation);
+  add_cache(app, invocation);
   add_doctor(app, invocation);
   add_sim(app, invocation);
 

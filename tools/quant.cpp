@@ -29,7 +29,7 @@ Example:
 
 Status save(const Buffer<uint8_t> &buffer, const std::string &path) {
   NEREID_TRY(const std::vector<uint8_t> bytes, buffer.to_host());
-  return write_file(path, bytes.data(), bytes.size());
+  return write_file(path, bytes_of(bytes));
 }
 
 Result<kernels::LaunchRecord> quantize(const Device &device, const QuantOptions &options,
@@ -60,7 +60,9 @@ Outcome run(const CommonOptions &common, const QuantOptions &options) {
   NEREID_TRY(const kernels::QuantConfig config,
              kernels::quant_kernel.complete({.shuffled = options.shuffled, .path = path}, size));
   NEREID_TRY(const std::vector<uint8_t> input, read_file(options.in, size.m * size.k * 2, "bf16 [M,K]"));
-  NEREID_CHECK(check_outputs({options.out_q, options.out_scales}, {options.in}));
+  const NamedFile read[] = {{"--in", options.in}};
+  const NamedFile outputs[] = {{"--out-q", options.out_q}, {"--out-scales", options.out_scales}};
+  NEREID_CHECK(check_outputs(outputs, read));
   NEREID_TRY(const Device device, chosen_device(common));
 
   const Result<kernels::LaunchRecord> record = quantize(device, options, config, input);

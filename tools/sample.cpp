@@ -28,8 +28,7 @@ Example:
 /// One of the files of a sample.
 struct SampleFile {
   std::string path;
-  const void *data;
-  size_t bytes;
+  std::string_view data;
 };
 
 Outcome run(const SampleOptions &options) {
@@ -38,16 +37,15 @@ Outcome run(const SampleOptions &options) {
   if (const std::error_code failure = llvm::sys::fs::create_directories(options.directory))
     return environment_error(fmt::format("cannot create {}: {}", options.directory, failure.message()));
   const kernels::host::Operands operands = kernels::host::random_operands(m, n, k, options.seed);
-  const SampleFile files[] = {
-      {options.directory + "/a.bin", operands.a.data(), operands.a.size() * sizeof(uint16_t)},
-      {options.directory + "/b.bin", operands.b.data(), operands.b.size()},
-      {options.directory + "/b_scales.bin", operands.b_scales.data(), operands.b_scales.size()}};
+  const SampleFile files[] = {{options.directory + "/a.bin", bytes_of(operands.a)},
+                              {options.directory + "/b.bin", bytes_of(operands.b)},
+                              {options.directory + "/b_scales.bin", bytes_of(operands.b_scales)}};
   Outcome outcome;
   llvm::json::Array list;
   for (const SampleFile &file : files) {
-    NEREID_CHECK(write_file(file.path, file.data, file.bytes));
-    outcome.text += fmt::format("{} {} bytes\n", file.path, file.bytes);
-    list.push_back(llvm::json::Object{{"path", json_string(file.path)}, {"bytes", file.bytes}});
+    NEREID_CHECK(write_file(file.path, file.data));
+    outcome.text += fmt::format("{} {} bytes\n", file.path, file.data.size());
+    list.push_back(llvm::json::Object{{"path", json_string(file.path)}, {"bytes", file.data.size()}});
   }
   outcome.json["files"] = std::move(list);
   return outcome;

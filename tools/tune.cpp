@@ -59,8 +59,6 @@ Result<std::vector<GemmPath>> chosen_paths(const Options &options) {
   return paths;
 }
 
-constexpr std::string_view cache_names[] = {"cold", "warm", "rotating"};
-
 /// A time that ends: 0 < seconds < infinity.
 CLI::Validator seconds() {
   const auto check = [](const std::string &text) -> std::string {
@@ -85,9 +83,9 @@ std::optional<TuneMode> chosen_mode(const std::string &name) {
 /// That of --device; where it is auto, the one that the mode needs.
 Result<Device> device_for(const CommonOptions &common, std::optional<TuneMode> mode) {
   if (common.device == "auto" && mode == TuneMode::Model)
-    return Device::simulator();
+    return ready_device(Device::simulator());
   if (common.device == "auto" && mode == TuneMode::Measure)
-    return Device::hip();
+    return ready_device(Device::hip());
   return chosen_device(common);
 }
 
@@ -96,7 +94,7 @@ Result<TuneReport> tune_shape(const Options &options, const Device &device, cons
   NEREID_TRY(const LinearTuning tuning, LinearTuning::make(device, size, paths, options.configs));
   TuneOptions tune_options = tuning.options();
   tune_options.mode = chosen_mode(options.mode);
-  tune_options.caches = static_cast<sim::CacheState>(index_of(cache_names, options.caches));
+  tune_options.caches = *sim::cache_state_named(options.caches);
   tune_options.table = options.table;
   tune_options.compile_seconds = options.compile_seconds;
   const std::string &key = tuning.request().key;
@@ -165,7 +163,7 @@ void add_tune(CLI::App &app, Invocation &invocation) {
       ->check(CLI::IsMember({"off", "model", "measure"}));
   add_path_option(*command, options->path);
   command->add_option("--caches", options->caches, "What they hold when a simulated launch starts")
-      ->check(CLI::IsMember({"cold", "warm", "rotating"}))
+      ->check(CLI::IsMember(sim::cache_state_names))
       ->capture_default_str();
   command
       ->add_option("--generated", options->configs.generated,

@@ -7,20 +7,20 @@
 #include <fmt/format.h>
 
 #include "kernels/host/problem.h"
-#include "kernels/host/shuffle.h"
 #include "kernels/linear_config.h"
+#include "kernels/linear_parts.h"
 #include "kernels/mxfp4_linear.h"
-#include "kernels/mxfp4_quant.h"
+#include "kernels/operand_buffers.h"
 #include "kernels/plan_choice.h"
 #include "kernels/plan_space.h"
 #include "kernels/registry.h"
-#include "kernels/splitk_reduce.h"
 
 namespace nereid::tools {
 namespace {
 
 using kernels::GemmPath;
 using kernels::LinearConfig;
+using kernels::OperandBuffers;
 using kernels::ProblemSize;
 
 constexpr uint64_t seed = 1;
@@ -48,7 +48,7 @@ struct Workbench {
 
   Result<std::vector<LaunchInfo>> run(const Partial<LinearConfig> &config) {
     NEREID_TRY(kernels::LinearReport report,
-               linear(stream, {a, b, b_scales, c}, size, *config.path, config.gemm));
+               linear(stream, buffers.operands(), size, *config.path, config.gemm));
     std::vector<LaunchInfo> launches;
     for (kernels::LaunchRecord &record : report.launches)
       launches.push_back(std::move(record.info));
@@ -57,36 +57,26 @@ struct Workbench {
 
   ProblemSize size;
   Stream stream;
-  Buffer<uint16_t> a;
-  Buffer<uint8_t> b;
-  Buffer<uint8_t> b_scales;
-  Buffer<uint16_t> c;
+  OperandBuffers buffers;
   std::vector<double> exact; ///< empty where results are not looked at
   kernels::Mxfp4Linear linear;
 };
 
 Result<std::shared_ptr<Workbench>> with_data(const Device &device, const kernels::host::Operands &operands) {
-  const auto &[m, n, k, a, b, b_scales] = operands;
-  auto bench = std::make_shared<Workbench>(device, ProblemSize{m, n, k});
-  NEREID_TRY(bench->a, device.upload(a));
-  NEREID_TRY(bench->b, device.upload(b));
-  NEREID_TRY(bench->b_scales, device.upload(b_scales));
-  NEREID_TRY(bench->c, device.allocate<uint16_t>(m * n));
+  auto bench = std::make_shared<Workbench>(device, ProblemSize{operands.m, operands.n, operands.k});
+  NEREID_TRY(bench->buffers, OperandBuffers::upload(device, operands));
   return bench;
 }
 
 /// For launches that are timed without computing.
 Result<std::shared_ptr<Workbench>> without_data(const Device &device, const ProblemSize &size) {
   auto bench = std::make_shared<Workbench>(device, size);
-  NEREID_TRY(bench->a, device.allocate<uint16_t>(size.m * size.k));
-  NEREID_TRY(bench->b, device.allocate<uint8_t>(kernels::host::shuffled_b_bytes(size.n, size.k)));
-  NEREID_TRY(bench->b_scales, device.allocate<uint8_t>(kernels::host::shuffled_scale_bytes(size.n, size.k)));
-  NEREID_TRY(bench->c, device.allocate<uint16_t>(size.m * size.n));
+  NEREID_TRY(bench->buffers, OperandBuffers::allocate(device, size));
   return bench;
 }
 
 Status validate(const Workbench &bench) {
-  NEREID_TRY(const std::vector<uint16_t> c, bench.c.to_host());
+  NEREID_TRY(const std::vector<uint16_t> c, bench.buffers.c.to_host());
   const kernels::host::Comparison comparison = kernels::host::compare(c, bench.exact);
   if (comparison.passed())
     return {};
@@ -97,26 +87,7 @@ Status validate(const Workbench &bench) {
 Result<CompiledKernels> compile(const Partial<LinearConfig> &config, const ProblemSize &size,
                                 const Device &device) {
   NEREID_TRY(const kernels::GemmPlan plan, kernels::plan_gemm(*config.path, config.gemm, size));
-  CompiledKernels all;
-  const auto add = [&](const auto &kernel, const auto &complete) -> Status {
-    NEREID_TRY(std::shared_ptr<const CompiledKernel> compiled, kernel.compile(complete, size, device));
-    all.push_back(std::move(compiled));
-    return {};
-  };
-  if (plan.path == GemmPath::TwoPass) {
-    NEREID_TRY(const kernels::QuantConfig quant, kernels::quant_kernel.complete({.shuffled = true}, size));
-    NEREID_CHECK(add(kernels::quant_kernel, quant));
-    NEREID_CHECK(add(kernels::gemm_kernel, plan.gemm));
-  } else {
-    NEREID_CHECK(add(kernels::gemm_fused_kernel, plan.gemm));
-  }
-  if (!kernels::writes_bf16(plan.gemm.reduce)) {
-    const int slices = plan.gemm.reduce == kernels::Reduce::Atomic ? 1 : plan.gemm.split_k;
-    NEREID_TRY(const kernels::ReduceConfig reduce,
-               kernels::reduce_kernel.complete({.split_k = slices}, size));
-    NEREID_CHECK(add(kernels::reduce_kernel, reduce));
-  }
-  return all;
+  return kernels::compile_linear(plan, size, device);
 }
 
 TuneCandidate make_candidate(const Partial<LinearConfig> &config, const ProblemSize &size,
@@ -127,7 +98,7 @@ TuneCandidate make_candidate(const Partial<LinearConfig> &config, const ProblemS
   candidate.compile = [=](const Device &device) { return compile(config, size, device); };
   candidate.run = [=] { return ranked->run(config); };
   candidate.check = [=] { return checked->run(config); };
-  candidate.writes.emplace_back(checked->c);
+  candidate.writes.emplace_back(checked->buffers.c);
   return candidate;
 }
 

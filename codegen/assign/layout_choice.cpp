@@ -46,6 +46,7 @@ public:
 private:
   Status assign_dots();
   Status assign_wave_split_accumulators(const ir::Op &loop);
+  LinearLayout layout_of_sum(const LinearLayout &of_dot) const;
   DotSharing sharing_of(const ir::Op &op) const;
   void suggest_dot_operands();
   void suggest_to_stores();
@@ -78,6 +79,14 @@ Status Chooser::assign_dots() {
   return {};
 }
 
+/// Of a tile that is summed over the waves. Where there are no column tiles for all waves several would add
+/// up the same.
+LinearLayout Chooser::layout_of_sum(const LinearLayout &of_dot) const {
+  const unsigned neighbours = 1u << of_dot.contiguous_registers(1);
+  LinearLayout shared = shared_layout(of_dot.shape(), neighbours, function_.options.waves);
+  return shared.registers() < of_dot.registers() ? shared : of_dot;
+}
+
 /// In the loop each wave has accumulators of the whole tile; after it, its part of the result.
 Status Chooser::assign_wave_split_accumulators(const ir::Op &loop) {
   for (size_t i = 0; i < loop.results.size(); ++i) {
@@ -85,7 +94,7 @@ Status Chooser::assign_wave_split_accumulators(const ir::Op &loop) {
     NEREID_TRY(const DotPlan inside, plan_dot(function_, dot, {DotOwner::Wave}));
     NEREID_TRY(const DotPlan after, plan_dot(function_, dot));
     propagation_.assign(loop.blocks[0].arguments[i + 1], inside.result);
-    propagation_.assign(loop.results[i], after.result);
+    propagation_.assign(loop.results[i], layout_of_sum(after.result));
   }
   return {};
 }

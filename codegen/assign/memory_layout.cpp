@@ -43,6 +43,16 @@ LinearLayout default_layout(const ir::Shape &shape, int waves) {
   return blocked(shape, 1, row_major(shape.size()), waves);
 }
 
+LinearLayout shared_layout(const ir::Shape &shape, unsigned neighbours, int waves) {
+  int64_t count = 1;
+  for (const int64_t size : shape)
+    count *= size;
+  const unsigned row_bits = Dimension::of(shape.back()).bits, share_bits = Dimension::of(count).bits;
+  const auto lane_bits = static_cast<unsigned>(std::bit_width(gfx950::lanes * unsigned(waves)) - 1);
+  const unsigned bits = std::min(row_bits, share_bits - std::min(share_bits, lane_bits));
+  return blocked(shape, std::min(neighbours, 1u << bits), row_major(shape.size()), waves);
+}
+
 LinearLayout in_every_wave(const LinearLayout &one_wave, int waves) {
   return one_wave * LinearLayout::zeros1d(Space::Wave, one_wave.rank(), waves);
 }

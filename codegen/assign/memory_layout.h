@@ -9,6 +9,9 @@ namespace nereid::codegen {
 LinearLayout scalar_layout(int waves);
 /// Row-major, one element a lane, the rest in registers.
 LinearLayout default_layout(const ir::Shape &shape, int waves);
+/// Row-major, with up to `neighbours` (a power of two) in a lane, as far as that leaves every lane of every
+/// wave its share.
+LinearLayout shared_layout(const ir::Shape &shape, unsigned neighbours, int waves);
 
 /// A layout of one wave, the same in each of `waves` waves.
 LinearLayout in_every_wave(const LinearLayout &one_wave, int waves);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <unordered_map>
 
 #include "codegen/lower/registers.h"
@@ -7,12 +8,13 @@
 
 namespace nereid::codegen {
 
-/// A loop with register prefetch has its body several times: which copy is emitted, and what the accesses of
-/// its loads move that were issued before.
+/// A loop with register prefetch has its body several times: which copy is emitted, what the accesses of its
+/// loads move that were issued before, and codes and scales of what was quantised before.
 struct BodyCopy {
   unsigned number = 0;
   unsigned count = 1;
   std::unordered_map<const ir::Op *, Registers> issued{};
+  std::unordered_map<const ir::Op *, std::array<Tile, 2>> quantized{};
 };
 
 } // namespace nereid::codegen

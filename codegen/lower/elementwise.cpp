@@ -1,10 +1,9 @@
 // Elementwise operations, one element at a time: which LLVM instruction each is.
 #include "codegen/lower/elementwise.h"
 
-#include <llvm/IR/InlineAsm.h>
-
 #include "codegen/lower/casts.h"
 #include "codegen/lower/float_functions.h"
+#include "codegen/lower/inline_asm.h"
 #include "codegen/lower/llvm_types.h"
 
 namespace nereid::codegen {
@@ -220,25 +219,6 @@ llvm::Value *compare(llvm::IRBuilder<> &builder, ir::Opcode opcode, ir::Element 
       return builder.CreateICmp(ir::is_signed(element) ? line.is_signed : line.is_unsigned, a, b);
     }
   return builder.getFalse();
-}
-
-llvm::Value *inline_asm(EmitContext &context, const ir::Op &op, const Registers &operands) {
-  llvm::IRBuilder<> &builder = context.builder;
-  std::vector<llvm::Type *> types;
-  for (llvm::Value *operand : operands)
-    types.push_back(operand->getType());
-  auto *signature =
-      llvm::FunctionType::get(llvm_type(builder.getContext(), context.type(op.result())), types, false);
-  const std::string &constraints = op.string("constraints");
-  if (llvm::Error wrong = llvm::InlineAsm::verify(signature, constraints))
-    fail(user_error("inline_asm's constraints \"" + constraints +
-                        "\" do not fit: " + llvm::toString(std::move(wrong)),
-                    "give one output and one constraint for each operand, as LLVM's inline assembly has them",
-                    context.function().location(op)));
-  auto *code = llvm::InlineAsm::get(signature, op.string("asm"), constraints, false);
-  llvm::CallInst *call = builder.CreateCall(signature, code, operands);
-  call->setDoesNotAccessMemory();
-  return call;
 }
 
 } // namespace

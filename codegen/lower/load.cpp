@@ -18,24 +18,36 @@ void MemoryEmitter::load(const ir::Op &op) {
 }
 
 std::optional<Registers> MemoryEmitter::issue_load(const ir::Op &op, const Prefetch &prefetch) {
+  const std::optional<std::vector<StartAccess>> accesses = prepare_load(op, prefetch);
+  if (!accesses)
+    return std::nullopt;
+  Registers vectors;
+  for (const StartAccess &start : *accesses)
+    vectors.push_back(start());
+  return vectors;
+}
+
+std::optional<std::vector<MemoryEmitter::StartAccess>> MemoryEmitter::prepare_load(const ir::Op &op,
+                                                                                   const Prefetch &prefetch) {
   const ir::ValueId pointer = op.operands[0];
   const std::optional<ir::ValueId> mask = mask_of(op);
   const MemoryAccesses accesses = accesses_of(context_.plan, op);
   const LinearLayout &leaders = accesses.groups.leaders;
   const Registers masks = mask ? values_.get(*mask, leaders) : Registers();
-  Registers vectors;
+  std::vector<StartAccess> result;
   if (auto buffers = buffer_accesses(builder_, addresses_.addresses(pointer, leaders, prefetch.plan), masks,
                                      prefetch.in_bounds)) {
+    llvm::Type *type = access_type(builder_, accesses.bytes);
+    const unsigned policy = cache_policy(context_.plan, op);
     for (const BufferAccess &buffer : *buffers)
-      vectors.push_back(buffer_load(builder_, buffer, access_type(builder_, accesses.bytes),
-                                    cache_policy(context_.plan, op)));
-    return vectors;
+      result.emplace_back([=, this] { return buffer_load(builder_, buffer, type, policy); });
+    return result;
   }
   if (mask)
     return std::nullopt;
   for (llvm::Value *address : addresses_.pointers(pointer, leaders, prefetch.plan))
-    vectors.push_back(load_vector(op, accesses, address));
-  return vectors;
+    result.emplace_back([=, this, &op] { return load_vector(op, accesses, address); });
+  return result;
 }
 
 void MemoryEmitter::finish_load(const ir::Op &op, Registers vectors) {

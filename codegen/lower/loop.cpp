@@ -3,6 +3,8 @@
 
 #include <bit>
 
+#include <llvm/IR/IntrinsicsAMDGPU.h>
+
 #include "codegen/lower/lowering.h"
 #include "codegen/lower/value_layout.h"
 
@@ -52,7 +54,11 @@ LoopEmitter::Loop LoopEmitter::open(const ir::Op &op) {
   ValueMap &values = parts_.values;
   loop.iterations = {values.scalar(op.operands[0]), values.scalar(op.operands[1]),
                      values.scalar(op.operands[2]), nullptr};
-  loop.iterations.any = builder_.CreateICmpSLT(loop.iterations.first, loop.iterations.last);
+  // A step that is not positive, which only the run can tell, makes no iteration.
+  llvm::Value *is_step = builder_.CreateICmpSGT(
+      loop.iterations.step, llvm::Constant::getNullValue(loop.iterations.step->getType()));
+  loop.iterations.any =
+      builder_.CreateAnd(builder_.CreateICmpSLT(loop.iterations.first, loop.iterations.last), is_step);
   CarriedValues initial;
   for (size_t i = 0; i < op.results.size(); ++i) {
     loop.layouts.push_back(assigned_layout(context_.plan, body.arguments[i + 1]));
@@ -95,16 +101,25 @@ void LoopEmitter::emit(const ir::Op &op) {
   if (const auto *pipeline = std::get_if<LdsPipeline>(&plan.schedule))
     return emit_lds_pipeline(parts_, *pipeline);
   Loop loop = open(op);
+  const auto *prefetch = std::get_if<PrefetchPlan>(&plan.schedule);
+  if (prefetch && prefetch->written_out != 0) {
+    emit_written_out(loop, *prefetch);
+    return close(loop);
+  }
   llvm::BasicBlock *start = context_.new_block("start");
   builder_.CreateCondBr(loop.iterations.any, start, loop.done);
   builder_.SetInsertPoint(start);
   const MemoryOrder::Accesses skipped = parts_.order.accesses();
-  if (const auto *prefetch = std::get_if<PrefetchPlan>(&plan.schedule))
+  if (prefetch)
     emit_prefetch_loop(loop, *prefetch);
   else
     emit_iterations(loop);
   parts_.order.add(skipped);
   close(loop);
+}
+
+void LoopEmitter::pin_order() {
+  builder_.CreateIntrinsic(llvm::Intrinsic::amdgcn_sched_barrier, {}, {builder_.getInt32(0)});
 }
 
 void LoopEmitter::emit_iterations(Loop &loop) {

@@ -43,6 +43,14 @@ private:
   class PrefetchLoop;
   void emit_prefetch_loop(Loop &loop, const PrefetchPlan &plan);
 
+  // --- written_out_loop.cpp ---
+  class WrittenOutLoop;
+  void emit_written_out(Loop &loop, const PrefetchPlan &plan);
+
+  /// Nothing moves across. The backend's scheduler would sink loads to their uses, and a wait counts loads in
+  /// the order in which they were issued, on all paths into the loop.
+  void pin_order();
+
   Lowering &parts_;
   EmitContext &context_;
   llvm::IRBuilder<> &builder_;

@@ -2,6 +2,7 @@
 #include "codegen/lower/lowering.h"
 
 #include "codegen/layout/layout_error.h"
+#include "codegen/lower/dead_code.h"
 
 namespace nereid::codegen {
 
@@ -41,6 +42,7 @@ void Lowering::emit_kernel() {
   ops.emit_block(function.body);
   context.builder.CreateRetVoid();
   lds.finish();
+  remove_dead_code(context.kernel);
   context.lines.finish();
 }
 

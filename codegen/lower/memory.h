@@ -1,5 +1,7 @@
 #pragma once
 
+#include <functional>
+
 #include "codegen/lower/address.h"
 #include "codegen/lower/memory_access.h"
 
@@ -22,8 +24,12 @@ public:
   void load(const ir::Op &op);
   void store(const ir::Op &op);
 
-  /// Starts a load without a branch, masked threads get zeros: what each access moves. Nothing if that takes
-  /// branches.
+  /// Starts an access of a load where the builder stands: what it moves.
+  using StartAccess = std::function<llvm::Value *()>;
+  /// The accesses of a load without a branch, masked threads get zeros; their addresses are there. Nothing if
+  /// that takes branches.
+  std::optional<std::vector<StartAccess>> prepare_load(const ir::Op &op, const Prefetch &prefetch = {});
+  /// Starts them all: what each moves.
   std::optional<Registers> issue_load(const ir::Op &op, const Prefetch &prefetch = {});
   /// Masked threads get what they are to have.
   void finish_load(const ir::Op &op, Registers vectors);

@@ -1,8 +1,6 @@
 // Register prefetch: loops whose loads are issued iterations ahead of their use.
 #include <algorithm>
 
-#include <llvm/IR/IntrinsicsAMDGPU.h>
-
 #include "codegen/lower/body_copy.h"
 #include "codegen/lower/lowering.h"
 
@@ -46,7 +44,7 @@ private:
   void enter(const State &state, const State &values, llvm::BasicBlock *from) const;
   void emit_loop(const State &state, const State &after, llvm::BasicBlock *rest);
   void emit_rest(const State &after);
-  void pin_order();
+  void pin_order() { emitter_.pin_order(); }
 
   LoopEmitter &emitter_;
   Lowering &parts_;
@@ -58,12 +56,6 @@ private:
 
 void LoopEmitter::emit_prefetch_loop(Loop &loop, const PrefetchPlan &plan) {
   PrefetchLoop(*this, loop, plan).emit();
-}
-
-/// Nothing moves across. The backend's scheduler would sink loads to their uses, and a wait counts loads in
-/// the order in which they were issued, on all paths into the loop.
-void LoopEmitter::PrefetchLoop::pin_order() {
-  builder_.CreateIntrinsic(llvm::Intrinsic::amdgcn_sched_barrier, {}, {builder_.getInt32(0)});
 }
 
 /// step * factor as an unsigned number, or the largest.

@@ -7,13 +7,18 @@
 
 namespace nereid::codegen {
 
-QuantizeEmitter::Quantized QuantizeEmitter::quantize_groups(const ir::Op &op, const Registers &values) {
+QuantizeEmitter::Quantized QuantizeEmitter::quantize_groups(const ir::Op &op, const Registers &values,
+                                                            const std::function<void()> &between) {
   GroupQuantizer quantizer(builder_, packing_, op);
   Quantized result;
   for (size_t first = 0; first < values.size(); first += ir::scale_group) {
     const Registers group(values.begin() + first, values.begin() + first + ir::scale_group);
     llvm::Value *scale = quantizer.scale(group);
+    if (between)
+      between();
     result.codes.push_back(quantizer.codes(group, scale));
+    if (between)
+      between();
     result.scales.push_back(builder_.CreateTrunc(builder_.CreateLShr(scale, 23), builder_.getInt8Ty()));
   }
   return result;
@@ -29,21 +34,30 @@ Registers QuantizeEmitter::bytes_of(const std::vector<Registers> &codes) {
   return result;
 }
 
-void QuantizeEmitter::emit(const ir::Op &op, const BodyCopy &copy) {
+QuantizeEmitter::Pair QuantizeEmitter::quantize(const ir::Op &op, const std::function<void()> &between) {
+  const LinearLayout sorted = in_group_order(context_.plan.layouts.quantize_operands.at(&op));
+  const Quantized quantized = quantize_groups(op, values_.get(op.operands[0], sorted), between);
+  return {Tile{quantize_codes_layout(sorted, context_.type(op.results[0]).shape), bytes_of(quantized.codes)},
+          Tile{quantize_scales_layout(sorted), quantized.scales}};
+}
+
+/// The codes of a group of 6 bits lie in no layout: they are spread over the lanes.
+void QuantizeEmitter::emit_six_bits(const ir::Op &op) {
   const LayoutChoice &layouts = context_.plan.layouts;
   const LinearLayout sorted = in_group_order(layouts.quantize_operands.at(&op));
   const Quantized quantized = quantize_groups(op, values_.get(op.operands[0], sorted));
   const LinearLayout of_scales = quantize_scales_layout(sorted);
-  if (ir::facts(*ir::format_named(op.string("format"))).bits == 6) {
-    const LinearLayout &of_codes = layouts.layout(op.results[0]);
-    values_.define(op.results[1], of_scales, quantized.scales);
-    return values_.define(op.results[0], of_codes,
-                          six_bit_.spread_groups(quantized.codes, of_scales, of_codes));
-  }
-  Pair result = {
-      Tile{quantize_codes_layout(sorted, context_.type(op.results[0]).shape), bytes_of(quantized.codes)},
-      Tile{of_scales, quantized.scales}};
-  if (layouts.shared_quantizes.count(&op) != 0)
+  const LinearLayout &of_codes = layouts.layout(op.results[0]);
+  values_.define(op.results[1], of_scales, quantized.scales);
+  values_.define(op.results[0], of_codes, six_bit_.spread_groups(quantized.codes, of_scales, of_codes));
+}
+
+void QuantizeEmitter::emit(const ir::Op &op, const BodyCopy &copy) {
+  if (ir::facts(*ir::format_named(op.string("format"))).bits == 6)
+    return emit_six_bits(op);
+  const auto before = copy.quantized.find(&op);
+  Pair result = before != copy.quantized.end() ? before->second : quantize(op);
+  if (context_.plan.layouts.shared_quantizes.count(&op) != 0)
     result = share(op, result, copy).value_or(result);
   for (size_t i = 0; i < result.size(); ++i)
     values_.define(op.results[i], result[i].layout, result[i].registers);

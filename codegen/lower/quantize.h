@@ -1,5 +1,7 @@
 #pragma once
 
+#include <functional>
+
 #include "codegen/lower/body_copy.h"
 #include "codegen/lower/six_bit.h"
 
@@ -13,7 +15,13 @@ public:
       : context_(context), builder_(context.builder), packing_(packing), lds_(lds), order_(order),
         exchange_(exchange), values_(values), six_bit_(six_bit) {}
 
+  /// Codes and scales.
+  using Pair = std::array<Tile, 2>;
+
   void emit(const ir::Op &op, const BodyCopy &copy);
+  /// Of a format of 4 or 8 bits, where no wave has a part only. Calls `between` twice a group: what it emits
+  /// has the time that the work of half a group takes.
+  Pair quantize(const ir::Op &op, const std::function<void()> &between = {});
 
 private:
   /// Dwords of codes and bytes of scales, by group.
@@ -21,10 +29,9 @@ private:
     std::vector<Registers> codes;
     Registers scales;
   };
-  /// Codes and scales.
-  using Pair = std::array<Tile, 2>;
-
-  Quantized quantize_groups(const ir::Op &op, const Registers &values);
+  Quantized quantize_groups(const ir::Op &op, const Registers &values,
+                            const std::function<void()> &between = {});
+  void emit_six_bits(const ir::Op &op);
   Registers bytes_of(const std::vector<Registers> &codes);
   /// Codes and scales of which each wave has a part, to all waves. Nothing if that takes more than one
   /// exchange for each; then they are converted apart.

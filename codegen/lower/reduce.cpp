@@ -71,12 +71,26 @@ Registers sum_over_waves(llvm::IRBuilder<> &builder, ExchangeEmitter &exchange, 
   const unsigned count = layout.bits(Space::Wave);
   const Registers parts =
       exchange.convert(accumulators, along_waves(layout, (1u << count) - 1), along_registers(result, count));
+  // Pairs of f32 are added by one instruction.
+  const size_t waves = size_t(1) << count, sums = parts.size() / waves;
+  const bool in_pairs = parts[0]->getType()->isFloatTy() && sums % 2 == 0;
+  const size_t width = in_pairs ? 2 : 1;
+  const auto part = [&](size_t sum, size_t wave) {
+    if (!in_pairs)
+      return parts[sum * waves + wave];
+    llvm::Value *pair = llvm::PoisonValue::get(llvm::FixedVectorType::get(builder.getFloatTy(), 2));
+    for (size_t i = 0; i < width; ++i)
+      pair = builder.CreateInsertElement(pair, parts[(sum + i) * waves + wave], i);
+    return pair;
+  };
   Registers totals;
-  for (size_t first = 0; first < parts.size(); first += size_t(1) << count) {
-    llvm::Value *total = parts[first];
-    for (size_t wave = 1; wave < size_t(1) << count; ++wave)
-      total = add_numbers(builder, total, parts[first + wave]);
-    totals.push_back(total);
+  for (size_t sum = 0; sum < sums; sum += width) {
+    llvm::Value *total = part(sum, 0);
+    for (size_t wave = 1; wave < waves; ++wave)
+      total = in_pairs ? builder.CreateFAdd(total, part(sum, wave))
+                       : add_numbers(builder, total, part(sum, wave));
+    for (size_t i = 0; i < width; ++i)
+      totals.push_back(in_pairs ? builder.CreateExtractElement(total, i) : total);
   }
   return totals;
 }

@@ -26,6 +26,12 @@ void set_target(llvm::Module &module) {
   module.addModuleFlag(llvm::Module::Warning, "Debug Info Version", llvm::DEBUG_METADATA_VERSION);
 }
 
+void set_chip_attributes(llvm::Function &kernel) {
+  kernel.addFnAttr("target-cpu", "gfx950");
+  // LLVM makes v_fma_mix with + 0 of a product that is rounded to f16, which loses the sign of a zero.
+  kernel.addFnAttr("target-features", "-fma-mix-insts");
+}
+
 static void set_launch_attributes(const ir::Function &function, llvm::Function &kernel) {
   static constexpr const char *unused[] = {
       "amdgpu-no-dispatch-ptr",       "amdgpu-no-queue-ptr",     "amdgpu-no-implicitarg-ptr",
@@ -53,9 +59,7 @@ static void set_launch_attributes(const ir::Function &function, llvm::Function &
   int threads = 64 * function.options.waves;
   kernel.addFnAttr("amdgpu-flat-work-group-size", fmt::format("{},{}", threads, threads));
   kernel.addFnAttr("uniform-work-group-size", "true");
-  kernel.addFnAttr("target-cpu", "gfx950");
-  // LLVM makes v_fma_mix with + 0 of a product that is rounded to f16, which loses the sign of a zero.
-  kernel.addFnAttr("target-features", "-fma-mix-insts");
+  set_chip_attributes(kernel);
   kernel.addFnAttr("denormal-fp-math-f32", "ieee,ieee");
   kernel.addFnAttr(llvm::Attribute::NoUnwind);
   if (function.options.waves_per_eu > 0)

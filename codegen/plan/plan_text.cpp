@@ -15,8 +15,9 @@ public:
 
   std::string run() {
     const ir::CompileOptions &options = function_.options;
-    append("plan of {}: {} waves, wave_split {}, AGPRs {}\n", function_.name, options.waves,
-           ir::wave_split_names[static_cast<size_t>(options.wave_split)], plan_.has_agprs ? "on" : "off");
+    append("plan of {}: {} waves, wave_split {}, {} accumulation registers (AGPRs)\n", function_.name,
+           options.waves, ir::wave_split_names[static_cast<size_t>(options.wave_split)],
+           plan_.has_agprs ? "may use" : "without");
     layouts();
     dots();
     loops();
@@ -31,6 +32,14 @@ private:
   }
   /// "line 12 (kernel.h:41)".
   std::string location(const ir::Op &op) const;
+  /// A heading and what add() prints below it, or "none".
+  template <class Add> void section(std::string_view title, Add add) {
+    append("\n{}\n", title);
+    const size_t empty = out_.size();
+    add();
+    if (out_.size() == empty)
+      append("  none\n");
+  }
   void layouts();
   void layout(ir::ValueId value);
   void dots();
@@ -56,47 +65,54 @@ std::string Printer::location(const ir::Op &op) const {
 }
 
 void Printer::layouts() {
-  append("\nlayouts: what the bits of register, lane and wave add to an element's coordinates\n");
-  ir::for_each_op(function_, [&](const ir::Op &op, unsigned) {
-    for (ir::ValueId result : op.results)
-      layout(result);
-    for (const ir::Block &block : op.blocks)
-      for (ir::ValueId argument : block.arguments)
-        layout(argument);
-  });
+  section("layouts: what each bit of the register, lane and wave number adds to an element's coordinates",
+          [&] {
+            ir::for_each_op(function_, [&](const ir::Op &op, unsigned) {
+              for (ir::ValueId result : op.results)
+                layout(result);
+              for (const ir::Block &block : op.blocks)
+                for (ir::ValueId argument : block.arguments)
+                  layout(argument);
+            });
+          });
 }
 
 void Printer::layout(ir::ValueId value) {
-  if (plan_.layouts.assigned[value])
-    append("  %{} {} {}\n", value, function_.type(value).text(), plan_.layouts.layout(value).text());
+  if (!plan_.layouts.assigned[value])
+    return;
+  const LinearLayout &layout = plan_.layouts.layout(value);
+  const size_t shape = ir::text(layout.shape()).size(); // the type has it
+  append("  %{} {}{}\n", value, function_.type(value).text(), layout.text().substr(shape));
 }
 
 void Printer::dots() {
-  append("\ndots\n");
-  ir::for_each_op(function_, [&](const ir::Op &op, unsigned) {
-    if (auto found = plan_.layouts.dots.find(&op); found != plan_.layouts.dots.end())
-      dot(op, found->second);
+  section("dots", [&] {
+    ir::for_each_op(function_, [&](const ir::Op &op, unsigned) {
+      if (auto found = plan_.layouts.dots.find(&op); found != plan_.layouts.dots.end())
+        dot(op, found->second);
+    });
   });
 }
 
-/// How many waves hold parts along each dimension, from the bases of the waves' bits.
+/// How the waves share the result, from the bases of the waves' bits.
 std::string waves_of(const LinearLayout &result) {
   unsigned rows = 1, columns = 1, copies = 1;
   for (uint64_t basis : result.bases(Space::Wave)) {
     const Coordinates at = result.unflatten(basis);
     (at[0] != 0 ? rows : at[1] != 0 ? columns : copies) *= 2;
   }
-  return fmt::format("{} along M, {} along N, {} alike", rows, columns, copies);
+  const std::string parts = fmt::format("{} along M, {} along N", rows, columns);
+  return copies == 1 ? parts : fmt::format("{}; {} waves compute the same part", parts, copies);
 }
 
 void Printer::dot(const ir::Op &op, const DotPlan &plan) {
   const ir::Shape &shape = function_.type(op.result()).shape;
-  append("  {}: {} {} x {}, {}x{}x{}; a wave has {} x {} tiles, {} instructions along K\n", location(op),
+  append("  {}: {} {} x {}, {}x{}x{}; each wave has {} x {} tiles, {} instructions along K\n", location(op),
          ir::facts(op.opcode).name, shape[0], shape[1], plan.mfma->size(), plan.mfma->size(), plan.mfma->k(),
          plan.a.row_tiles(), plan.b.row_tiles(), plan.k_instructions);
   append("    {}\n", plan.mfma->intrinsic);
   if (plan_.layouts.wave_split.contains(*plan_.index.block(op)))
-    append("    waves: each has the tile of an iteration of its own\n");
+    append("    waves: each computes the whole tile, in iterations of its own\n");
   else if (plan.partial)
     append("    waves: each has a part of K, their results are added once\n");
   else
@@ -112,9 +128,10 @@ void Printer::dot(const ir::Op &op, const DotPlan &plan) {
 }
 
 void Printer::loops() {
-  append("\nloops\n");
-  for (const LoopPlan &plan : plan_.loops)
-    loop(plan);
+  section("loops", [&] {
+    for (const LoopPlan &plan : plan_.loops)
+      loop(plan);
+  });
 }
 
 void Printer::loop(const LoopPlan &plan) {
@@ -123,7 +140,10 @@ void Printer::loop(const LoopPlan &plan) {
 }
 
 void Printer::schedule(const PrefetchPlan &plan) {
-  append("register prefetch, {} iterations ahead\n", plan.depth);
+  if (plan.written_out != 0)
+    append("register prefetch, all {} iterations of a wave in flight\n", plan.written_out);
+  else
+    append("register prefetch, {} iterations ahead\n", plan.depth);
   for (const ir::Op *load : plan.loads)
     append("    {}: load of {}\n", location(*load), function_.type(load->result()).text());
   for (const Objection &kept : plan.kept)
@@ -132,16 +152,18 @@ void Printer::schedule(const PrefetchPlan &plan) {
 
 void Printer::schedule(const LdsPipeline &plan) {
   const LdsPipelineSchedule &schedule = plan.schedule;
-  append("LDS pipeline, {} buffers of {} bytes, {} chunks a stage, accumulators in {}, order by {}\n",
-         schedule.buffers, plan.demand.lds_bytes, schedule.chunks,
-         schedule.accumulators_in_agprs ? "AGPRs" : "VGPRs",
-         schedule.group_barriers ? "group barriers" : "scheduling barriers");
+  append("LDS pipeline, {} buffers of {} bytes, accumulators in {}\n", schedule.buffers,
+         plan.demand.lds_bytes, schedule.accumulators_in_agprs ? "AGPRs" : "VGPRs");
+  append("    an iteration's matrix instructions in {} groups, each before the LDS reads of the next; "
+         "instruction order by {}\n",
+         schedule.chunks, schedule.group_barriers ? "sched_group_barrier" : "sched_barrier");
   for (const PipelinedLoad &load : plan.loads)
     if (load.through_lds())
-      append("    {}: {} through LDS, {} async copies a wave, {} stages ahead\n", location(*load.op),
-             function_.type(load.op->result()).text(), load.copies.first.size(), schedule.buffers);
+      append("    {}: {} through LDS, {} async copies (global to LDS) of each wave, {} iterations ahead\n",
+             location(*load.op), function_.type(load.op->result()).text(), load.copies.first.size(),
+             schedule.buffers);
     else
-      append("    {}: {} to registers, {} loads, {} stages ahead\n", location(*load.op),
+      append("    {}: {} to registers, {} loads of each lane, {} iterations ahead\n", location(*load.op),
              function_.type(load.op->result()).text(), load.groups.first.size(), schedule.load_distance());
   if (!plan.loop.conditions.empty())
     append("    iterations in which a mask differs between elements follow one at a time\n");
@@ -159,9 +181,10 @@ void Printer::device_order() {
 }
 
 void Printer::remarks() {
-  append("\nremarks\n");
-  for (const Remark &remark : plan_.remarks())
-    append("  {}\n", remark.text());
+  section("remarks", [&] {
+    for (const Remark &remark : plan_.remarks())
+      append("  {}\n", remark.text());
+  });
 }
 
 } // namespace

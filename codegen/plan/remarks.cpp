@@ -3,11 +3,13 @@
 #include <unordered_set>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "codegen/assign/buffer_access.h"
 #include "codegen/assign/offset_bounds.h"
 #include "codegen/plan/conversions.h"
 #include "codegen/plan/kernel_plan.h"
+#include "codegen/plan/narrow_access.h"
 
 namespace nereid::codegen {
 namespace {
@@ -34,6 +36,7 @@ private:
   void note_operands(const LoopPlan &loop);
   void note_round_trips(const LoopPlan &loop);
   void note_mask(const ir::Op &op);
+  void note_width(const NarrowAccess &access);
   std::vector<const ir::Op *> operand_loads(const ir::Block &body) const;
 
   const KernelPlan &plan_;
@@ -64,6 +67,8 @@ std::vector<Remark> Collector::run() {
   for (const LoopPlan &loop : plan_.loops)
     note_loop(loop);
   ir::for_each_op(function_, [&](const ir::Op &op, unsigned) { note_mask(op); });
+  for (const NarrowAccess &access : narrow_accesses(plan_))
+    note_width(access);
   if (const std::optional<Objection> &fences = plan_.device_order.fences)
     add(RemarkKind::CacheFences, *fences->op,
         "release and acquire write back and invalidate the whole L2: " + fences->reason);
@@ -85,7 +90,7 @@ void Collector::note_loop(const LoopPlan &loop) {
           fmt::format("the LDS pipeline has {} stages of {}: {}", pipeline->schedule.buffers, stages,
                       text_of(pipeline->limit)));
   } else if (const auto *prefetch = std::get_if<PrefetchPlan>(&loop.schedule)) {
-    if (prefetch->depth < stages)
+    if (prefetch->written_out == 0 && prefetch->depth < stages)
       add(RemarkKind::FewerStages, *loop.op,
           fmt::format("loads are issued {} iterations ahead, not {}: accumulators and loads of more exceed a "
                       "lane's registers",
@@ -176,6 +181,20 @@ void Collector::note_mask(const ir::Op &op) {
             "the mask of the {} becomes branches, as its address does not fit a buffer descriptor: {}",
             ir::facts(op.opcode).name, objection->reason),
         objection->remedy);
+}
+
+void Collector::note_width(const NarrowAccess &access) {
+  if (pipelined_.count(access.op) != 0)
+    return;
+  std::vector<std::string> names;
+  for (const size_t i : access.arguments) {
+    const bool named = i < function_.argument_names.size() && !function_.argument_names[i].empty();
+    names.push_back(named ? function_.argument_names[i] : fmt::format("argument {}", i));
+  }
+  add(RemarkKind::NarrowAccess, *access.op,
+      fmt::format("a lane moves {} bytes at a time, not {}, as {} may be no multiple of {}", access.bytes,
+                  access.possible, fmt::join(names, " or "), wanted_divisibility),
+      "Launch with multiples of 16: pad rows, align buffers to 16 bytes");
 }
 
 } // namespace

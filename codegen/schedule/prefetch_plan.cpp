@@ -50,6 +50,11 @@ private:
   std::optional<std::string> branches(const ir::Op &load);
   void note_addresses(const std::vector<const ir::Op *> &loads, PrefetchPlan &plan) const;
   unsigned depth(const std::vector<const ir::Op *> &loads) const;
+  void write_out(PrefetchPlan &plan) const;
+  int64_t iterations_of_wave() const;
+  unsigned dwords_of(ir::ValueId value) const {
+    return dwords(function_.type(value), layouts_.layout(value));
+  }
   unsigned registers_of_a_lane() const;
   unsigned available_registers() const;
 
@@ -88,7 +93,9 @@ Decision<PrefetchPlan> Planner::run() {
   if (plan.loads.empty())
     return plan.kept.empty() ? Objection{&loop_, "its body loads no tile"} : plan.kept.front();
   plan.depth = depth(early);
-  if (plan.depth < 2)
+  if (plan.kept.empty())
+    write_out(plan);
+  if (plan.depth < 2 && plan.written_out == 0)
     return Objection{&loop_, "accumulators and loads of two iterations exceed a lane's registers"};
   note_addresses(early, plan);
   return plan;
@@ -170,6 +177,49 @@ unsigned Planner::depth(const std::vector<const ir::Op *> &loads) const {
   while (depth > 1 && accumulators + depth * in_flight > available_registers())
     --depth;
   return depth;
+}
+
+/// Zero if that is not known at compile time, or differs between the waves.
+int64_t Planner::iterations_of_wave() const {
+  if (!layouts_.wave_split.contains(body_))
+    return 0;
+  const auto bound = [&](unsigned operand) { return axes_[loop_.operands[operand]].constant; };
+  if (!bound(0) || !bound(1) || !bound(2))
+    return 0;
+  const int64_t first = *bound(0), last = *bound(1), step = *bound(2), waves = function_.options.waves;
+  if (step <= 0 || last <= first || first < 0)
+    return 0;
+  const int64_t iterations = (last - first + step - 1) / step;
+  return iterations % waves == 0 ? iterations / waves : 0;
+}
+
+/// While iterations are quantised one after the other, what they hold becomes less and the other loads are
+/// started, so that most registers are taken before the first or after the last.
+void Planner::write_out(PrefetchPlan &plan) const {
+  const int64_t iterations = iterations_of_wave();
+  if (iterations == 0 || iterations > cost::max_written_out_iterations)
+    return;
+  unsigned to_quantize = 0, others = 0, accumulators = 0;
+  for (const ir::Op &op : body_.ops) {
+    if (op.opcode != ir::Opcode::Quantize)
+      continue;
+    const ir::Op *load = index_.definition(op.operands[0]);
+    if (std::find(plan.loads.begin(), plan.loads.end(), load) == plan.loads.end())
+      continue;
+    plan.quantizes.push_back(&op);
+    to_quantize += dwords_of(load->result());
+    for (const ir::ValueId result : op.results)
+      others += dwords_of(result);
+  }
+  for (const ir::Op *load : plan.loads)
+    others += dwords_of(load->result());
+  others -= to_quantize;
+  for (size_t i = 0; i < loop_.results.size(); ++i)
+    if (layouts_.assigned[body_.arguments[i + 1]])
+      accumulators += dwords_of(body_.arguments[i + 1]);
+  const auto count = static_cast<unsigned>(iterations);
+  if (std::max(count * to_quantize, count * others + accumulators) <= available_registers())
+    plan.written_out = count;
 }
 
 } // namespace

@@ -76,6 +76,9 @@ inline constexpr unsigned vgprs_of_dots = 208;
 /// nothing changes, with 32 fused 32 x 64 and 128 x 64 have no iteration in flight.
 inline constexpr unsigned working_registers = 26;
 
+/// Iterations of a wave that are written out with the loads of all in flight; more make long code.
+inline constexpr int64_t max_written_out_iterations = 8;
+
 // --- LDS pipelines (schedule/lds_pipeline_schedule) ---
 
 /// Buffers, by which the loop is unrolled: more make code that leaves the instruction cache (64 KiB, shared

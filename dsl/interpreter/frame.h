@@ -24,6 +24,14 @@ struct Launch {
   std::vector<bool> reaches_address; ///< by value: an i32 whose overflow is looked for
 };
 
+/// An element that a load found in memory that nothing had written.
+struct UndefinedRead {
+  uint32_t location; ///< of the load
+  size_t element;
+  uint64_t address;
+  const ir::Type *type; ///< of the load's result
+};
+
 /// The values of one program while it runs, for the operations.
 class Frame {
 public:
@@ -52,6 +60,8 @@ public:
   std::vector<Tensor> values; ///< by ValueId
   std::array<uint32_t, 3> program{};
   const HostAllocation *last_allocation = nullptr; ///< of the last access
+  std::byte *last_undefined = nullptr;             ///< its undefined bits; null: all is written
+  std::vector<UndefinedRead> undefined_reads;      ///< of this program
 };
 
 } // namespace nereid::interpreter

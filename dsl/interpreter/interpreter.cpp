@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "base/threads.h"
 #include "dsl/interpreter/machine.h"
 #include "dsl/interpreter/poison.h"
 
@@ -77,13 +78,7 @@ public:
       : launch_(launch), arguments_(arguments), count_(count) {}
 
   Status run(unsigned threads) {
-    threads = static_cast<unsigned>(std::clamp<uint64_t>(count_, 1, threads));
-    std::vector<std::thread> others;
-    for (unsigned i = 1; i < threads; ++i)
-      others.emplace_back([this] { work(); });
-    work();
-    for (std::thread &thread : others)
-      thread.join();
+    run_on_threads(static_cast<unsigned>(std::clamp<uint64_t>(count_, 1, threads)), [this] { work(); });
     return error_ ? Status(*error_) : Status();
   }
 

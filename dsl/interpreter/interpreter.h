@@ -40,10 +40,11 @@ struct InterpretOptions {
 ///
 /// The first error ends it, with the location of the kernel's line, the program and the element. Errors of
 /// the kernel's author (user): an access outside every allocation or not aligned to its element, an i32
-/// overflow that reaches an address, a division by zero that reaches memory, an address, a branch or a print,
-/// a failed device_assert or assume, a loop whose step is not positive, inline_asm without a host function;
-/// errors of the caller (user): arguments that do not fit the function or contradict its specialisation.
-/// Memory holds what was stored until then.
+/// overflow that reaches an address, a division by zero, or memory that nothing has written, which reaches
+/// memory (the latter after arithmetic), an address, a branch or a print, a failed device_assert or assume, a
+/// loop whose step is not positive, inline_asm without a host function; errors of the caller (user):
+/// arguments that do not fit the function or contradict its specialisation. Memory holds what was stored
+/// until then.
 Status interpret(const ir::Function &function, const std::array<uint32_t, 3> &grid,
                  std::span<const InterpretArgument> arguments, const HostMemory &memory,
                  const InterpretOptions &options = {});

@@ -22,6 +22,7 @@ Machine::Machine(const Launch &launch, std::span<const uint64_t> arguments) : fr
 
 Status Machine::run(const std::array<uint32_t, 3> &program) {
   frame_.program = program;
+  frame_.undefined_reads.clear();
   return run_block(frame_.launch.function.body);
 }
 
@@ -57,7 +58,7 @@ static int64_t scalar(const Frame &frame, const ir::Op &op, size_t operand) {
 
 Status Machine::run_for(const ir::Op &op) {
   for (size_t i = 0; i < 3; ++i)
-    NEREID_CHECK(observe(frame_, op, i, "reaches the bounds of a loop", false));
+    NEREID_CHECK(observe(frame_, op, i, "reaches the bounds of a loop", Use::Value));
   const int64_t first = scalar(frame_, op, 0), last = scalar(frame_, op, 1), step = scalar(frame_, op, 2);
   if (step <= 0)
     return frame_.error(op, "the step of the loop is " + std::to_string(step), "Use a positive step");
@@ -92,7 +93,7 @@ Status Machine::run_for(const ir::Op &op) {
 }
 
 Status Machine::run_if(const ir::Op &op) {
-  NEREID_CHECK(observe(frame_, op, 0, "reaches a branch", false));
+  NEREID_CHECK(observe(frame_, op, 0, "reaches a branch", Use::Value));
   const ir::Block &block = op.blocks[*frame_.in(op, 0).as<uint8_t>() != 0 ? 0 : 1];
   NEREID_CHECK(run_block(block));
   for (size_t i = 0; i < op.results.size(); ++i)

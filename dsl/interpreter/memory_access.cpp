@@ -1,6 +1,8 @@
 // Loads, stores and atomics with their checks.
 #include <algorithm>
 #include <cstring>
+#include <memory>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -78,8 +80,28 @@ std::byte *locate(Frame &frame, uint64_t address, unsigned size) {
     if (found == nullptr || !found->holds(address, size))
       return nullptr;
     last = found;
+    frame.last_undefined = found->backing ? found->backing->undefined_bits() : nullptr;
   }
   return (address & (size - 1)) == 0 ? last->data + (address - last->address) : nullptr;
+}
+
+/// The undefined bits of a located access, or null: all is written.
+std::byte *undefined_bits(const Frame &frame, const std::byte *bytes) {
+  return frame.last_undefined ? frame.last_undefined + (bytes - frame.last_allocation->data) : nullptr;
+}
+
+bool has_undefined_bits(const Frame &frame, const std::byte *bytes, size_t size) {
+  const std::byte *bits = undefined_bits(frame, bytes);
+  return bits != nullptr && std::any_of(bits, bits + size, [](std::byte b) { return b != std::byte{0}; });
+}
+
+/// What the access stores is written, or a copy of what is not.
+void define(Frame &frame, const std::byte *bytes, size_t size, bool is_defined) {
+  const std::shared_ptr<HostBacking> &backing = frame.last_allocation->backing;
+  if (!is_defined && backing)
+    frame.last_undefined = backing->undefined_bits_to_set();
+  if (std::byte *bits = undefined_bits(frame, bytes))
+    std::fill_n(bits, size, is_defined ? std::byte{0} : std::byte{0xFF});
 }
 
 Error access_error(Frame &frame, const ir::Op &op, size_t index, uint64_t address, unsigned size) {
@@ -103,10 +125,11 @@ const uint8_t *mask_of(const Frame &frame, const ir::Op &op, size_t operand) {
 Status check_operands(const Frame &frame, const ir::Op &op, size_t mask_operand) {
   const uint8_t *mask = mask_of(frame, op, mask_operand);
   if (mask != nullptr)
-    NEREID_CHECK(observe(frame, op, mask_operand, "reaches a mask", false));
-  NEREID_CHECK(observe(frame, op, 0, "reaches an address", true, mask));
+    NEREID_CHECK(observe(frame, op, mask_operand, "reaches a mask", Use::Value));
+  NEREID_CHECK(observe(frame, op, 0, "reaches an address", Use::Address, mask));
   for (size_t i = 1; op.opcode != Opcode::Load && i < std::min(mask_operand, op.operands.size()); ++i)
-    NEREID_CHECK(observe(frame, op, i, "reaches memory", false, mask));
+    NEREID_CHECK(
+        observe(frame, op, i, "reaches memory", op.opcode == Opcode::Store ? Use::Stored : Use::Value, mask));
   return {};
 }
 
@@ -159,13 +182,22 @@ Status run_load(Frame &frame, const ir::Op &op) {
       std::copy_n(frame.in(op, 2).as<T>(), n, to);
     else if (op.operands.size() > 1)
       std::fill_n(to, n, zero);
-    if (op.operands.size() > 2)
-      out.poison = frame.in(op, 2).poison;
-    return for_each_access(frame, op, 1, [&](size_t i, const std::byte *bytes) {
+    std::shared_ptr<Poison> poison;
+    if (op.operands.size() > 2 && frame.in(op, 2).poison)
+      poison = std::make_shared<Poison>(*frame.in(op, 2).poison);
+    const Status status = for_each_access(frame, op, 1, [&](size_t i, const std::byte *bytes) {
       M bits;
       std::memcpy(&bits, bytes, sizeof bits);
       to[i] = from_memory<T>(element, bits);
+      const bool is_undefined = has_undefined_bits(frame, bytes, sizeof bits);
+      if (is_undefined && !poison)
+        poison = std::make_shared<Poison>(n);
+      if (poison)
+        (*poison)[i] =
+            is_undefined ? undefined_poison(frame, op, i, frame.in(op, 0).template as<uint64_t>()[i]) : 0;
     });
+    out.poison = std::move(poison);
+    return status;
   });
 }
 
@@ -175,9 +207,11 @@ Status run_store(Frame &frame, const ir::Op &op) {
     using T = decltype(zero);
     using M = decltype(memory_zero);
     const T *from = frame.in(op, 1).as<T>();
+    const Poison *poison = frame.in(op, 1).poison.get();
     return for_each_access(frame, op, 2, [&](size_t i, std::byte *bytes) {
       const M bits = to_memory<M>(element, from[i]);
       std::memcpy(bytes, &bits, sizeof bits);
+      define(frame, bytes, sizeof bits, poison == nullptr || !is_undefined((*poison)[i]));
     });
   });
 }
@@ -193,13 +227,27 @@ Status run_atomic(Frame &frame, const ir::Op &op) {
     std::fill_n(old, frame.count(op), zero);
     const T *operand = frame.in(op, 1).as<T>();
     const T *desired = frame.in(op, values).as<T>();
-    return for_each_access(frame, op, values + 1, [&](size_t i, std::byte *bytes) {
+    std::shared_ptr<Poison> poison;
+    std::optional<size_t> first_undefined;
+    const Status status = for_each_access(frame, op, values + 1, [&](size_t i, std::byte *bytes) {
+      if (has_undefined_bits(frame, bytes, sizeof(M))) {
+        if (!poison)
+          poison = std::make_shared<Poison>(frame.count(op));
+        (*poison)[i] = undefined_poison(frame, op, i, frame.in(op, 0).template as<uint64_t>()[i]);
+        first_undefined = first_undefined.value_or(i);
+      }
+      define(frame, bytes, sizeof(M), true);
       M bits;
       std::memcpy(&bits, bytes, sizeof bits);
       old[i] = from_memory<T>(element, bits);
       bits = to_memory<M>(element, combined(op.opcode, old[i], operand[i], desired[i]));
       std::memcpy(bytes, &bits, sizeof bits);
     });
+    NEREID_CHECK(status);
+    if (first_undefined && op.opcode != Opcode::AtomicExchange)
+      return undefined_error(frame, op, (*poison)[*first_undefined], "is changed by an atomic");
+    out.poison = std::move(poison);
+    return {};
   });
 }
 

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "dsl/interpreter/argument_text.h"
 #include "dsl/interpreter/strides.h"
 #include "dsl/ir/format.h"
 
@@ -90,9 +91,53 @@ void poison_where(Tensor &tensor, size_t count, const std::vector<bool> &where, 
 
 namespace {
 
+/// Operations that move bits: undefined ones are as they were.
+bool copies_bits(const Frame &frame, const ir::Op &op) {
+  switch (op.opcode) {
+  case Opcode::And:
+  case Opcode::Or:
+  case Opcode::Xor:
+  case Opcode::Not:
+  case Opcode::Shl:
+  case Opcode::Shr:
+  case Opcode::Bitcast:
+    return true;
+  case Opcode::Cast: {
+    const ir::Element from = frame.in_type(op, 0).element, to = frame.out_type(op).element;
+    const bool integers = !ir::is_float(from) && !ir::is_float(to) && to != ir::Element::I1;
+    return integers || (from == ir::Element::BF16 && to == ir::Element::F32);
+  }
+  default:
+    return ir::facts(op.opcode).op_class == ir::OpClass::Shape;
+  }
+}
+
+/// An element of an integer or i1 with all bits as `ones` says.
+bool has_all_bits(const Frame &frame, const ir::Op &op, size_t operand, size_t i, bool ones) {
+  return with_width(frame.in_type(op, operand), [&](auto zero) {
+    using T = decltype(zero);
+    const bool is_bit = frame.in_type(op, operand).element == ir::Element::I1;
+    const T wanted = !ones ? T{} : is_bit ? T{1} : static_cast<T>(~T{});
+    return frame.in(op, operand).as<T>()[i] == wanted;
+  });
+}
+
+/// Whether the other operand alone decides an element: 0 and x, 1 or x.
+bool is_decided(const Frame &frame, const ir::Op &op, size_t operand, size_t i) {
+  if (op.opcode != Opcode::And && op.opcode != Opcode::Or)
+    return false;
+  const Tensor &other = frame.in(op, 1 - operand);
+  const bool known = !other.poison || (*other.poison)[i] == 0;
+  return known && has_all_bits(frame, op, 1 - operand, i, op.opcode == Opcode::Or);
+}
+
 /// What of a poison survives an operation.
-uint32_t kept(const ir::Op &op, uint32_t poison) {
-  return keeps_overflow(op.opcode) || (poison & division_bit) != 0 ? poison : 0;
+uint32_t kept(const Frame &frame, const ir::Op &op, size_t operand, size_t i, uint32_t poison) {
+  if (!is_undefined(poison))
+    return keeps_overflow(op.opcode) || (poison & division_bit) != 0 ? poison : 0;
+  if (is_decided(frame, op, operand, i))
+    return 0;
+  return copies_bits(frame, op) ? poison : poison | computed_bit;
 }
 
 /// The greatest poison of an operand among elements that are `group` apart from those of the result.
@@ -100,7 +145,7 @@ uint32_t any_of(const Poison &poison, size_t first, size_t count, size_t step = 
   uint32_t found = 0;
   for (size_t i = 0; i < count; ++i)
     found = std::max(found, poison[first + i * step]);
-  return found & division_bit ? found : 0;
+  return is_undefined(found) ? found | computed_bit : found & division_bit ? found : 0;
 }
 
 void along_axis(const ir::Op &op, const ir::Shape &shape, const Poison &from, Poison &to) {
@@ -158,14 +203,38 @@ void propagate(Frame &frame, const ir::Op &op) {
           (*combined)[i] = any_of(from, i * from.size() / n / 32 * 32, 32);
       else
         for (size_t i = 0; i < n; ++i)
-          (*combined)[i] = std::max((*combined)[i], kept(op, from[i]));
+          (*combined)[i] = std::max((*combined)[i], from[i] == 0 ? 0 : kept(frame, op, k, i, from[i]));
       const bool clean = std::all_of(combined->begin(), combined->end(), [](uint32_t p) { return p == 0; });
       result.poison = clean ? nullptr : std::move(combined);
     }
   }
 }
 
-Status observe(const Frame &frame, const ir::Op &op, size_t operand, std::string_view what, bool is_address,
+uint32_t undefined_poison(Frame &frame, const ir::Op &load, size_t element, uint64_t address) {
+  // Where there are too many to tell apart the last one stands for the rest.
+  constexpr size_t max_reads = size_t{1} << 20;
+  std::vector<UndefinedRead> &reads = frame.undefined_reads;
+  const UndefinedRead read{load.location, element, address, &frame.out_type(load)};
+  if (reads.size() < max_reads)
+    reads.push_back(read);
+  else
+    reads.back() = read;
+  return undefined_bit | static_cast<uint32_t>(reads.size() - 1);
+}
+
+Error undefined_error(const Frame &frame, const ir::Op &op, uint32_t poison, std::string_view what) {
+  const UndefinedRead &read = frame.undefined_reads[poison & (computed_bit - 1)];
+  const SourceLine &line = frame.launch.function.locations[read.location];
+  const std::string element = Frame::element(*read.type, read.element);
+  return frame.error(op,
+                     fmt::format("memory that nothing has written {}: {}{} bytes at {:#x}{}{}", what,
+                                 element.empty() ? "" : element + ", ", ir::byte_size(read.type->element),
+                                 read.address, line.known() ? ", loaded at " + line.text() : "",
+                                 argument_near(read.address, frame.launch.function, frame.launch.arguments)),
+                     "Write the buffer before it is read, or mask the elements that do not exist");
+}
+
+Status observe(const Frame &frame, const ir::Op &op, size_t operand, std::string_view what, Use use,
                const uint8_t *mask) {
   const Tensor &tensor = frame.in(op, operand);
   if (!tensor.poison)
@@ -173,7 +242,14 @@ Status observe(const Frame &frame, const ir::Op &op, size_t operand, std::string
   for (size_t i = 0; i < tensor.poison->size(); ++i) {
     const uint32_t poison = (*tensor.poison)[i];
     const bool divided = (poison & division_bit) != 0;
-    if (poison == 0 || (mask != nullptr && mask[i] == 0) || (!divided && !is_address))
+    if (poison == 0 || (mask != nullptr && mask[i] == 0))
+      continue;
+    if (is_undefined(poison)) {
+      if (use != Use::Stored || (poison & computed_bit) != 0)
+        return undefined_error(frame, op, poison, what);
+      continue;
+    }
+    if (!divided && use != Use::Address)
       continue;
     const SourceLine &location = frame.launch.function.locations[(poison & ~division_bit) - 1];
     const std::string element = Frame::element(frame.in_type(op, operand), i);

@@ -45,7 +45,7 @@ static Status print(Frame &frame, const ir::Op &op) {
   std::string line = fmt::format("({}, {}, {}) {}", frame.program[0], frame.program[1], frame.program[2],
                                  op.string("message"));
   for (size_t i = 0; i < op.operands.size(); ++i) {
-    NEREID_CHECK(observe(frame, op, i, "reaches a print", false));
+    NEREID_CHECK(observe(frame, op, i, "reaches a print", Use::Value));
     line += " " + tile_text(frame.in_type(op, i), frame.in(op, i));
   }
   frame.launch.print(line);
@@ -56,7 +56,7 @@ Status run_statement(Frame &frame, const ir::Op &op) {
   if (op.opcode == Opcode::DevicePrint)
     return print(frame, op);
   const bool is_assume = op.opcode == Opcode::Assume;
-  NEREID_CHECK(observe(frame, op, 0, is_assume ? "reaches an assume" : "reaches an assert", false));
+  NEREID_CHECK(observe(frame, op, 0, is_assume ? "reaches an assume" : "reaches an assert", Use::Value));
   const auto *holds = frame.in(op, 0).as<uint8_t>();
   for (size_t i = 0; i < frame.count(op); ++i) {
     if (holds[i] != 0)

@@ -57,6 +57,35 @@ template <class... X>
 concept OneElement =
     (TileLike<X> || ...) && (std::convertible_to<const X &, Operand<CommonElement<X...>>> && ...);
 
+/// Tiles of two elements, or a number of a kind that the tile's element cannot be: a float next to integers.
+template <class A, class B>
+concept MixedElements = (TileLike<A> && TileLike<B> && !std::same_as<ElementOf<A>, ElementOf<B>>) ||
+                        (TileLike<A> && Number<B> && !ConstantFor<B, ElementOf<A>>) ||
+                        (Number<A> && TileLike<B> && !ConstantFor<A, ElementOf<B>>);
+/// Elements never convert by themselves. The name is what the compiler says of an operator between them.
+class Elements_differ_convert_one_side_with_to;
+#define NEREID_REFUSE_MIXED(symbol)                                                                          \
+  template <class A, class B>                                                                                \
+    requires MixedElements<A, B>                                                                             \
+  Elements_differ_convert_one_side_with_to operator symbol(const A &, const B &) = delete;
+NEREID_REFUSE_MIXED(+)
+NEREID_REFUSE_MIXED(-)
+NEREID_REFUSE_MIXED(*)
+NEREID_REFUSE_MIXED(/)
+NEREID_REFUSE_MIXED(%)
+NEREID_REFUSE_MIXED(&)
+NEREID_REFUSE_MIXED(|)
+NEREID_REFUSE_MIXED(^)
+NEREID_REFUSE_MIXED(<<)
+NEREID_REFUSE_MIXED(>>)
+NEREID_REFUSE_MIXED(==)
+NEREID_REFUSE_MIXED(!=)
+NEREID_REFUSE_MIXED(<)
+NEREID_REFUSE_MIXED(<=)
+NEREID_REFUSE_MIXED(>)
+NEREID_REFUSE_MIXED(>=)
+#undef NEREID_REFUSE_MIXED
+
 /// The id of a tile, pointer or Var argument.
 template <class X> ir::ValueId id_of(const X &x) {
   if constexpr (requires { x.get(); })

@@ -48,18 +48,21 @@ void keep_within(const std::string &directory, uint64_t bytes) {
   std::vector<StoredFile> kernels;
   uint64_t total = 0;
   std::error_code failed;
-  const auto an_hour_ago = std::chrono::system_clock::now() - std::chrono::hours(1);
-  for (llvm::sys::fs::directory_iterator at(directory, failed), end; !failed && at != end;
-       at.increment(failed)) {
+  const auto now = std::chrono::system_clock::now();
+  for (llvm::sys::fs::directory_iterator at(directory, failed, /*follow_symlinks=*/false), end;
+       !failed && at != end; at.increment(failed)) {
     const llvm::ErrorOr<llvm::sys::fs::basic_file_status> status = at->status();
     if (!status || status->type() != llvm::sys::fs::file_type::regular_file)
       continue;
     const llvm::StringRef name = llvm::sys::path::filename(at->path());
-    if (name.starts_with("new-") && status->getLastModificationTime() < an_hour_ago)
+    const llvm::sys::TimePoint<> changed = status->getLastModificationTime();
+    if (name.starts_with(unfinished_prefix) && std::chrono::abs(now - changed) > std::chrono::hours(1))
       llvm::sys::fs::remove(at->path());
-    if (!name.ends_with(".kernel"))
+    if (!name.ends_with(kernel_suffix))
       continue;
-    kernels.push_back({at->path(), status->getSize(), status->getLastModificationTime()});
+    // The clock went back since: nothing is known of the use, and what is used from now on goes before.
+    const bool is_ahead = changed > now + std::chrono::minutes(1);
+    kernels.push_back({at->path(), status->getSize(), is_ahead ? llvm::sys::TimePoint<>() : changed});
     total += status->getSize();
   }
   if (total <= bytes)

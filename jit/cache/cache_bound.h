@@ -7,6 +7,9 @@
 
 namespace nereid::jit {
 
+/// Files of a cache directory: KEY.kernel, and new-XXXXXX while a writer is at work.
+inline constexpr const char *kernel_suffix = ".kernel", *unfinished_prefix = "new-";
+
 inline constexpr uint64_t default_cache_bytes = uint64_t{1} << 30;
 
 /// NEREID_CACHE_BYTES: a number of bytes, or with K, M or G after it of KiB, MiB or GiB, at least 1 (anything
@@ -14,8 +17,9 @@ inline constexpr uint64_t default_cache_bytes = uint64_t{1} << 30;
 Result<uint64_t> cache_bytes_from_environment();
 
 /// Removes kernels of a cache directory, those not used for longest first, until three quarters of `bytes`
-/// are left, if there are more than `bytes`; and what writers that ended too early left an hour ago.
-/// Other processes may read, write and remove there meanwhile. Failures to remove are no errors.
+/// are left, if there are more than `bytes`; and what writers that ended too early left an hour ago. A file
+/// that was used in the future, as when the clock went back, goes first. Other processes may read, write and
+/// remove there meanwhile. Failures to remove are no errors.
 void keep_within(const std::string &directory, uint64_t bytes);
 
 } // namespace nereid::jit

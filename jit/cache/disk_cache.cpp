@@ -2,6 +2,7 @@
 #include "jit/cache/disk_cache.h"
 
 #include <atomic>
+#include <cerrno>
 #include <cstdlib>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -9,7 +10,8 @@
 
 #include <fmt/format.h>
 
-#include "jit/cache/kernel_file.h"
+#include "jit/cache/entry_file.h"
+#include "jit/cache/trust.h"
 #include "llvm/Support/Errno.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -18,8 +20,8 @@
 namespace nereid::jit {
 namespace {
 
-Error cannot(const std::string &what, const std::string &path) {
-  return environment_error(fmt::format("cannot {} {}: {}", what, path, llvm::sys::StrError()),
+Error cannot(const std::string &what, const std::string &path, int failure) {
+  return environment_error(fmt::format("cannot {} {}: {}", what, path, llvm::sys::StrError(failure)),
                            "Set NEREID_CACHE_DIR to a directory that can be written, or to off");
 }
 
@@ -39,6 +41,26 @@ std::string directory_from_environment() {
   return "";
 }
 
+/// Prints a warning the first time that `said` is given.
+void warn_once(std::atomic<bool> &said, const std::string &text) {
+  if (!said.exchange(true))
+    fmt::print(stderr, "nereid: warning: {}\n", text);
+}
+
+constexpr const char *distrust_remedy =
+    "Give it to this user and take the right to write from others (chmod o-w), or set NEREID_CACHE_DIR to "
+    "another directory";
+
+/// Writes all of it to a file and closes that: 0, or what errno says.
+int write_and_close(int fd, const std::string &content) {
+  llvm::raw_fd_ostream stream(fd, /*shouldClose=*/true);
+  stream << content;
+  stream.close();
+  const std::error_code failed = stream.error();
+  stream.clear_error();
+  return failed.value();
+}
+
 } // namespace
 
 Result<DiskCache> DiskCache::from_environment() {
@@ -47,45 +69,68 @@ Result<DiskCache> DiskCache::from_environment() {
 }
 
 std::string DiskCache::path(std::string_view key) const {
-  return fmt::format("{}/{}.kernel", directory_, key);
+  return fmt::format("{}/{}{}", directory_, key, kernel_suffix);
+}
+
+Status DiskCache::check_trust() const {
+  struct stat status{};
+  if (!enabled() || stat(directory_.c_str(), &status) != 0)
+    return {};
+  if (const std::optional<std::string> why = distrust(status))
+    return environment_error(fmt::format("the directory of kernels {} is not used: {}", directory_, *why),
+                             distrust_remedy);
+  return {};
+}
+
+bool DiskCache::is_trusted() const {
+  static std::atomic<bool> said = false;
+  const Status trusted = check_trust();
+  if (!trusted)
+    warn_once(said, trusted.error().text());
+  return trusted.ok();
 }
 
 std::optional<Binary> DiskCache::find(std::string_view key) const {
-  if (!enabled())
+  static std::atomic<bool> said = false;
+  if (!enabled() || !is_trusted())
     return std::nullopt;
-  auto file = llvm::MemoryBuffer::getFile(path(key), /*IsText=*/false, /*RequiresNullTerminator=*/false);
-  if (!file)
+  const std::string file = path(key);
+  const EntryFile entry = read_entry_file(file);
+  if (entry.state == EntryState::Distrusted)
+    warn_once(said, fmt::format("the kernel {} is not used: {}. {}", file, entry.problem, distrust_remedy));
+  if (entry.state != EntryState::Read)
     return std::nullopt;
-  std::optional<Binary> binary = read_kernel_file((*file)->getBuffer(), key);
-  if (binary)
-    utimensat(AT_FDCWD, path(key).c_str(), nullptr, 0);
-  return binary;
+  Result<KernelFile> kernel = read_kernel_file(entry.bytes->getBuffer(), key);
+  if (!kernel)
+    return std::nullopt;
+  utimensat(AT_FDCWD, file.c_str(), nullptr, AT_SYMLINK_NOFOLLOW);
+  return std::move(kernel->binary);
 }
 
 Status DiskCache::store(std::string_view key, const CachedKernelInfo &info, const Binary &binary) const {
-  if (!enabled())
-    return {};
-  if (std::error_code failed =
-          llvm::sys::fs::create_directories(directory_, /*IgnoreExisting=*/true, llvm::sys::fs::owner_all))
-    return environment_error("cannot create " + directory_ + ": " + failed.message(),
-                             "Set NEREID_CACHE_DIR to a directory that can be written, or to off");
-  const std::string content = kernel_file(key, info, binary);
-  std::string temporary = directory_ + "/new-XXXXXX";
-  const int fd = mkstemp(temporary.data());
-  if (fd < 0)
-    return cannot("create a file in", directory_);
-  bool good;
-  {
-    llvm::raw_fd_ostream stream(fd, /*shouldClose=*/true);
-    stream << content;
-    stream.close();
-    good = !stream.has_error();
-    stream.clear_error();
-  }
-  if (!good || rename(temporary.c_str(), path(key).c_str())) {
-    Error error = cannot("write", path(key));
-    unlink(temporary.c_str());
-    return error;
+  return enabled() ? store_file(key, kernel_file(key, info, binary)) : Status();
+}
+
+Status DiskCache::store_file(std::string_view key, const std::string &content) const {
+  NEREID_CHECK(check_trust());
+  // Who removes the directory meanwhile does so between any two steps.
+  constexpr int attempts = 3;
+  for (int attempt = 1;; ++attempt) {
+    if (std::error_code failed =
+            llvm::sys::fs::create_directories(directory_, /*IgnoreExisting=*/true, llvm::sys::fs::owner_all))
+      return environment_error("cannot create " + directory_ + ": " + failed.message(),
+                               "Set NEREID_CACHE_DIR to a directory that can be written, or to off");
+    std::string temporary = fmt::format("{}/{}XXXXXX", directory_, unfinished_prefix);
+    const int fd = mkstemp(temporary.data());
+    int failure = fd < 0 ? errno : write_and_close(fd, content);
+    if (failure == 0 && rename(temporary.c_str(), path(key).c_str()) != 0)
+      failure = errno;
+    if (failure == 0)
+      break;
+    if (fd >= 0)
+      unlink(temporary.c_str());
+    if (failure != ENOENT || attempt == attempts)
+      return fd < 0 ? cannot("create a file in", directory_, failure) : cannot("write", path(key), failure);
   }
   bound_size(content.size());
   return {};
@@ -93,7 +138,12 @@ Status DiskCache::store(std::string_view key, const CachedKernelInfo &info, cons
 
 void DiskCache::bound_size(uint64_t written) const {
   static std::atomic<uint64_t> since_look = 0;
-  static std::atomic<bool> looked = false;
+  static std::atomic<bool> looked = false, said = false;
+  constexpr uint64_t few_kernels = 8;
+  if (written > bytes_ / few_kernels)
+    warn_once(said, fmt::format("{} may hold {} bytes, and a kernel takes {}: most are compiled again. Set "
+                                "NEREID_CACHE_BYTES to more",
+                                directory_, bytes_, written));
   if (since_look.fetch_add(written) + written <= bytes_ / 16 && looked.exchange(true))
     return;
   looked = true;
@@ -102,9 +152,11 @@ void DiskCache::bound_size(uint64_t written) const {
 }
 
 void DiskCache::try_store(std::string_view key, const CachedKernelInfo &info, const Binary &binary) const {
-  static std::atomic<bool> warned = false;
-  if (Status stored = store(key, info, binary); !stored && !warned.exchange(true))
-    fmt::print(stderr, "nereid: warning: kernels are not cached: {}\n", stored.error().text());
+  static std::atomic<bool> said = false;
+  if (!is_trusted())
+    return;
+  if (const Status stored = store(key, info, binary); !stored)
+    warn_once(said, "kernels are not cached: " + stored.error().text());
 }
 
 } // namespace nereid::jit

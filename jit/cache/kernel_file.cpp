@@ -2,28 +2,32 @@
 #include "jit/cache/kernel_file.h"
 
 #include <cstring>
+#include <optional>
 
+#include <fmt/format.h>
+
+#include "jit/cache/digest.h"
 #include "jit/compile/resources_json.h"
-#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/JSON.h"
-#include "llvm/Support/SHA256.h"
 #include "llvm/Support/raw_ostream.h"
 
 namespace nereid::jit {
 namespace {
 
-// magic, SHA-256 of all that follows it, length of the description (8 bytes, little-endian), description
+// magic, BLAKE3 of all that follows it, length of the description (8 bytes, little-endian), description
 // (JSON), code object.
-constexpr char magic[8] = {'N', 'E', 'R', 'E', 'I', 'D', '2', '\n'};
-constexpr size_t hash_size = 32;
-constexpr size_t header_size = sizeof(magic) + hash_size + sizeof(uint64_t);
+constexpr char magic[8] = {'N', 'E', 'R', 'E', 'I', 'D', '3', '\n'};
+constexpr size_t header_size = sizeof(magic) + digest_bytes + sizeof(uint64_t);
 
 constexpr const char *counted = "counted";
 constexpr const char *everything = "everything";
 
-std::string checksum(llvm::StringRef payload) {
-  auto hash = llvm::SHA256::hash(llvm::arrayRefFromStringRef(payload));
-  return std::string(hash.begin(), hash.end());
+Error unusable(const char *why) {
+  return environment_error(fmt::format("the file of a cached kernel {}", why), "It is compiled again");
+}
+
+std::string text_of(const llvm::json::Object &object, llvm::StringRef key) {
+  return object.getString(key).value_or("").str();
 }
 
 llvm::json::Object describe(std::string_view key, const CachedKernelInfo &info, const Binary &binary) {
@@ -46,41 +50,44 @@ std::string kernel_file(std::string_view key, const CachedKernelInfo &info, cons
   std::memcpy(payload.data(), &length, sizeof(length));
   payload += description;
   payload.append(reinterpret_cast<const char *>(binary.code_object.data()), binary.code_object.size());
-  return std::string(magic, sizeof(magic)) + checksum(payload) + payload;
+  return std::string(magic, sizeof(magic)) + digest({payload}) + payload;
 }
 
-std::optional<Binary> read_kernel_file(std::string_view content, std::string_view key) {
+Result<KernelFile> read_kernel_file(std::string_view content, std::string_view key) {
   const llvm::StringRef file(content);
-  if (file.size() < header_size || std::memcmp(file.data(), magic, sizeof(magic)) != 0)
-    return std::nullopt;
-  llvm::StringRef payload = file.drop_front(sizeof(magic) + hash_size);
-  if (checksum(payload) != file.substr(sizeof(magic), hash_size))
-    return std::nullopt;
+  if (file.size() < header_size)
+    return unusable("is cut off");
+  if (std::memcmp(file.data(), magic, sizeof(magic)) != 0)
+    return unusable("is of another format");
+  llvm::StringRef payload = file.drop_front(sizeof(magic) + digest_bytes);
+  if (digest({payload}) != file.substr(sizeof(magic), digest_bytes))
+    return unusable("is damaged: its checksum does not match");
   uint64_t length = 0;
   std::memcpy(&length, payload.data(), sizeof(length));
   payload = payload.drop_front(sizeof(length));
   if (length > payload.size())
-    return std::nullopt;
+    return unusable("is cut off");
   auto json = llvm::json::parse(payload.take_front(length));
   if (!json) {
     llvm::consumeError(json.takeError());
-    return std::nullopt;
+    return unusable("has no description");
   }
   const llvm::json::Object *object = json->getAsObject();
   const llvm::json::Object *described = object ? object->getObject("resources") : nullptr;
   const std::optional<Resources> resources = described ? resources_of(*described) : std::nullopt;
-  if (!resources || object->getString("key") != llvm::StringRef(key))
-    return std::nullopt;
-  Binary binary;
-  binary.resources = *resources;
-  const llvm::StringRef waits = object->getString("waits").value_or("");
-  if (waits != counted && waits != everything)
-    return std::nullopt;
-  binary.waits = waits == counted ? Waits::Counted : Waits::Everything;
-  binary.compiler = object->getString("compiler").value_or("").str();
-  llvm::StringRef code = payload.drop_front(length);
-  binary.code_object.assign(code.bytes_begin(), code.bytes_end());
-  return binary;
+  const std::string waits = object ? text_of(*object, "waits") : "";
+  if (!resources || (waits != counted && waits != everything))
+    return unusable("has no description");
+  if (text_of(*object, "key") != key)
+    return unusable("holds another kernel");
+  KernelFile result;
+  result.info = {text_of(*object, "kernel"), text_of(*object, "config"), text_of(*object, "specialization")};
+  result.binary.resources = *resources;
+  result.binary.waits = waits == counted ? Waits::Counted : Waits::Everything;
+  result.binary.compiler = text_of(*object, "compiler");
+  const llvm::StringRef code = payload.drop_front(length);
+  result.binary.code_object.assign(code.bytes_begin(), code.bytes_end());
+  return result;
 }
 
 } // namespace nereid::jit

@@ -1,9 +1,9 @@
 #pragma once
 
-#include <optional>
 #include <string>
 #include <string_view>
 
+#include "base/result.h"
 #include "jit/compile/compiler.h"
 
 namespace nereid::jit {
@@ -17,7 +17,14 @@ struct CachedKernelInfo {
 
 /// A kernel as the bytes of its file (docs/cache.md).
 std::string kernel_file(std::string_view key, const CachedKernelInfo &info, const Binary &binary);
-/// The inverse; nothing when anything about the bytes is wrong or they are those of another key.
-std::optional<Binary> read_kernel_file(std::string_view content, std::string_view key);
+
+/// What a kernel's file holds.
+struct KernelFile {
+  CachedKernelInfo info;
+  Binary binary;
+};
+
+/// The inverse. Error (Environment) when anything about the bytes is wrong or they are those of another key.
+Result<KernelFile> read_kernel_file(std::string_view content, std::string_view key);
 
 } // namespace nereid::jit

@@ -3,18 +3,17 @@
 
 #include <fmt/format.h>
 
-#include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/SHA256.h"
+#include "jit/cache/digest.h"
 
 namespace nereid::jit {
 
 std::string hash_key(const KeyParts &parts) {
-  llvm::SHA256 hash;
   // The length before each part keeps apart what would read the same when joined.
-  for (std::string_view part : {std::string_view("nereid kernel 1"), parts.canonical_ir, parts.config,
-                                parts.specialization, parts.isa, parts.compiler, parts.version})
-    hash.update(fmt::format("{}:{}", part.size(), part));
-  return llvm::toHex(hash.final(), /*LowerCase=*/true);
+  const auto length = [](std::string_view part) { return fmt::format("{}:", part.size()); };
+  return hexadecimal(
+      digest({"nereid kernel 2", length(parts.canonical_ir), parts.canonical_ir, length(parts.config),
+              parts.config, length(parts.specialization), parts.specialization, length(parts.isa), parts.isa,
+              length(parts.compiler), parts.compiler, length(parts.version), parts.version}));
 }
 
 std::string text(const std::vector<ArgumentFacts> &facts) {

@@ -18,7 +18,7 @@ struct KeyParts {
   std::string_view version;        ///< nereid_identity()
 };
 
-/// SHA-256 of the parts, in 64 hexadecimal digits.
+/// BLAKE3 of the parts, in 64 hexadecimal digits.
 std::string hash_key(const KeyParts &parts);
 
 /// "div16,-,=1": one word an argument.

@@ -1,8 +1,6 @@
 // The compiler of ROCm, libamd_comgr, where a machine has one that is new enough.
 #include "jit/compile/compiler.h"
 
-#include <cstdlib>
-
 #include <fmt/format.h>
 
 #include "jit/compile/comgr_api.h"
@@ -85,8 +83,6 @@ private:
 };
 
 Result<const Compiler *> ComgrCompiler::open() {
-  // comgr's own cache would only repeat ours.
-  setenv("AMD_COMGR_CACHE", "0", /*overwrite=*/0);
   NEREID_TRY(const ComgrApi *api, ComgrApi::open());
   static ComgrCompiler compiler(api);
   Result<std::vector<uint8_t>> object = compiler.relocatable(probe_ir);

@@ -1,6 +1,8 @@
 // What a kernel became, in every form that people and devices ask for.
 #include "jit/compile/compiled_kernel.h"
 
+#include <fmt/format.h>
+
 #include "codegen/plan/kernel_plan.h"
 #include "dsl/ir/printer.h"
 #include "jit/compile/compiler.h"
@@ -14,9 +16,8 @@ CompiledKernel::CompiledKernel(std::shared_ptr<const ir::Function> function, std
                                CacheLevel cache)
     : function_(std::move(function)), config_(std::move(config)), binary_(std::move(binary)),
       key_(std::move(key)), times_(times), cache_(cache) {
-  source_lines_.emplace_back();
-  ir::for_each_op(*function_,
-                  [&](const ir::Op &op, unsigned) { source_lines_.push_back(function_->location(op)); });
+  ops_.push_back(nullptr);
+  ir::for_each_op(*function_, [&](const ir::Op &op, unsigned) { ops_.push_back(&op); });
 }
 
 CompiledKernel::~CompiledKernel() = default;
@@ -30,15 +31,22 @@ Result<std::string> CompiledKernel::plan() const {
 Result<std::vector<Remark>> CompiledKernel::remarks() const {
   return jit::on_large_stack([&]() -> Result<std::vector<Remark>> {
     NEREID_TRY(const auto plan, codegen::plan_kernel(*function_));
-    return plan->remarks();
+    std::vector<Remark> remarks = plan->remarks();
+    if (const std::string file = override_file(); !file.empty())
+      remarks.insert(
+          remarks.begin(),
+          {RemarkKind::Overridden, {}, 0, file + " is taken in place of what the compiler makes", ""});
+    return remarks;
   });
 }
 
 Result<std::string> CompiledKernel::llvm_ir() const {
+  NEREID_CHECK(check_stages());
   return jit::on_large_stack([&] { return jit::llvm_ir_text(jit::lowered(*function_, waits())); });
 }
 
 Result<std::string> CompiledKernel::isa() const {
+  NEREID_CHECK(check_stages());
   NEREID_TRY(const jit::Compiler *compiler, jit::chosen_compiler());
   return jit::on_large_stack([&] { return compiler->assembly(jit::lowered(*function_, waits())); });
 }
@@ -62,10 +70,24 @@ Resources CompiledKernel::resources() const { return binary_ ? binary_->resource
 
 std::string CompiledKernel::compiler() const { return binary_ ? binary_->compiler : std::string(); }
 
+std::string CompiledKernel::override_file() const { return binary_ ? binary_->override_file : std::string(); }
+
+bool CompiledKernel::comes_from_ir() const {
+  const std::string file = override_file();
+  return file.empty() || file.ends_with(".ir");
+}
+
+Status CompiledKernel::check_stages() const {
+  if (comes_from_ir())
+    return {};
+  return user_error(fmt::format("the code of kernel '{}' comes from {}", name(), override_file()),
+                    "annotated_isa() disassembles it");
+}
+
 jit::Waits CompiledKernel::waits() const { return binary_ ? binary_->waits : jit::Waits::Counted; }
 
 SourceLine CompiledKernel::source_line(unsigned line) const {
-  return line < source_lines_.size() ? source_lines_[line] : SourceLine();
+  return line < ops_.size() && ops_[line] ? function_->location(*ops_[line]) : SourceLine();
 }
 
 unsigned CompiledKernel::line_at(uint64_t address) const {

@@ -33,8 +33,8 @@ private:
 
 /// A kernel for one config and one specialisation: traced, and compiled unless it was built for the
 /// interpreter alone. Immutable; safe to use from several threads. What it says of itself comes by value: one
-/// often looks at a kernel through a pointer that does not outlive the expression.
-class CompiledKernel {
+/// often looks at a kernel through a pointer that does not outlive the expression. Owned by a shared pointer.
+class CompiledKernel : public std::enable_shared_from_this<CompiledKernel> {
 public:
   /// `binary` may be null: no code. `key` is the kernel's hash in hexadecimal digits.
   CompiledKernel(std::shared_ptr<const ir::Function> function, std::string config,
@@ -59,7 +59,7 @@ public:
   /// What the code generator did not do, or not as asked, and why. Made anew from the IR, so that a kernel
   /// from a cache has them too.
   Result<std::vector<Remark>> remarks() const;
-  /// The LLVM IR that the compiler was given.
+  /// The LLVM IR that the compiler was given. Error (User), here and of isa(): unless comes_from_ir().
   Result<std::string> llvm_ir() const;
   /// Assembler text with the kernel's metadata: llvm-mc and ld.lld make the code object of it.
   Result<std::string> isa() const;
@@ -71,6 +71,10 @@ public:
   Resources resources() const;
   /// Which compiler made the code: "embedded LLVM 22.1.8", for instance.
   std::string compiler() const;
+  /// The file of NEREID_OVERRIDE_DIR that was taken in place of a stage of the compiler; empty: none was.
+  std::string override_file() const;
+  /// Whether the code was compiled from ir(); not where override_file() is of a later stage.
+  bool comes_from_ir() const;
   bool has_code() const { return binary_ != nullptr; }
   /// The code as caches keep it; null when built for the interpreter alone.
   std::shared_ptr<const jit::Binary> binary() const { return binary_; }
@@ -86,6 +90,7 @@ public:
 
 private:
   jit::Waits waits() const;
+  Status check_stages() const;
 
   std::shared_ptr<const ir::Function> function_;
   std::string config_;
@@ -93,7 +98,7 @@ private:
   std::string key_;
   JitTimes times_;
   CacheLevel cache_;
-  std::vector<SourceLine> source_lines_; ///< by line of the canonical form
+  std::vector<const ir::Op *> ops_; ///< of function_, by line of the canonical form; null: none
 };
 
 } // namespace nereid

@@ -40,6 +40,7 @@ struct Binary {
   Resources resources;
   std::string compiler; ///< Compiler::name() of the one that made it
   Waits waits = Waits::Counted;
+  std::string override_file; ///< of NEREID_OVERRIDE_DIR, where the kernel was made of one (docs/cache.md)
 };
 
 /// What a compiler gives for a linked code object: its resources are those of its metadata.

@@ -18,6 +18,16 @@ struct JitTimes {
   double total() const { return trace + passes + llvm_ir + opt + codegen + link + load; }
 };
 
+/// The members by the names under which they are printed, in order.
+struct StageTime {
+  const char *name;
+  double JitTimes::*member;
+};
+inline constexpr StageTime jit_stages[] = {{"trace", &JitTimes::trace},     {"passes", &JitTimes::passes},
+                                           {"llvm_ir", &JitTimes::llvm_ir}, {"opt", &JitTimes::opt},
+                                           {"codegen", &JitTimes::codegen}, {"link", &JitTimes::link},
+                                           {"load", &JitTimes::load}};
+
 /// Which cache had the kernel.
 enum class CacheLevel : uint8_t { None, Memory, Disk };
 

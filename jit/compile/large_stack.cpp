@@ -7,6 +7,9 @@
 #include <pthread.h>
 #include <system_error>
 
+#include "base/float_environment.h"
+#include "jit/compile/fork_guard.h"
+
 namespace nereid::jit {
 namespace {
 
@@ -20,6 +23,7 @@ struct Job {
 void *run_job(void *argument) {
   auto &job = *static_cast<Job *>(argument);
   has_large_stack = true;
+  const FloatEnvironment environment;
   try {
     job.work();
   } catch (...) {
@@ -68,6 +72,8 @@ Status run_on_large_stack(llvm::function_ref<void()> work, size_t bytes) {
     work();
     return {};
   }
+  NEREID_CHECK(check_not_forked_while_building());
+  const Building building;
   Job job{work, nullptr};
   pthread_t thread;
   if (const int failed = start(thread, bytes, job))

@@ -50,13 +50,18 @@ private:
   }
 };
 
-/// A boolean option of LLVM and the value that Nereid's code wants. disable-lsr: strength reduction hoists
-/// immediate offsets of buffer loads into registers.
+/// A boolean option of LLVM and the value that Nereid's code wants, here and of a compiler with its own pass
+/// pipeline.
+/// - disable-lsr: strength reduction hoists immediate offsets of buffer loads into registers.
+/// - amdgpu-scalar-ir-passes: straight-line passes in LLVM's code generation, of which pass_pipeline.cpp runs
+///   those that find something.
 struct BooleanOption {
   const char *name;
   bool value;
+  bool value_of_others;
 };
-constexpr BooleanOption wanted_options[] = {{"disable-lsr", true}};
+constexpr BooleanOption wanted_options[] = {{"disable-lsr", true, true},
+                                            {"amdgpu-scalar-ir-passes", false, true}};
 
 llvm::cl::opt<bool> *find(const BooleanOption &wanted) {
   auto &options = llvm::cl::getRegisteredOptions();
@@ -96,7 +101,7 @@ std::vector<std::string> llvm_options_arguments() {
   std::vector<std::string> arguments;
   for (const BooleanOption &wanted : wanted_options) {
     arguments.push_back("-mllvm");
-    arguments.push_back("-" + std::string(wanted.name) + "=" + (wanted.value ? "1" : "0"));
+    arguments.push_back("-" + std::string(wanted.name) + "=" + (wanted.value_of_others ? "1" : "0"));
   }
   return arguments;
 }

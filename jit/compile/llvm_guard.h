@@ -18,9 +18,9 @@ Status run_guarded(const char *what, llvm::function_ref<Status()> work);
 /// another user of the library (LLD, comgr) keeps them. They are global to the process: call it before every
 /// compile.
 Status set_llvm_options();
-/// As text, for keys: "disable-lsr=1".
+/// As text, for keys: "disable-lsr=1 amdgpu-scalar-ir-passes=0".
 std::string llvm_options_text();
-/// As arguments for another compiler on LLVM: "-mllvm", "-disable-lsr=1".
+/// As arguments for another compiler on LLVM, with a pass pipeline of its own: "-mllvm", "-disable-lsr=1".
 std::vector<std::string> llvm_options_arguments();
 
 } // namespace nereid::jit

@@ -16,16 +16,24 @@
 
 namespace nereid {
 
+class Stream;
+
 namespace jit {
 
 class DeviceInterface;
+class StreamState;
 
-/// A piece of device memory, freed with its owner.
+/// A piece of device memory, freed with its owner unless somebody else owns it.
 class Allocation {
 public:
+  enum class Source : uint8_t { Device, Pool, External };
+
   Allocation() = default;
-  Allocation(std::shared_ptr<DeviceInterface> device, uint64_t address, size_t bytes)
-      : device_(std::move(device)), address_(address), bytes_(bytes) {}
+  /// stream: of the pool's, in whose order the memory is freed.
+  Allocation(std::shared_ptr<DeviceInterface> device, uint64_t address, size_t bytes,
+             Source source = Source::Device, std::shared_ptr<StreamState> stream = nullptr)
+      : device_(std::move(device)), stream_(std::move(stream)), address_(address), bytes_(bytes),
+        source_(source) {}
   Allocation(Allocation &&other) noexcept { swap(other); }
   Allocation &operator=(Allocation &&other) noexcept {
     swap(other);
@@ -48,18 +56,28 @@ public:
   Status read(const Range &range, void *to) const;
   /// Sets all bytes.
   Status fill(uint8_t byte);
+  Status write_async(const Stream &stream, const Range &range, const void *from);
+  Status read_async(const Stream &stream, const Range &range, void *to) const;
+  /// pattern: of range.element bytes, 1, 2 or 4.
+  Status fill_async(const Stream &stream, const Range &range, uint32_t pattern);
+  Status copy_async(const Stream &stream, const Range &range, const Allocation &from, size_t first);
 
 private:
   void swap(Allocation &other) noexcept {
     std::swap(device_, other.device_);
+    std::swap(stream_, other.stream_);
     std::swap(address_, other.address_);
     std::swap(bytes_, other.bytes_);
+    std::swap(source_, other.source_);
   }
   Status check(const Range &range) const;
+  Status check(const Stream &stream, const Range &range) const;
 
   std::shared_ptr<DeviceInterface> device_;
+  std::shared_ptr<StreamState> stream_;
   uint64_t address_ = 0;
   size_t bytes_ = 0;
+  Source source_ = Source::Device;
 };
 
 /// What an address becomes that is moved out of the address space; launches refuse it.
@@ -86,6 +104,11 @@ template <class T> struct DevicePointer {
     return {jit::moved_address(address, elements, sizeof(T))};
   }
 };
+
+/// The address of memory that somebody else owns, as a kernel's Ptr<T> is given it.
+template <class T> DevicePointer<T> device_pointer(const void *memory) {
+  return {reinterpret_cast<uint64_t>(memory)};
+}
 
 /// Device memory for `size()` elements, freed with the buffer. Move-only. Copies to and from the host wait
 /// for what is queued on the device's default stream.
@@ -125,6 +148,31 @@ public:
     if (std::all_of(bytes, bytes + sizeof(T), [&](unsigned char b) { return b == bytes[0]; }))
       return memory_.fill(bytes[0]);
     return copy_from_host(std::vector<T>(size(), value));
+  }
+
+  /// The same copies in the order of a stream of the buffer's device; they may return before anything is
+  /// copied. The host's data have to stay, and be left alone, until the stream is done with them, and as long
+  /// as a graph that recorded the copy is launched.
+  Status copy_from_host_async(const Stream &stream, std::span<const T> data, size_t first = 0) {
+    return memory_.write_async(stream, {first, data.size(), sizeof(T)}, data.data());
+  }
+  Status copy_to_host_async(const Stream &stream, std::span<T> data, size_t first = 0) const {
+    return memory_.read_async(stream, {first, data.size(), sizeof(T)}, data.data());
+  }
+  /// Copies elements from_first, from_first + 1, ... of another buffer, which may be of another device of the
+  /// same kind, over elements first, first + 1, ...
+  Status copy_from_async(const Stream &stream, const Buffer<T> &from, size_t count, size_t first = 0,
+                         size_t from_first = 0) {
+    return memory_.copy_async(stream, {first, count, sizeof(T)}, from.memory_, from_first);
+  }
+  /// Sets every element in the order of a stream, or `count` from element `first` on.
+  Status fill_async(const Stream &stream, const T &value) { return fill_async(stream, value, 0, size()); }
+  Status fill_async(const Stream &stream, const T &value, size_t first, size_t count) {
+    static_assert(sizeof(T) == 1 || sizeof(T) == 2 || sizeof(T) == 4,
+                  "devices fill with values of 1, 2 or 4 bytes");
+    uint32_t pattern = 0;
+    std::memcpy(&pattern, &value, sizeof(T));
+    return memory_.fill_async(stream, {first, count, sizeof(T)}, pattern);
   }
 
 private:

@@ -38,25 +38,36 @@ std::vector<uint64_t> arguments_of(const ir::Function &function, std::span<const
   return arguments;
 }
 
+std::string program_of(const DeviceFault &fault) {
+  std::string program = fmt::format("program ({}, {}, {}), wave {}", fault.workgroup[0], fault.workgroup[1],
+                                    fault.workgroup[2], fault.wave);
+  return fault.lane >= 0 ? program + fmt::format(", lane {}", fault.lane) : program;
+}
+
+std::string what_happened(const DeviceFault &fault, const std::string &text) {
+  return fmt::format("{}: {} ({}, '{}' at {:#x})", fault.kind, text, program_of(fault), fault.instruction,
+                     fault.address);
+}
+
 } // namespace
 
 Error describe_fault(const DeviceFault &fault, const CompiledKernel &kernel,
                      std::span<const std::byte> kernarg) {
   const unsigned line = kernel.line_at(fault.address);
   const SourceLine where = kernel.source_line(line);
-  std::string program = fmt::format("program ({}, {}, {}), wave {}", fault.workgroup[0], fault.workgroup[1],
-                                    fault.workgroup[2], fault.wave);
-  if (fault.lane >= 0)
-    program += fmt::format(", lane {}", fault.lane);
   std::string text = fault.text;
   if (fault.memory)
     text += argument_near(*fault.memory, kernel.function(), arguments_of(kernel.function(), kernarg));
-  std::string what =
-      fmt::format("{}: {} ({}, '{}' at {:#x})", fault.kind, text, program, fault.instruction, fault.address);
+  std::string what = what_happened(fault, text);
   if (fault.trap)
     if (std::string message = assertion_at(kernel, line); !message.empty())
-      what = fmt::format("device_assert failed: {} ({})", message, program);
+      what = fmt::format("device_assert failed: {} ({})", message, program_of(fault));
   return {fault.blame.owner, fmt::format("kernel '{}': {}", kernel.name(), what), fault.blame.remedy, where};
+}
+
+Error describe_fault(const DeviceFault &fault, const std::string &kernel, SourceLine where) {
+  return {fault.blame.owner, fmt::format("kernel '{}': {}", kernel, what_happened(fault, fault.text)),
+          fault.blame.remedy, std::move(where)};
 }
 
 } // namespace nereid::jit

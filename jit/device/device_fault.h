@@ -37,4 +37,7 @@ struct DeviceFault {
 Error describe_fault(const DeviceFault &fault, const CompiledKernel &kernel,
                      std::span<const std::byte> kernarg);
 
+/// The same of a kernel of which only the code object is known; `where` is its line by the code's line table.
+Error describe_fault(const DeviceFault &fault, const std::string &kernel, SourceLine where);
+
 } // namespace nereid::jit

@@ -35,6 +35,7 @@ Status Grid::check() const {
 std::string LaunchInfo::kernel() const { return compiled->name(); }
 std::string LaunchInfo::config() const { return compiled->config(); }
 std::array<uint32_t, 3> LaunchInfo::block() const { return {compiled->block(), 1, 1}; }
+std::string LaunchInfo::override_file() const { return compiled->override_file(); }
 Resources LaunchInfo::resources() const { return compiled->resources(); }
 
 } // namespace nereid

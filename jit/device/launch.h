@@ -53,10 +53,13 @@ struct LaunchOutcome {
 struct LaunchOptions {
   /// Run the kernel's IR on the host in place of its code; unset: as NEREID_INTERPRET says.
   std::optional<bool> interpret;
+  /// Build and load the kernel as this launch would, and launch nothing: what comes before a capture, in
+  /// which nothing is built.
+  bool prepare = false;
 };
 
 /// What one launch was and did. On the simulator and in the interpreter the launch is over when this exists;
-/// on a GPU it is queued in its stream.
+/// on a GPU it is queued in its stream. In a capture it is recorded, and nothing is counted or timed.
 struct LaunchInfo {
   std::shared_ptr<const CompiledKernel> compiled;
   Grid grid;
@@ -71,6 +74,7 @@ struct LaunchInfo {
   std::string config() const;            ///< "block=1024,waves=4"
   std::array<uint32_t, 3> block() const; ///< work-items of a workgroup: 64 times the waves, 1, 1
   Resources resources() const;           ///< all zero when interpreted
+  std::string override_file() const;     ///< CompiledKernel::override_file
 };
 
 } // namespace nereid

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "jit/tune/compile_workers.h"
+#include "jit/tune/compile_all.h"
 #include "jit/tune/guarded_call.h"
 #include "jit/tune/reason_text.h"
 #include "jit/tune/resource_checks.h"
@@ -50,18 +50,6 @@ void record_resources(const CompiledKernels &kernels, TuningRecord &record) {
   }
 }
 
-Result<CompiledKernels> take_over(const TuneCandidate &candidate, const Device &device,
-                                  Result<BinariesByKey> compiled) {
-  NEREID_TRY(BinariesByKey binaries, std::move(compiled));
-  const PrecompiledKernels handed(std::move(binaries));
-  NEREID_TRY(CompiledKernels kernels, guarded_call("the candidate's compile", candidate.compile, device));
-  if (kernels.empty())
-    return user_error("its compile gives no kernels", "Return every kernel that the candidate launches");
-  if (std::find(kernels.begin(), kernels.end(), nullptr) != kernels.end())
-    return user_error("its compile gives a null kernel", "Return every kernel that the candidate launches");
-  return kernels;
-}
-
 } // namespace
 
 std::string ranking_digest(const std::string &identity) {
@@ -72,15 +60,14 @@ std::string ranking_digest(const std::string &identity) {
 void compile_candidates(const TuneRequest &request, std::span<const size_t> which, const Device &device,
                         const TuneOptions &options, const std::string &ranking_identity,
                         std::vector<TuneOutcome> &outcomes, const std::function<void()> &step) {
-  std::vector<CompileFunction> jobs;
+  std::vector<CompileFunction> functions;
   for (const size_t i : which)
-    jobs.push_back(request.candidates[i].compile);
-  std::vector<Result<BinariesByKey>> compiled =
-      compile_in_workers(jobs, {options.workers, options.compile_seconds}, step);
+    functions.push_back(request.candidates[i].compile);
+  std::vector<Result<CompiledKernels>> compiled =
+      compile_all(functions, device, {options.workers, options.compile_seconds}, step);
   for (size_t job = 0; job < which.size(); ++job) {
     TuneOutcome &outcome = outcomes[which[job]];
-    Result<CompiledKernels> kernels =
-        take_over(request.candidates[which[job]], device, std::move(compiled[job]));
+    Result<CompiledKernels> &kernels = compiled[job];
     if (!kernels) {
       outcome.record.rejected = "does not compile: " + reason_text(kernels.error());
       continue;

@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "base/output_file.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Errno.h"
 #include "llvm/Support/FileSystem.h"
@@ -34,9 +35,12 @@ std::string name_part(std::string_view text) {
   return name.substr(0, 16) + "%%" + llvm::toHex(hash, /*LowerCase=*/true);
 }
 
-Error cannot(const char *what, const std::string &path, const std::string &why) {
-  return environment_error(fmt::format("cannot {} {}: {}", what, path, why),
+Error unusable(std::string message) {
+  return environment_error(std::move(message),
                            "Choose a directory for tuning tables that can be read and written");
+}
+Error cannot(const char *what, const std::string &path, const std::string &why) {
+  return unusable(fmt::format("cannot {} {}: {}", what, path, why));
 }
 Error cannot(const char *what, const std::string &path) { return cannot(what, path, llvm::sys::StrError()); }
 
@@ -56,18 +60,6 @@ private:
   int fd_;
 };
 
-bool write_all(int fd, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t written = write(fd, text.data(), text.size());
-    if (written < 0 && errno == EINTR)
-      continue;
-    if (written < 0)
-      return false;
-    text.remove_prefix(static_cast<size_t>(written));
-  }
-  return fsync(fd) == 0;
-}
-
 /// Waits until the lock is this process's; says so when it takes long. False: errno says why not.
 bool acquire(int fd, const std::string &path) {
   constexpr int tries = 20; // a second
@@ -84,22 +76,6 @@ bool acquire(int fd, const std::string &path) {
     if (errno != EINTR)
       return false;
   return true;
-}
-
-/// Only the owner of the lock writes it: what a killed process left there is overwritten.
-Status replace(const std::string &path, const std::string &text) {
-  const std::string temporary = path + ".new";
-  {
-    const Descriptor file(open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
-    if (file.get() < 0 || !write_all(file.get(), text)) {
-      Error error = cannot("write", temporary);
-      unlink(temporary.c_str());
-      return error;
-    }
-  }
-  if (rename(temporary.c_str(), path.c_str()))
-    return cannot("replace", path);
-  return {};
 }
 
 } // namespace
@@ -145,7 +121,9 @@ Status TableFile::update(const std::function<Status(KernelTunings &)> &change) c
   std::string after = tunings.text();
   if (after == before)
     return {};
-  return replace(path_, after);
+  // Only the owner of the lock writes: what a killed process left of the new file is overwritten.
+  Status written = write_file(path_, after, {.durable = true, .temporary = path_ + ".new"});
+  return written ? written : unusable(written.error().message);
 }
 
 } // namespace nereid

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/float_environment.h"
 #include "jit/device/launch_scope.h"
 #include "jit/tune/candidate_compile.h"
 #include "jit/tune/check_request.h"
@@ -285,7 +286,12 @@ TuneReport empty_report(const TuneRequest &request, const Device &device, const 
 } // namespace
 
 Result<TuneReport> tune(const TuneRequest &request, const Stream &stream, const TuneOptions &options) {
+  const FloatEnvironment environment; // figures are compared
   NEREID_CHECK(jit::check_request(request));
+  NEREID_TRY(const bool capturing, stream.is_capturing());
+  if (capturing)
+    return user_error("tuning '" + request.kernel + "' on a stream that is being captured",
+                      "Tune before the capture");
   const Device device = stream.device();
   NEREID_TRY(const TuneMode mode, jit::mode_of(options, device));
   if (mode == TuneMode::Off) {

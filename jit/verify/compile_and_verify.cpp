@@ -23,11 +23,27 @@ Status verify(const Binary &binary, const Contracts &contracts) {
   return {};
 }
 
+/// Compilers know the lines of the canonical form; a user wants those of the kernel.
+Error at_source(Error error, const ir::Function &function) {
+  const unsigned line = error.where.line;
+  if (!error.where.file.empty() || line == 0)
+    return error;
+  error.where = {};
+  ir::for_each_op(function, [&](const ir::Op &op, unsigned own) {
+    if (own == line)
+      error.where = function.location(op);
+  });
+  return error;
+}
+
 } // namespace
 
 Result<Binary> compile_and_verify(const Compiler &compiler, const ir::Function &function, JitTimes &times) {
   Contracts contracts;
-  NEREID_TRY(Binary counted, compiler.compile(lowered(function, Waits::Counted, &contracts), times));
+  Result<Binary> compiled = compiler.compile(lowered(function, Waits::Counted, &contracts), times);
+  if (!compiled)
+    return at_source(compiled.error(), function);
+  Binary counted = *std::move(compiled);
   const Status verified = verify(counted, contracts);
   if (verified)
     return counted;

@@ -17,17 +17,25 @@ uint16_t bf16_from_float(float value) {
   return static_cast<uint16_t>((bits + ties_to_even) >> 16);
 }
 
+// In integers: the host's rounding mode has no say.
 uint16_t bf16_from_double(double value) {
-  float narrow = static_cast<float>(value);
-  // Rounding twice goes wrong only where the first rounding lands on a tie of the second: make it sticky.
-  if (std::isfinite(narrow) && static_cast<double>(narrow) != value) {
-    const uint32_t bits = std::bit_cast<uint32_t>(narrow);
-    if ((bits & 0xffff) == 0x8000) {
-      const bool rounded_away = std::fabs(static_cast<double>(narrow)) > std::fabs(value);
-      narrow = std::bit_cast<float>(rounded_away ? bits - 1 : bits + 1);
-    }
-  }
-  return bf16_from_float(narrow);
+  const uint64_t bits = std::bit_cast<uint64_t>(value);
+  const auto sign = static_cast<uint16_t>(bits >> 63 << 15);
+  const int exponent = static_cast<int>(bits >> 52 & 0x7ff) - 1023;
+  const uint64_t fraction = bits & ((uint64_t{1} << 52) - 1);
+  constexpr int first = -126, last = 127; // exponents of normal bf16 numbers
+  if (exponent > last)
+    return static_cast<uint16_t>(sign | 0x7f80 |
+                                 (exponent == 1024 && fraction != 0 ? 0x0040 | fraction >> 45 : 0));
+  if (exponent < first - 8)
+    return sign; // less than half of the smallest number
+  const uint64_t significand = fraction | uint64_t{1} << 52;
+  const int dropped = 45 + (exponent < first ? first - exponent : 0);
+  const uint64_t half = uint64_t{1} << (dropped - 1);
+  const uint64_t rounded = (significand + half - 1 + (significand >> dropped & 1)) >> dropped;
+  // The implicit bit of a normal number counts up the exponent, and so does a carry, to infinity at last.
+  const int below = exponent < first ? 0 : exponent - first;
+  return static_cast<uint16_t>(sign | ((static_cast<uint64_t>(below) << 7) + rounded));
 }
 
 float e2m1_to_float(uint8_t code) {

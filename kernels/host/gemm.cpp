@@ -2,10 +2,14 @@
 #include "kernels/host/gemm.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cassert>
 #include <cmath>
+#include <limits>
 #include <thread>
 
+#include "base/float_environment.h"
+#include "base/threads.h"
 #include "kernels/host/formats.h"
 
 namespace nereid::kernels::host {
@@ -38,17 +42,18 @@ int32_t group_dot(const int16_t *a, const int16_t *b) {
 
 template <class Body> void parallel_rows(int64_t rows, const Body &body) {
   const int64_t threads = std::max<int64_t>(1, std::min<int64_t>(std::thread::hardware_concurrency(), rows));
-  std::vector<std::thread> pool;
-  for (int64_t t = 0; t < threads; ++t)
-    pool.emplace_back([&, t] { body(rows * t / threads, rows * (t + 1) / threads); });
-  for (std::thread &thread : pool)
-    thread.join();
+  std::atomic<int64_t> next = 0;
+  run_on_threads(static_cast<unsigned>(threads), [&] {
+    for (int64_t part = next++; part < threads; part = next++)
+      body(rows * part / threads, rows * (part + 1) / threads);
+  });
 }
 
 } // namespace
 
 std::vector<double> gemm(const MxMatrix &a, const MxMatrix &b) {
   assert(a.k == b.k);
+  const FloatEnvironment environment;
   const int64_t k = a.k;
   const int64_t groups = k / group_size;
   const std::vector<int16_t> a_values = doubled_values(a);
@@ -73,6 +78,8 @@ std::vector<double> gemm(const MxMatrix &a, const MxMatrix &b) {
 Comparison compare(std::span<const uint16_t> result, std::span<const double> exact, double relative,
                    double absolute) {
   assert(result.size() == exact.size());
+  const FloatEnvironment environment;
+  constexpr double infinity = std::numeric_limits<double>::infinity();
   Comparison comparison;
   for (size_t i = 0; i < result.size(); ++i) {
     const double got = bf16_to_float(result[i]);
@@ -80,10 +87,16 @@ Comparison compare(std::span<const uint16_t> result, std::span<const double> exa
     bool right = false;
     if (std::isnan(expected) || std::isinf(expected)) {
       right = std::isnan(expected) ? std::isnan(got) : got == expected;
-    } else if (std::isfinite(got)) {
-      const double error = std::fabs(got - exact[i]);
-      comparison.max_error = std::max(comparison.max_error, error);
-      right = error <= absolute + relative * std::fabs(exact[i]);
+      if (std::isfinite(got))
+        comparison.max_error = infinity;
+    } else {
+      const double error = std::isfinite(got) ? std::fabs(got - exact[i]) : infinity;
+      const double bound = absolute + relative * std::fabs(exact[i]);
+      if (error > comparison.max_error || comparison.bound_of_max_error == 0) {
+        comparison.max_error = error;
+        comparison.bound_of_max_error = bound;
+      }
+      right = error <= bound;
     }
     if (!right) {
       ++comparison.wrong;

@@ -17,7 +17,8 @@ std::vector<double> gemm(const MxMatrix &a, const MxMatrix &b);
 
 /// How far results are from their reference.
 struct Comparison {
-  double max_error = 0;               ///< largest absolute difference of finite pairs
+  double max_error = 0;               ///< largest absolute difference; infinite where only one is finite
+  double bound_of_max_error = 0;      ///< what that element may differ by
   int64_t wrong = 0;                  ///< elements outside the tolerance
   std::optional<int64_t> first_wrong; ///< index of the first of them
 

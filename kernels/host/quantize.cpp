@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cassert>
 
+#include "base/float_environment.h"
 #include "kernels/host/formats.h"
 
 namespace nereid::kernels::host {
@@ -23,6 +24,7 @@ uint8_t scale_byte_even(std::span<const uint16_t> group) {
 
 MxMatrix quantize_even(std::span<const uint16_t> values, int64_t rows, int64_t k) {
   assert(k % group_size == 0 && static_cast<int64_t>(values.size()) == rows * k);
+  const FloatEnvironment environment;
   MxMatrix result(rows, k);
   for (int64_t group = 0; group < rows * k / group_size; ++group) {
     const std::span<const uint16_t> elements = values.subspan(group * group_size, group_size);

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "base/float_environment.h"
 #include "kernels/host/formats.h"
 
 namespace nereid::kernels::host {
@@ -24,6 +25,7 @@ double Random::normal() {
 }
 
 std::vector<uint16_t> normal_bf16(int64_t count, uint64_t seed, double scale) {
+  const FloatEnvironment environment;
   Random random(seed);
   std::vector<uint16_t> values(count);
   for (uint16_t &value : values)

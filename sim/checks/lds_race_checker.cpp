@@ -118,7 +118,7 @@ uint64_t LdsRaceChecker::update_bytes(const Record &record, unsigned wave) {
 uint64_t LdsRaceChecker::repeated_values(const Wave &wave, const Instruction &instruction,
                                          const Record &record) const {
   const MemoryForm &form = instruction.operation->memory;
-  if (form.kind != MemoryForm::Kind::Store || form.addressing != Addressing::Lds || form.element.half)
+  if (form.kind != MemoryForm::Kind::Store || form.addressing != Addressing::Lds)
     return 0;
   // Of two elements the second is another register's, unless it has the address of the first.
   const uint32_t first_offset = uint32_t{instruction.offset0} * form.offset_scale * record.bytes;
@@ -131,7 +131,7 @@ uint64_t LdsRaceChecker::repeated_values(const Wave &wave, const Instruction &in
         form.two_elements && begin != wave.vgpr[instruction.address_register].word[lane] + first_offset;
     const unsigned data = second ? instruction.data2 : instruction.data;
     for (unsigned k = 0; 4 * k < record.bytes; ++k)
-      words[k] = wave.vgpr[data + k].word[lane];
+      words[k] = wave.vgpr[data + k].word[lane] >> (form.element.high ? 16 : 0);
     bool read = false;
     for (uint32_t byte = begin; byte < begin + record.bytes; ++byte)
       read |= (readers_[byte] & ~(1u << wave.index)) != 0;

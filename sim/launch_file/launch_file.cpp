@@ -8,6 +8,7 @@
 #include <limits>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <llvm/ADT/SmallString.h>
 #include <llvm/Support/JSON.h>
 #include <llvm/Support/MemoryBuffer.h>
@@ -95,14 +96,10 @@ private:
     }
     if (!caches)
       return;
-    const std::pair<std::string_view, CacheState> states[] = {
-        {"cold", CacheState::Cold}, {"warm", CacheState::Warm}, {"rotating", CacheState::Rotating}};
-    const std::string word = text(*caches, "caches");
-    const auto *known = std::find_if(std::begin(states), std::end(states),
-                                     [&](const auto &state) { return state.first == word; });
-    if (known == std::end(states))
-      return fail("caches", "is not \"cold\", \"warm\" or \"rotating\"");
-    file.caches = known->second;
+    const std::optional<CacheState> known = cache_state_named(text(*caches, "caches"));
+    if (!known)
+      return fail("caches", fmt::format("is none of \"{}\"", fmt::join(cache_state_names, "\", \"")));
+    file.caches = *known;
     if (file.timing == Timing::Off)
       fail("caches", "says what a timed launch finds; \"timing\" is off");
   }
@@ -358,6 +355,7 @@ Result<LaunchFile> read_launch_file(const std::string &path) {
     error.message = path + ": " + error.message;
     return error;
   }
+  file->path = path;
   return file;
 }
 

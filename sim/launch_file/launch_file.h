@@ -37,6 +37,7 @@ struct ArgumentEntry {
 
 /// A launch file as docs/simulator.md describes it. Paths are absolute or relative to the working directory.
 struct LaunchFile {
+  std::string path; ///< of the launch file itself; empty: there is none
   std::string code_object;
   std::string kernel; ///< empty: the only one
   std::array<uint32_t, 3> grid{};
@@ -71,7 +72,8 @@ struct LaunchAnswer {
   const char *status() const { return error ? "error" : report.fault ? "fault" : "ok"; }
 };
 
-/// Loads, allocates, runs, and writes the outputs, also after a fault.
+/// Loads, allocates, runs, and writes the outputs, also after a fault. An output that is an input, the launch
+/// file or another output is an error (user) before anything runs.
 LaunchAnswer run_launch_file(const LaunchFile &file, uint64_t instruction_budget);
 
 } // namespace nereid::sim

@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 #include <llvm/Support/FileSystem.h>
 #include <llvm/Support/MemoryBuffer.h>
-#include <llvm/Support/raw_ostream.h>
 
+#include "base/output_file.h"
 #include "sim/launch_file/launch_file.h"
 
 namespace nereid::sim {
@@ -173,17 +173,8 @@ public:
     const Buffer &buffer = buffers_.at(name);
     const Memory::View view = memory.view();
     const Block *block = view.find(buffer.address, buffer.size);
-    std::error_code failure;
-    llvm::raw_fd_ostream file(path, failure);
-    if (!failure) {
-      file.write(reinterpret_cast<const char *>(block->data()), buffer.size);
-      file.close();
-      failure = file.error();
-      file.clear_error();
-    }
-    if (failure)
-      return environment_error(fmt::format("outputs.{}: cannot write {}: {}", name, path, failure.message()));
-    return {};
+    const Status written = write_file(path, {reinterpret_cast<const char *>(block->data()), buffer.size});
+    return written ? written : keyed("outputs." + name, written.error());
   }
 
   Memory memory;
@@ -198,7 +189,20 @@ private:
   std::map<std::string, Buffer> buffers_;
 };
 
+Status check_outputs(const LaunchFile &file) {
+  std::vector<NamedFile> inputs{{"code_object", file.code_object}}, outputs;
+  if (!file.path.empty())
+    inputs.push_back({"the launch itself", file.path});
+  for (const BufferEntry &entry : file.buffers)
+    if (!entry.file.empty())
+      inputs.push_back({"buffers." + entry.name + ".file", entry.file});
+  for (const auto &[name, path] : file.outputs)
+    outputs.push_back({"outputs." + name, path});
+  return nereid::check_outputs(outputs, inputs);
+}
+
 Result<Report> launch(const LaunchFile &file, Buffers &buffers, uint64_t instruction_budget) {
+  NEREID_CHECK(check_outputs(file));
   NEREID_TRY(const CodeObject code, load(file.code_object));
   const auto kernel = code.kernel(file.kernel);
   if (!kernel)

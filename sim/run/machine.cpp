@@ -11,6 +11,8 @@
 
 #include <fmt/format.h>
 
+#include "base/float_environment.h"
+#include "base/threads.h"
 #include "sim/decode/program.h"
 #include "sim/run/make_checkers.h"
 #include "sim/run/profile_launch.h"
@@ -28,12 +30,7 @@ public:
   explicit Scheduler(LaunchState &state) : state_(state) {}
 
   void run(unsigned threads) {
-    std::vector<std::thread> others;
-    for (unsigned i = 1; i < threads; ++i)
-      others.emplace_back([this] { work(); });
-    work();
-    for (std::thread &thread : others)
-      thread.join();
+    run_on_threads(threads, [this] { work(); });
   }
 
   Report report() const {
@@ -83,6 +80,7 @@ Error Fault::error() const {
 }
 
 Result<Report> run(const CodeObject &code, Memory &memory, const Launch &launch) {
+  const FloatEnvironment environment;
   auto start = std::chrono::steady_clock::now();
   const auto seconds = [&] {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

@@ -16,8 +16,6 @@ namespace nereid::sim {
 
 namespace {
 
-constexpr uint64_t first_address = uint64_t{1} << 44;
-constexpr uint64_t last_address = uint64_t{1} << 47;
 /// Between two blocks: twice what an i32 offset in elements of 8 bytes reaches, in either direction.
 constexpr uint64_t max_guard = uint64_t{1} << 35;
 constexpr uint64_t min_guard = uint64_t{1} << 12;
@@ -27,26 +25,27 @@ uint64_t align_up(uint64_t value, uint64_t align) { return (value + align - 1) &
 /// There are no mappings of nothing.
 size_t mapped(size_t size) { return std::max<size_t>(size, 1); }
 
-bool fits(uint64_t address, size_t size, uint64_t guard) {
-  return address < last_address && size + guard <= last_address - address;
+bool fits(AddressRange range, uint64_t address, size_t size, uint64_t guard) {
+  return address < range.end && size + guard <= range.end - address;
 }
 
 /// The first gap that takes `size` bytes with a guard on both sides, from the lowest address on. 0 when there
 /// is none.
-uint64_t first_fit(const Memory::Blocks &blocks, size_t size, size_t align, uint64_t guard) {
-  uint64_t candidate = align_up(first_address, align);
-  for (const auto &[address, block] : blocks) {
-    if (candidate + size + guard <= address)
+uint64_t first_fit(const Memory::Blocks &blocks, AddressRange range, size_t size, size_t align,
+                   uint64_t guard) {
+  uint64_t candidate = align_up(range.first, align);
+  for (auto at = blocks.lower_bound(range.first); at != blocks.end(); ++at) {
+    if (candidate + size + guard <= at->first)
       break;
-    candidate = align_up(address + block->size() + guard, align);
+    candidate = align_up(at->first + at->second->size() + guard, align);
   }
-  return fits(candidate, size, guard) ? candidate : 0;
+  return fits(range, candidate, size, guard) ? candidate : 0;
 }
 
 /// A gap with the widest guard that there is room for. 0 when there is none at all.
-uint64_t fit_with_max_guard(const Memory::Blocks &blocks, size_t size, size_t align) {
+uint64_t fit_with_max_guard(const Memory::Blocks &blocks, AddressRange range, size_t size, size_t align) {
   for (uint64_t guard = max_guard; guard >= min_guard; guard /= 8)
-    if (uint64_t address = first_fit(blocks, size, align, guard))
+    if (uint64_t address = first_fit(blocks, range, size, align, guard))
       return address;
   return 0;
 }
@@ -59,6 +58,12 @@ std::shared_ptr<Block> Block::map(uint64_t address, size_t size) {
   if (data == MAP_FAILED)
     return nullptr;
   return std::shared_ptr<Block>(new Block(address, size, static_cast<std::byte *>(data), true));
+}
+
+std::shared_ptr<Block> Block::over(std::byte *host, size_t size) {
+  std::shared_ptr<Block> block(new Block(reinterpret_cast<uint64_t>(host), size, host, false));
+  block->definedness().define_all();
+  return block;
 }
 
 std::shared_ptr<const Block> Block::undefined_bits() const {
@@ -93,8 +98,16 @@ const Block *Memory::View::find(uint64_t address, size_t bytes) const {
   return block && block->holds(address, bytes) ? block : nullptr;
 }
 
-Memory::Memory(uint64_t capacity)
-    : blocks_(std::make_shared<Blocks>()), capacity_(capacity), next_(first_address) {}
+Memory::Memory(uint64_t capacity, AddressRange range)
+    : blocks_(std::make_shared<Blocks>()), capacity_(capacity), range_(range), next_(range.first) {}
+
+Status Memory::check_capacity(size_t size) const {
+  if (size > capacity_ - used_)
+    return user_error(fmt::format("out of simulated device memory: {} bytes asked, {} of {} in use", size,
+                                  used_, capacity_),
+                      "free buffers or use smaller ones");
+  return {};
+}
 
 Result<uint64_t> Memory::allocate(size_t size, size_t align) {
   if (!std::has_single_bit(align) || align > (size_t{1} << 30))
@@ -102,13 +115,10 @@ Result<uint64_t> Memory::allocate(size_t size, size_t align) {
         fmt::format("alignment {} of a simulator buffer is not a power of two up to 2^30", align));
   align = std::max<size_t>(align, 256); // device and host addresses agree in their low bits
   std::unique_lock lock(mutex_);
-  if (size > capacity_ - used_)
-    return user_error(fmt::format("out of simulated device memory: {} bytes asked, {} of {} in use", size,
-                                  used_, capacity_),
-                      "free buffers or use smaller ones");
+  NEREID_CHECK(check_capacity(size));
   uint64_t address = align_up(next_, align);
-  if (!fits(address, size, max_guard))
-    address = fit_with_max_guard(*blocks_, size, align);
+  if (!fits(range_, address, size, max_guard))
+    address = fit_with_max_guard(*blocks_, range_, size, align);
   if (!address)
     return user_error("the simulated address space is full", "free buffers");
   std::shared_ptr<const Block> block = Block::map(address, size);
@@ -122,14 +132,32 @@ Result<uint64_t> Memory::allocate(size_t size, size_t align) {
   return address;
 }
 
+Status Memory::adopt(std::byte *host, size_t size) {
+  std::unique_lock lock(mutex_);
+  NEREID_CHECK(check_capacity(size));
+  const auto address = reinterpret_cast<uint64_t>(host);
+  const auto after = blocks_->lower_bound(address);
+  const bool taken =
+      (after != blocks_->end() && after->first - address < size) ||
+      (after != blocks_->begin() && std::prev(after)->second->size() > address - std::prev(after)->first) ||
+      (address < range_.end && address + size > range_.first);
+  if (taken)
+    return user_error(fmt::format("{} bytes at {:#x} are part of the address space already", size, address));
+  auto changed = std::make_shared<Blocks>(*blocks_);
+  changed->emplace(address, Block::over(host, size));
+  blocks_ = std::move(changed);
+  used_ += size;
+  return {};
+}
+
 Status Memory::free(uint64_t address) {
   std::unique_lock lock(mutex_);
   auto found = blocks_->find(address);
   if (found == blocks_->end())
     return user_error(fmt::format("free of {:#x}, which is not the start of a simulator buffer", address));
-  used_ -= found->second->size();
   auto changed = std::make_shared<Blocks>(*blocks_);
   changed->erase(address);
+  used_ -= found->second->size();
   blocks_ = std::move(changed);
   return {};
 }

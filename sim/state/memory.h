@@ -16,6 +16,8 @@ namespace nereid::sim {
 class Block {
 public:
   static std::shared_ptr<Block> map(uint64_t address, size_t size);
+  /// Host memory as a block at its own address, of defined content; it stays the caller's.
+  static std::shared_ptr<Block> over(std::byte *host, size_t size);
   /// The same addresses over the undefined bits of this block, which has to live longer. Null when the host
   /// has no memory for them.
   std::shared_ptr<const Block> undefined_bits() const;
@@ -46,6 +48,12 @@ private:
   mutable Definedness definedness_;
 };
 
+/// Addresses that an allocation may get.
+struct AddressRange {
+  uint64_t first = uint64_t{1} << 44;
+  uint64_t end = uint64_t{1} << 47;
+};
+
 /// The global address space of the simulated device. Pages are mapped when they are first touched, so a large
 /// buffer costs what is used of it. All members may be called from several threads at once.
 class Memory {
@@ -71,12 +79,16 @@ public:
   };
 
   /// Capacity in bytes; the default is that of a MI355X (288 GB).
-  explicit Memory(uint64_t capacity = uint64_t{288} << 30);
+  explicit Memory(uint64_t capacity = uint64_t{288} << 30, AddressRange range = {});
 
   /// Reserves `size` bytes of undefined content, perhaps none, at a multiple of `align`, a power of two.
   /// Blocks lie at least 32 GiB apart, so that a wrong 32-bit offset, in elements of 8 bytes too, hits
   /// nothing; closer when thousands of them fill the address space. Errors: out of memory, bad alignment.
   Result<uint64_t> allocate(size_t size, size_t align = 256);
+  /// Makes host memory a block at its own address, outside the range of allocations; it counts against the
+  /// capacity, its content as defined. It has to live until it is freed here. Errors: out of memory,
+  /// addresses that are taken.
+  Status adopt(std::byte *host, size_t size);
   /// Releases the block that starts at `address`.
   Status free(uint64_t address);
   Status read(uint64_t address, void *to, size_t bytes) const;
@@ -90,11 +102,13 @@ public:
   Result<std::unique_ptr<Memory>> fork() const;
 
 private:
+  Status check_capacity(size_t size) const;
   Result<const Block *> find(uint64_t address, size_t bytes, const char *what) const;
 
   mutable std::shared_mutex mutex_;
   std::shared_ptr<const Blocks> blocks_;
   uint64_t capacity_;
+  AddressRange range_;
   uint64_t used_ = 0;
   uint64_t next_;
 };

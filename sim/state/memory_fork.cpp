@@ -20,7 +20,7 @@ Error refused(size_t bytes) {
 
 Result<std::unique_ptr<Memory>> Memory::fork() const {
   std::unique_lock lock(mutex_);
-  auto copy = std::make_unique<Memory>(capacity_);
+  auto copy = std::make_unique<Memory>(capacity_, range_);
   auto blocks = std::make_shared<Blocks>();
   const TouchedPages pages;
   for (const auto &[address, block] : *blocks_) {

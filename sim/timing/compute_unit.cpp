@@ -135,7 +135,7 @@ private:
     wave.next = ready.time + cost.wave_clocks;
     start_access(wave, cost, ready.time, phase);
     if (cost.barrier)
-      arrive(wave, phase);
+      arrive(wave);
     wave.advance();
   }
 
@@ -174,11 +174,9 @@ private:
     }
   }
 
-  void arrive(WaveReplay &wave, unsigned phase) {
+  void arrive(WaveReplay &wave) {
     Barrier &barrier = barriers_[wave.group];
     wave.at_barrier = true;
-    if (&wave == &waves_.front())
-      phases_[phase].steps += 1;
     barrier.last = std::max(barrier.last, wave.next);
     if (++barrier.arrived < barrier.waves)
       return;
@@ -254,7 +252,7 @@ UnitTime replay(std::span<const WorkgroupTrace *const> workgroups, const Program
   constexpr double PhaseProfile::*counts[] = {&PhaseProfile::cycles,       &PhaseProfile::mfma_cycles,
                                               &PhaseProfile::issue_cycles, &PhaseProfile::lds_cycles,
                                               &PhaseProfile::load_bytes,   &PhaseProfile::store_bytes,
-                                              &PhaseProfile::matrix_flop,  &PhaseProfile::steps};
+                                              &PhaseProfile::matrix_flop};
   for (size_t p = 0; p < time.phases.size(); ++p)
     for (double PhaseProfile::*count : counts)
       time.phases[p].*count = extrapolated(time.phases[p].*count, less.phases[p].*count, times);

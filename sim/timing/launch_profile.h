@@ -22,7 +22,6 @@ struct PhaseProfile {
   double fabric_bytes = 0; ///< of distinct lines that an XCD fetches into its L2, mean over the XCDs
   double hbm_bytes = 0;    ///< of distinct lines that the device fetches for the first time
   double matrix_flop = 0;  ///< of the unit's MFMAs
-  double steps = 0;        ///< barriers that a wave passes
 };
 
 /// Workgroups that run side by side: one for each place of the device.

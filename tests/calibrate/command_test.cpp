@@ -113,6 +113,9 @@ TEST(Calibrate, BadInputIsTheUsersAndExits2) {
       {{"--times", NEREID_TIMES, "--objects", "/no/such"}, "cannot read the folder"},
       {{"--times", NEREID_TIMES, "--quick", "--campaigns", "mine"}, "--campaigns"},
       {{"--times", NEREID_TIMES, "--quick", "--folds", "1"}, "--folds"},
+      {{"--times", folder.path("other.csv"), "--objects", folder.path(), "--profiles",
+        folder.path("other.csv")},
+       "is an input and an output, the input of --times"},
   };
   for (const auto &row : rows) {
     const Answer answer = run(row.arguments);

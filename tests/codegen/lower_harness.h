@@ -85,8 +85,11 @@ struct FloatBuffer {
   ir::Element element;
   int64_t ulps = 0;
 };
+/// Whether a kernel may be refused because its tiles do not fit the registers.
+enum class WhenTooLarge { Fails, Refused };
 void expect_same(const ir::Function &function, Grid grid, const std::vector<Argument> &arguments,
-                 const std::vector<FloatBuffer> &floats = {});
+                 const std::vector<FloatBuffer> &floats = {},
+                 WhenTooLarge when_too_large = WhenTooLarge::Fails);
 /// The error of lowering and compiling; a success is the test's failure.
 Error compile_error(const ir::Function &function);
 /// What LLVM makes of the function: assembler text with metadata.

@@ -289,6 +289,56 @@ TEST(Remarks, ConversionsThroughLdsInALoopAreNamed) {
   expect_words(remark, {"in each iteration", "i32[4096]", "16384 bytes of LDS"});
 }
 
+/// z[row * pitch + i] = x[row * pitch + i] for i < n.
+ir::Function copied_row(int64_t of_x, int64_t of_z, int64_t of_pitch, int64_t of_n) {
+  Lines b(4);
+  const auto pointer = [&](const char *name, int64_t divisibility) {
+    return b.argument(ir::Type::pointer_to(Element::BF16), name, false, divisibility);
+  };
+  const auto number = [&](const char *name, int64_t divisibility) {
+    return b.argument(ir::Type::scalar(Element::I32), name, false, divisibility);
+  };
+  ir::ValueId x = pointer("x", of_x), z = pointer("z", of_z);
+  ir::ValueId pitch = number("pitch", of_pitch), n = number("n", of_n);
+  ir::ValueId i = b.arange(0, 2048), at = b.add(b.mul(b.program_id(0), pitch), i);
+  ir::ValueId mask = b.binary(Opcode::Lt, i, n);
+  b.at(30);
+  ir::ValueId loaded = b.load(b.ptr_add(x, at), mask, {}, "");
+  b.at(31);
+  b.store(b.ptr_add(z, at), loaded, mask, "");
+  return b.done();
+}
+
+TEST(Remarks, NarrowAccessesNameTheArgumentsThatMatter) {
+  EXPECT_FALSE(has_remark(copied_row(16, 16, 16, 16), RemarkKind::NarrowAccess));
+  const Remark of_x = only_remark(copied_row(2, 16, 16, 16), RemarkKind::NarrowAccess);
+  expect_at(of_x, 30);
+  expect_words(of_x, {"a lane moves 2 bytes at a time, not 16", "x may be no multiple of 16"});
+  const Remark of_z = only_remark(copied_row(16, 2, 16, 16), RemarkKind::NarrowAccess);
+  expect_at(of_z, 31);
+  expect_words(of_z, {"z may be no multiple of 16"});
+  for (const ir::Function &function : {copied_row(16, 16, 1, 16), copied_row(16, 16, 16, 1)}) {
+    std::vector<unsigned> lines;
+    for (const Remark &remark : remarks_of(function))
+      if (remark.kind == RemarkKind::NarrowAccess)
+        lines.push_back(remark.where.line);
+    EXPECT_EQ(lines, (std::vector<unsigned>{30, 31}));
+  }
+  const std::vector<Remark> both = remarks_of(copied_row(16, 16, 1, 1));
+  EXPECT_TRUE(std::any_of(both.begin(), both.end(), [](const Remark &remark) {
+    return remark.message.find("as pitch or n may be no multiple of 16") != std::string::npos;
+  }));
+}
+
+TEST(Plan, EmptySectionsSayNone) {
+  KernelBuilder b(1);
+  b.store(b.pointer(Element::I32), b.number(1), {}, "");
+  const ir::Function function = b.done();
+  const std::string text = (*plan_kernel(function))->text();
+  for (const char *section : {"\ndots\n  none\n", "\nloops\n  none\n", "\nremarks\n  none\n"})
+    EXPECT_NE(text.find(section), std::string::npos) << section << text;
+}
+
 TEST(Remarks, StandInTheOrderOfTheKernel) {
   const Product product{.carries_more = true};
   const std::vector<Remark> remarks = remarks_of(product.function());
@@ -302,12 +352,14 @@ TEST(Plan, IsReadable) {
   const auto plan = plan_kernel(function);
   ASSERT_TRUE(plan) << plan.error().text();
   const std::string text = (*plan)->text();
-  for (const char *line : {"plan of kernel: 4 waves, wave_split n, AGPRs off\n",
-                           "\nlayouts: ", "bf16[64, 64] [64, 64] register: (0,1) (0,2) (0,4)",
-                           "(kernel.cpp:23): dot 64 x 64, 16x16x32", "waves: 1 along M, 4 along N, 1 alike",
-                           "(kernel.cpp:20): LDS pipeline, 3 buffers of ",
-                           "(kernel.cpp:21): bf16[64, 64] through LDS, 2 async copies a wave, 3 stages ahead",
-                           "(kernel.cpp:22): bf16[64, 64] to registers", "\nremarks\n"})
+  for (const char *line :
+       {"plan of kernel: 4 waves, wave_split n, without accumulation registers (AGPRs)\n",
+        "\nlayouts: ", "bf16[64, 64] register: (0,1) (0,2) (0,4)", "(kernel.cpp:23): dot 64 x 64, 16x16x32",
+        "waves: 1 along M, 4 along N\n", "(kernel.cpp:20): LDS pipeline, 3 buffers of ",
+        "(kernel.cpp:21): bf16[64, 64] through LDS, 2 async copies (global to LDS) of each wave, 3 "
+        "iterations "
+        "ahead",
+        "(kernel.cpp:22): bf16[64, 64] to registers", "\nremarks\n"})
     EXPECT_NE(text.find(line), std::string::npos) << line << "\n" << text;
   EXPECT_EQ(text, (*plan_kernel(function))->text());
 }

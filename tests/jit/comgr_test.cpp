@@ -31,6 +31,14 @@ TEST(Comgr, IsThereOrSaysWhyNot) {
   }
 }
 
+TEST(Comgr, LeavesTheEnvironmentAlone) {
+  const char *before = std::getenv("AMD_COMGR_CACHE");
+  const std::string value = before ? before : "unset";
+  (void)jit::comgr_compiler();
+  const char *after = std::getenv("AMD_COMGR_CACHE");
+  EXPECT_EQ(value, after ? after : "unset");
+}
+
 TEST(Comgr, CompilesTheSamplesLikeTheChosenCompiler) {
   ScopedEnvironment off("NEREID_CACHE_DIR", "off");
   const Device device = Device::simulator();

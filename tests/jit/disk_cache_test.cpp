@@ -8,39 +8,31 @@
 #include <sys/stat.h>
 #include <thread>
 
-#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "tests/jit/sample_binary.h"
 #include "tests/jit/temporary_directory.h"
 
 namespace nereid::jit {
 namespace {
 
+using test::key_of;
+using test::sample_binary;
 using test::ScopedEnvironment;
 using test::TemporaryDirectory;
 
 const std::string key(64, 'a');
 const CachedKernelInfo info{"add", "block=1024", "div16,-"};
 
-Binary sample() {
-  Binary binary;
-  for (int i = 0; i < 1000; ++i)
-    binary.code_object.push_back(static_cast<uint8_t>(i * 7));
-  binary.resources = {17, 4, 20, 4096, 0, 2, 8};
-  binary.compiler = "a compiler";
-  binary.waits = Waits::Everything;
-  return binary;
-}
-
 TEST(DiskCache, GivesBackWhatWasStored) {
   TemporaryDirectory directory;
   const DiskCache cache(directory.path() + "/a/b");
   EXPECT_FALSE(cache.find(key));
-  ASSERT_TRUE(cache.store(key, info, sample()));
+  ASSERT_TRUE(cache.store(key, info, sample_binary()));
   auto found = cache.find(key);
   ASSERT_TRUE(found);
-  EXPECT_EQ(found->code_object, sample().code_object);
-  EXPECT_EQ(found->resources, sample().resources);
+  EXPECT_EQ(found->code_object, sample_binary().code_object);
+  EXPECT_EQ(found->resources, sample_binary().resources);
   EXPECT_EQ(found->compiler, "a compiler");
   EXPECT_EQ(found->waits, Waits::Everything);
   EXPECT_FALSE(cache.find(std::string(64, 'b')));
@@ -49,7 +41,7 @@ TEST(DiskCache, GivesBackWhatWasStored) {
 TEST(DiskCache, IsPrivateToTheUser) {
   TemporaryDirectory directory;
   const DiskCache cache(directory.path() + "/cache");
-  ASSERT_TRUE(cache.store(key, info, sample()));
+  ASSERT_TRUE(cache.store(key, info, sample_binary()));
   struct stat status{};
   ASSERT_EQ(stat(cache.directory().c_str(), &status), 0);
   EXPECT_EQ(status.st_mode & 0777, 0700u);
@@ -57,36 +49,10 @@ TEST(DiskCache, IsPrivateToTheUser) {
   EXPECT_EQ(status.st_mode & 0777, 0600u);
 }
 
-TEST(DiskCache, TakesADamagedFileForNone) {
-  TemporaryDirectory directory;
-  const DiskCache cache(directory.path());
-  ASSERT_TRUE(cache.store(key, info, sample()));
-  std::string good;
-  {
-    std::ifstream file(cache.path(key), std::ios::binary);
-    good.assign(std::istreambuf_iterator<char>(file), {});
-  }
-  auto write = [&](const std::string &bytes) {
-    std::ofstream(cache.path(key), std::ios::binary | std::ios::trunc) << bytes;
-  };
-  for (size_t at = 0; at < good.size(); at += 13) {
-    std::string damaged = good;
-    damaged[at] = static_cast<char>(damaged[at] ^ 0x20);
-    write(damaged);
-    EXPECT_FALSE(cache.find(key)) << "byte " << at;
-  }
-  for (size_t length : {size_t{0}, size_t{7}, size_t{40}, size_t{48}, good.size() / 2, good.size() - 1}) {
-    write(good.substr(0, length));
-    EXPECT_FALSE(cache.find(key)) << "length " << length;
-  }
-  write(good);
-  EXPECT_TRUE(cache.find(key));
-}
-
 TEST(DiskCache, TakesAnotherKernelsFileForNone) {
   TemporaryDirectory directory;
   const DiskCache cache(directory.path());
-  ASSERT_TRUE(cache.store(key, info, sample()));
+  ASSERT_TRUE(cache.store(key, info, sample_binary()));
   const std::string other(64, 'c');
   std::filesystem::copy_file(cache.path(key), cache.path(other));
   EXPECT_FALSE(cache.find(other));
@@ -99,7 +65,7 @@ TEST(DiskCache, LeavesNoTemporaryFiles) {
   for (int t = 0; t < 4; ++t)
     threads.emplace_back([&] {
       for (int i = 0; i < 20; ++i) {
-        EXPECT_TRUE(cache.store(key, info, sample()));
+        EXPECT_TRUE(cache.store(key, info, sample_binary()));
         EXPECT_TRUE(cache.find(key));
       }
     });
@@ -107,8 +73,6 @@ TEST(DiskCache, LeavesNoTemporaryFiles) {
     thread.join();
   EXPECT_EQ(directory.files(), 1u);
 }
-
-std::string key_of(int kernel) { return fmt::format("{:064}", kernel); }
 
 /// Says that a file was last used `hours` ago.
 void set_age(const std::string &path, int hours) {
@@ -120,20 +84,52 @@ TEST(DiskCache, RemovesWhatWasNotUsedForLongestWhenItGrowsTooLarge) {
   TemporaryDirectory directory;
   const DiskCache large(directory.path(), uint64_t{1} << 30);
   for (int kernel = 0; kernel < 8; ++kernel) {
-    ASSERT_TRUE(large.store(key_of(kernel), info, sample()));
+    ASSERT_TRUE(large.store(key_of(kernel), info, sample_binary()));
     set_age(large.path(key_of(kernel)), 100 - kernel);
   }
   ASSERT_TRUE(large.find(key_of(0))) << "the oldest, but used just now";
   const uint64_t one = std::filesystem::file_size(large.path(key_of(0)));
 
   const DiskCache small(directory.path(), 8 * one);
-  ASSERT_TRUE(small.store(key_of(8), info, sample()));
+  ASSERT_TRUE(small.store(key_of(8), info, sample_binary()));
   // Nine are too many for eight: the six that three quarters hold stay.
   EXPECT_EQ(directory.files(), 6u);
   for (int kernel : {1, 2, 3})
     EXPECT_FALSE(small.find(key_of(kernel))) << kernel;
   for (int kernel : {0, 4, 5, 6, 7, 8})
     EXPECT_TRUE(small.find(key_of(kernel))) << kernel;
+}
+
+TEST(DiskCache, AClockThatWentBackDoesNotRemoveTheFresh) {
+  TemporaryDirectory directory;
+  const DiskCache large(directory.path(), uint64_t{1} << 30);
+  for (int kernel = 0; kernel < 8; ++kernel) {
+    ASSERT_TRUE(large.store(key_of(kernel), info, sample_binary()));
+    set_age(large.path(key_of(kernel)), -100); // used in 100 hours
+  }
+  const uint64_t one = std::filesystem::file_size(large.path(key_of(0)));
+  const DiskCache small(directory.path(), 8 * one);
+  ASSERT_TRUE(small.store(key_of(8), info, sample_binary()));
+  EXPECT_EQ(directory.files(), 6u);
+  EXPECT_TRUE(small.find(key_of(8)));
+}
+
+void store_two_kernels_in(uint64_t bytes) {
+  TemporaryDirectory directory;
+  const DiskCache cache(directory.path(), bytes);
+  for (int kernel = 0; kernel < 2; ++kernel)
+    (void)cache.store(key_of(kernel), info, sample_binary());
+}
+
+TEST(DiskCache, SaysThatItsSizeIsBelowAFewKernels) {
+  EXPECT_EXIT(
+      {
+        store_two_kernels_in(5000);
+        std::exit(0);
+      },
+      testing::ExitedWithCode(0),
+      "^nereid: warning: .* may hold 5000 bytes, and a kernel takes 1[0-9]+: most are compiled again. Set "
+      "NEREID_CACHE_BYTES to more\n$");
 }
 
 TEST(DiskCache, RemovesOnlyItsOwnFiles) {
@@ -146,7 +142,7 @@ TEST(DiskCache, RemovesOnlyItsOwnFiles) {
   write("new-abcdef", 2);
   write("new-ghijkl", 0);
   const DiskCache cache(directory.path(), 1);
-  ASSERT_TRUE(cache.store(key, info, sample()));
+  ASSERT_TRUE(cache.store(key, info, sample_binary()));
   EXPECT_TRUE(std::filesystem::exists(directory.path() + "/notes.txt"));
   EXPECT_FALSE(std::filesystem::exists(directory.path() + "/new-abcdef")) << "left by a writer that ended";
   EXPECT_TRUE(std::filesystem::exists(directory.path() + "/new-ghijkl")) << "somebody writes it now";
@@ -182,7 +178,7 @@ TEST(DiskCache, ReportsADirectoryThatCannotBe) {
   TemporaryDirectory directory;
   const std::string file = directory.path() + "/file";
   std::ofstream(file) << "not a directory";
-  const Status stored = DiskCache(file + "/cache").store(key, info, sample());
+  const Status stored = DiskCache(file + "/cache").store(key, info, sample_binary());
   ASSERT_FALSE(stored);
   EXPECT_EQ(stored.error().owner, Owner::Environment);
   EXPECT_NE(stored.error().message.find(file), std::string::npos);
@@ -209,7 +205,7 @@ TEST(DiskCache, IsWhereTheEnvironmentSays) {
 
 TEST(DiskCache, StoresNothingWhenOff) {
   const DiskCache cache("");
-  EXPECT_TRUE(cache.store(key, info, sample()));
+  EXPECT_TRUE(cache.store(key, info, sample_binary()));
   EXPECT_FALSE(cache.find(key));
 }
 

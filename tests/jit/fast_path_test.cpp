@@ -29,17 +29,36 @@ class IdleDevice final : public DeviceInterface {
 public:
   DeviceKind kind() const override { return DeviceKind::Simulator; }
   std::string name() const override { return "idle"; }
+  const DeviceProperties &properties() const override { return properties_; }
   Result<uint64_t> allocate(size_t) override { return uint64_t{4096}; }
   void free(uint64_t) override {}
+  Result<uint64_t> allocate_in_order(StreamState *, size_t) override { return uint64_t{4096}; }
+  void free_in_order(StreamState *, uint64_t) override {}
+  Result<PoolUse> pool_use() override { return PoolUse(); }
+  Status trim_pool(size_t) override { return {}; }
+  Status check_memory(uint64_t, size_t) override { return {}; }
+  Status write_async(StreamState *, uint64_t, const void *, size_t) override { return {}; }
+  Status read_async(StreamState *, void *, uint64_t, size_t) override { return {}; }
+  Status fill_async(StreamState *, uint64_t, FillPattern, size_t) override { return {}; }
+  Status copy_async(StreamState *, uint64_t, DeviceInterface &, uint64_t, size_t) override { return {}; }
+  Result<bool> can_access(const DeviceInterface &) override { return false; }
+  Status enable_access(const DeviceInterface &) override { return {}; }
   Status write(uint64_t, const void *, size_t) override { return {}; }
   Status read(void *, uint64_t, size_t) override { return {}; }
   Status fill(uint64_t, uint8_t, size_t) override { return {}; }
   Result<HostMemory> host_memory() override { return HostMemory(); }
   Result<std::shared_ptr<StreamState>> new_stream() override { return std::make_shared<StreamState>(); }
+  Result<std::shared_ptr<StreamState>> external_stream(void *) override { return new_stream(); }
   Status synchronize(StreamState *) override { return {}; }
   Status synchronize_all() override { return {}; }
   Result<std::shared_ptr<EventState>> record(StreamState *) override {
     return environment_error("no events");
+  }
+  Status wait(StreamState *, const EventState &) override { return {}; }
+  Result<bool> is_capturing(StreamState *) override { return false; }
+  Status begin_capture(StreamState &) override { return {}; }
+  Result<std::shared_ptr<GraphState>> end_capture(StreamState &) override {
+    return environment_error("no graphs");
   }
   Result<std::shared_ptr<const LoadedKernel>> load(const CompiledKernel &) override {
     return std::shared_ptr<const LoadedKernel>(std::make_shared<LoadedKernel>());
@@ -48,7 +67,17 @@ public:
     last_kernarg.assign(reinterpret_cast<const char *>(request.kernarg.data()), request.kernarg.size());
     return LaunchOutcome();
   }
+  Result<std::shared_ptr<const LoadedModule>> load_module(std::span<const uint8_t>,
+                                                          std::span<const KernelMetadata>) override {
+    return environment_error("no modules");
+  }
+  Result<LaunchOutcome> launch_module(StreamState *, const ModuleLaunch &) override {
+    return environment_error("no modules");
+  }
   std::string last_kernarg = std::string(64, ' ');
+
+private:
+  DeviceProperties properties_;
 };
 
 void mixed(const test::AddConfig &, Ptr<f32> p, Int i, Long l, Float f) { store(p + i.to<i64>() + l, f); }

@@ -13,7 +13,7 @@ namespace {
 const KeyParts base{"kernel @k() {}", "block=1024", "div16,-", "amdgcn-amd-amdhsa--gfx950",
                     "compiler 1",     "nereid 1"};
 
-TEST(Key, IsSha256InHexadecimalDigits) {
+TEST(Key, Is32BytesInHexadecimalDigits) {
   const std::string key = hash_key(base);
   EXPECT_EQ(key.size(), 64u);
   EXPECT_EQ(key.find_first_not_of("0123456789abcdef"), std::string::npos);

@@ -79,6 +79,9 @@ TEST_P(Gemm, IsRightForEveryNumberOfSplits) {
 TEST_P(Gemm, IsRightWithAConstantK) {
   for (int64_t k : {int64_t{96}, int64_t{512}, int64_t{1024}, int64_t{1536}})
     expect_product(GetParam().backend, {16, 64, k}, GetParam().path, {.tile = {.const_k = true}});
+  // Twelve iterations, three of each wave.
+  expect_product(GetParam().backend, {40, 192, 1536}, GetParam().path,
+                 {.tile = {.block_m = 32, .block_n = 96, .block_k = 128, .const_k = true}});
   for (int block_m : {4, 8})
     for (int waves : {1, 4})
       expect_product(GetParam().backend, {block_m, 48, 512}, GetParam().path,

@@ -71,6 +71,29 @@ TEST(GroupedGemm, IsRightForRaggedExperts) {
   }
 }
 
+TEST(GroupedGemm, RefusesMoreExpertsThanItsConfigHas) {
+  const Products products({5, 3, 8, 2, 1}, 32, 64);
+  const Device &device = test_device();
+  const auto a = device.upload(products.a).value();
+  const auto ends = device.upload(products.ends).value();
+  const auto b = device.upload(products.b).value();
+  const auto b_scales = device.upload(products.b_scales).value();
+  const Buffer<uint16_t> c = device.allocate<uint16_t>(products.exact.size()).value();
+  const ProblemSize size{products.ends.back(), 32, 64};
+  const auto launch = [&](int in_config, int experts) {
+    const GroupedConfig config = grouped_kernel.complete({.experts = in_config}, size).value();
+    return grouped_kernel.launch({device.stream()}, config, size, {a, ends, b, b_scales, c, experts});
+  };
+  for (const auto &[in_config, experts] : {std::pair{4, 5}, {1, 2}, {8, 0}, {8, -1}}) {
+    const Result<LaunchRecord> launched = launch(in_config, experts);
+    ASSERT_FALSE(launched.ok()) << in_config << " " << experts;
+    EXPECT_EQ(launched.error().owner, Owner::User);
+    EXPECT_EQ(launched.error().message, "mxfp4_grouped_gemm: " + std::to_string(experts) +
+                                            " experts, its config has experts=" + std::to_string(in_config));
+  }
+  EXPECT_TRUE(launch(8, 5).ok());
+}
+
 TEST(GroupedGemm, BlocksSufficeForEverySplit) {
   for (int64_t block_m : {1, 16, 32})
     for (int64_t first = 0; first <= 70; first += 7)

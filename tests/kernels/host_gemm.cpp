@@ -44,6 +44,16 @@ TEST(HostCompare, AppliesBothTolerances) {
   EXPECT_EQ(bad.max_error, 2.0);
 }
 
+TEST(HostCompare, AResultThatIsNotFiniteIsInfinitelyWrong) {
+  const double inf = std::numeric_limits<double>::infinity();
+  const std::vector<double> exact = {1.0, 2.0};
+  for (const uint16_t wrong : {0x7fc0, 0xffff, 0x7f80, 0xff80})
+    EXPECT_EQ(compare(std::vector<uint16_t>{wrong, 0x4000}, exact).max_error, inf);
+  const std::vector<double> not_finite = {inf, std::nan("")};
+  EXPECT_EQ(compare(std::vector<uint16_t>{0x3f80, 0x7fc0}, not_finite).max_error, inf);
+  EXPECT_EQ(compare(std::vector<uint16_t>{0x7f80, 0x7fc0}, not_finite).max_error, 0.0);
+}
+
 TEST(HostCompare, NanAndInfinityMustMatch) {
   const double inf = std::numeric_limits<double>::infinity();
   const std::vector<double> exact = {std::nan(""), 1e39, -inf, 1.0};

@@ -95,6 +95,13 @@ std::vector<Budget> budgets() {
        "block_m=16,block_n=32,block_k=256,waves=4,const_k=1",
        {16, 2880, 512},
        {"instructions <= 220", "mfma = 2", "barriers <= 1", "scratch = 0"}},
+      // Three iterations a wave, written out: 6 groups of 32 values, 36 multiplications.
+      {"FusedWrittenOut",
+       "mxfp4_gemm_fused",
+       "block_m=32,block_n=96,block_k=128,waves=4,const_k=1",
+       {256, 3072, 1536},
+       {"scratch = 0", "agpr = 0", "mfma = 36", "/cvt_scalef32_pk_fp4_bf16/ = 96", "valu <= 430",
+        "moves <= 8", "barriers = 1", "/s_cbranch/ = 0", "vmcnt(0) <= 1"}},
       // The slices are stored and loaded at device scope; no cache is written back or invalidated.
       {"FusedLastArrival",
        "mxfp4_gemm_fused",

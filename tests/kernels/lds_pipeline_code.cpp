@@ -60,9 +60,9 @@ TEST(LdsPipelineCode, SmallTilesHaveFourStagesInTheirLoop) {
 
 TEST(LdsPipelineCode, LargeTilesHaveTwoOrThree) {
   expect_clean(block(128, 128), 3, 96);
-  expect_clean(block(128, 256), 2, 128);
+  expect_clean(block(128, 256), 3, 192);
   expect_clean(block(256, 256), 2, 128);
-  expect_clean(block(160, 256), 2, 160);
-  expect_clean(block(192, 256), 2, 192);
+  expect_clean(block(160, 256), 3, 240);
+  expect_clean(block(192, 256), 3, 288);
   expect_clean(block(128, 512), 2, 128);
 }

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "jit/device/launch_scope.h"
 #include "kernels/host/formats.h"
 #include "kernels/host/random.h"
 #include "kernels/host/shuffle.h"
@@ -152,8 +153,12 @@ TEST(Mxfp4Linear, AllocatesNothingAfterTheFirstCall) {
   for (size_t bytes = 1 << 22; bytes > 0; bytes /= 2)
     while (Result<Buffer<uint8_t>> taken = device.allocate<uint8_t>(bytes))
       rest.push_back(std::move(*taken));
-  EXPECT_FALSE(
-      linear(device.stream(), {a, b, b_scales, c}, {problem.m, problem.n, 64}, GemmPath::Workspace).ok());
+  const Result<LinearReport> larger =
+      linear(device.stream(), {a, b, b_scales, c}, {problem.m, problem.n, problem.k}, GemmPath::Workspace,
+             {.split_k = 8});
+  ASSERT_FALSE(larger.ok());
+  EXPECT_NE(larger.error().message.find("out of simulated device memory"), std::string::npos)
+      << larger.error().text();
   for (GemmPath path : paths) {
     ASSERT_TRUE(c.fill(0xffff).ok());
     EXPECT_TRUE(call(path)) << name_of(path);
@@ -191,6 +196,141 @@ TEST(Mxfp4Linear, StreamsDoNotShareTheirWorkspaces) {
   for (std::thread &thread : threads)
     thread.join();
   EXPECT_TRUE(right[0] && right[1] && right[2]);
+}
+
+TEST(Mxfp4Linear, HoldsOneWorkspaceAStreamHoweverManyProductsItHas) {
+  // The sums of 312 values of M in 8 splits are 400 MB together, of the largest 2.5 MB.
+  const Device device = Device::simulator({.memory = 192 << 20});
+  const int64_t n = 256, k = 2048, largest = 312;
+  const auto a = device.allocate<uint16_t>(largest * k).value(),
+             c = device.allocate<uint16_t>(largest * n).value();
+  const auto b = device.allocate<uint8_t>(n * k / 2).value();
+  const auto b_scales = device.allocate<uint8_t>(host::shuffled_scale_bytes(n, k)).value();
+  Mxfp4Linear linear(device, options_of(Backend::Interpreted));
+  const Partial<GemmConfig> config{.tile = {.block_m = 16}, .split_k = 8};
+  for (int64_t m = 1; m <= largest; ++m) {
+    const Status prepared =
+        linear.prepare(device.stream(), {a, b, b_scales, c}, {m, n, k}, GemmPath::Workspace, config);
+    ASSERT_TRUE(prepared.ok()) << m << ": " << prepared.error().text();
+  }
+  const size_t needed = 8 * largest * n * 4;
+  const LinearMemory held = linear.held();
+  EXPECT_GE(held.workspace_bytes, needed);
+  EXPECT_LT(held.workspace_bytes, 3 * needed / 2);
+  EXPECT_EQ(held.streams, 1U);
+  EXPECT_EQ(held.plans, 312U);
+  linear.trim();
+  EXPECT_EQ(linear.held().workspace_bytes, 0U);
+  EXPECT_EQ(linear.held().plans, 0U);
+}
+
+TEST(Mxfp4Linear, HoldsNothingOfStreamsThatAreGone) {
+  const Operands operands(host::random_problem(4, 16, 64, 1));
+  Mxfp4Linear linear(test_device(), options_of(Backend::Interpreted));
+  const ProblemSize size{4, 16, 64};
+  for (int i = 0; i < 5; ++i) {
+    const Stream stream = test_device().new_stream().value();
+    ASSERT_TRUE(linear(stream, operands.operands(), size, GemmPath::Workspace, {.split_k = 2}).ok());
+    EXPECT_EQ(linear.held().streams, 1U) << "those of the streams before are gone";
+  }
+  EXPECT_EQ(linear.held().streams, 0U);
+  EXPECT_EQ(linear.held().workspace_bytes, 0U);
+}
+
+TEST(Mxfp4Linear, IsCapturedAndReplayedOnOtherOperands) {
+  const ProblemSize size{20, 48, 1056};
+  const host::Problem problems[] = {host::random_problem(size.m, size.n, size.k, 1),
+                                    host::random_problem(size.m, size.n, size.k, 2)};
+  const Stream stream = test_device().new_stream().value();
+  const std::pair<GemmPath, Partial<GemmConfig>> products[] = {
+      {GemmPath::Fused, {}},
+      {GemmPath::Atomic, {}},
+      {GemmPath::Workspace, {}},
+      {GemmPath::Workspace, {.split_k = 4, .reduce = Reduce::LastArrival}},
+      {GemmPath::TwoPass, {}}};
+  for (const auto &[path, config] : products) {
+    Operands first(problems[0]), second(problems[1]);
+    Mxfp4Linear linear(test_device(), options_of(Backend::Compiled));
+    ASSERT_TRUE(linear.prepare(stream, first.operands(), size, path, config).ok());
+    const auto capture = [&](const Operands &operands) {
+      return stream.capture([&]() -> Status {
+        NEREID_CHECK(linear(stream, operands.operands(), size, path, config));
+        return {};
+      });
+    };
+    const Result<Graph> graph = capture(first), other = capture(second);
+    ASSERT_TRUE(graph.ok()) << graph.error().text();
+    EXPECT_EQ(first.c.to_host().value(), std::vector<uint16_t>(size.m * size.n, 0xffff));
+    // The graph keeps the workspace that it was captured with.
+    linear.trim();
+    for (int replay = 0; replay < 2; ++replay) {
+      ASSERT_TRUE(first.c.fill(0xffff).ok());
+      ASSERT_TRUE(graph->launch(stream).ok());
+      EXPECT_TRUE(host::compare(first.c.to_host().value(), problems[0].exact).passed()) << name_of(path);
+    }
+    ASSERT_TRUE(graph->update(*other).ok());
+    ASSERT_TRUE(first.c.fill(0xffff).ok());
+    ASSERT_TRUE(graph->launch(stream).ok());
+    EXPECT_TRUE(host::compare(second.c.to_host().value(), problems[1].exact).passed()) << name_of(path);
+    EXPECT_EQ(first.c.to_host().value(), std::vector<uint16_t>(size.m * size.n, 0xffff));
+  }
+}
+
+TEST(Mxfp4Linear, InACaptureNeitherBuildsNorAllocatesNorTunes) {
+  const ProblemSize size{20, 64, 608};
+  const Operands operands(host::random_problem(size.m, size.n, size.k, 3));
+  const Device device = Device::simulator(); // has loaded no kernel
+  const Stream stream = device.new_stream().value();
+  const auto a = device.allocate<uint16_t>(size.m * size.k).value();
+  const auto b = device.allocate<uint8_t>(host::shuffled_b_bytes(size.n, size.k)).value();
+  const auto b_scales = device.allocate<uint8_t>(host::shuffled_scale_bytes(size.n, size.k)).value();
+  const auto c = device.allocate<uint16_t>(size.m * size.n).value();
+  Mxfp4Linear linear(device, options_of(Backend::Compiled));
+  const auto error_of = [&](GemmPath path) {
+    const Result<Graph> graph = stream.capture([&]() -> Status {
+      NEREID_CHECK(linear(stream, {a, b, b_scales, c}, size, path));
+      return {};
+    });
+    EXPECT_FALSE(graph.ok());
+    EXPECT_TRUE(graph.ok() || graph.error().owner == Owner::User);
+    return graph.ok() ? "" : graph.error().message;
+  };
+  EXPECT_EQ(error_of(GemmPath::Fused), "kernel 'mxfp4_gemm_fused' is not built for this config and these "
+                                       "arguments, and its stream is being captured");
+  EXPECT_EQ(error_of(GemmPath::Workspace), "mxfp4_linear: the product needs a workspace of 15360 bytes, its "
+                                           "stream has one of 0 and is being captured");
+  EXPECT_EQ(linear.held().workspace_bytes, 0U);
+  // Without a path it takes what a call outside of a capture would take: the choice of tables and estimates.
+  ASSERT_TRUE(linear.prepare(stream, {a, b, b_scales, c}, size).ok());
+  LinearReport report;
+  ASSERT_TRUE(stream
+                  .capture([&]() -> Status {
+                    NEREID_TRY(report, linear(stream, {a, b, b_scales, c}, size));
+                    return {};
+                  })
+                  .ok());
+  const GemmPlan chosen = plan_gemm(GemmPath::Auto, {}, size).value();
+  EXPECT_EQ(report.path, chosen.path);
+  EXPECT_EQ(config_text(report.gemm), config_text(chosen.gemm));
+}
+
+TEST(Mxfp4Linear, AfterALaunchThatFailedItsCountersAreNewOnes) {
+  const ProblemSize size{20, 48, 1056};
+  const host::Problem problem = host::random_problem(size.m, size.n, size.k, 3);
+  const Operands operands(problem);
+  const Partial<GemmConfig> config{.split_k = 4, .reduce = Reduce::LastArrival};
+  Mxfp4Linear linear(test_device(), options_of(Backend::Compiled));
+  const auto call = [&](const LinearOperands &on) {
+    return linear(test_device().stream(), on, size, GemmPath::Workspace, config).ok();
+  };
+  ASSERT_TRUE(call(operands.operands()));
+  {
+    // Some programs count themselves before this ends them.
+    const LaunchBudget budget(2000);
+    ASSERT_FALSE(call(operands.operands()));
+  }
+  ASSERT_TRUE(call(operands.operands()));
+  EXPECT_TRUE(host::compare(operands.c.to_host().value(), problem.exact).passed());
 }
 
 TEST(Mxfp4Linear, RefusesBadShapes) {

@@ -31,12 +31,6 @@ struct RemarkCase {
 
 const Expected split_loop{RemarkKind::SplitOverWaves, "gemm_tile.h", "each of 4 waves"};
 
-/// Accesses whose pitch is an argument of which the kernel assumes nothing.
-Expected unbounded(RemarkKind kind, const char *file, const char *argument, size_t count = 1) {
-  return {kind, file, fmt::format("a factor that may be from -2147483648 to 2147483647 with {}", argument),
-          count};
-}
-
 std::vector<RemarkCase> cases() {
   const std::string small = "block_m=16,block_n=64,block_k=256,waves=4";
   return {
@@ -82,14 +76,8 @@ std::vector<RemarkCase> cases() {
        "mxfp4_grouped_gemm",
        "block_m=32,block_n=64,block_k=256,waves=4",
        {64, 2880, 512},
-       {split_loop, unbounded(RemarkKind::NotPipelined, "mx_tiles.cpp", "k"),
-        unbounded(RemarkKind::MaskBranches, "mx_tiles.cpp", "k"),
-        unbounded(RemarkKind::MaskBranches, "epilogues.h", "n")}},
-      {"SplitkReduce",
-       "splitk_reduce",
-       "block_m=16,block_n=128,split_k=8,waves=4",
-       {16, 2112, 7168},
-       {unbounded(RemarkKind::MaskBranches, "splitk_reduce.cpp", "n", 9)}},
+       {split_loop}},
+      {"SplitkReduce", "splitk_reduce", "block_m=16,block_n=128,split_k=8,waves=4", {16, 2112, 7168}, {}},
   };
 }
 

@@ -261,7 +261,7 @@ TEST_F(LaunchFileTest, RefusesMalformedFiles) {
       {R"("checks": ["outofbounds"])", "checks[0]: there is no kind 'outofbounds'"},
       {R"("timing": 1)", "timing: is not true, false or"},
       {R"("timing": "some")", "timing: is not true, false or"},
-      {R"("timing": "only", "caches": "hot")", "caches: is not \"cold\", \"warm\" or"},
+      {R"("timing": "only", "caches": "hot")", "caches: is none of \"cold\", \"warm\", \"rotating\""},
       {R"("timing": "only", "buffers": {"b": {"size": 4}}, "outputs": {"b": "x"})",
        "outputs: are not computed where \"timing\" is \"only\""},
       {R"("caches": "warm")", "caches: says what a timed launch finds"},

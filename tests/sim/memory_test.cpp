@@ -192,5 +192,41 @@ TEST(Memory, AWholeWriteDefinesABuffer) {
   EXPECT_FALSE(view.find(address, 64)->definedness().anything_undefined());
 }
 
+TEST(Memory, HostMemoryIsABlockAtItsOwnAddress) {
+  Memory memory;
+  std::vector<uint32_t> host = {1, 2, 3, 4};
+  const auto address = reinterpret_cast<uint64_t>(host.data());
+  auto *bytes = reinterpret_cast<std::byte *>(host.data());
+  ASSERT_TRUE(memory.adopt(bytes, 16).ok());
+  EXPECT_FALSE(memory.adopt(bytes + 12, 4).ok());
+  EXPECT_FALSE(memory.adopt(bytes - 4, 8).ok());
+  EXPECT_FALSE(memory.view().find(address, 16)->definedness().anything_undefined());
+  const uint32_t seven = 7;
+  uint32_t back = 0;
+  ASSERT_TRUE(memory.write(address + 4, &seven, 4).ok());
+  EXPECT_EQ(host[1], 7u);
+  // A copy of the memory has a copy of it.
+  const auto fork = *memory.fork();
+  host[1] = 8;
+  ASSERT_TRUE(fork->read(address + 4, &back, 4).ok());
+  EXPECT_EQ(back, 7u);
+  ASSERT_TRUE(memory.free(address).ok());
+  EXPECT_FALSE(memory.read(address, &back, 4).ok());
+  EXPECT_EQ(host[0], 1u);
+}
+
+TEST(Memory, AllocationsStayInTheirRange) {
+  constexpr AddressRange range = {uint64_t{1} << 45, uint64_t{1} << 46};
+  Memory memory(uint64_t{1} << 50, range);
+  std::vector<std::byte> host(64);
+  ASSERT_TRUE(memory.adopt(host.data(), host.size()).ok());
+  // More than lie there with the widest guard.
+  for (int i = 0; i < 2000; ++i) {
+    const uint64_t address = *memory.allocate(64);
+    EXPECT_TRUE(address >= range.first && address + 64 <= range.end) << i;
+  }
+  EXPECT_FALSE(memory.adopt(reinterpret_cast<std::byte *>(range.first + 1), 1).ok()); // NOLINT
+}
+
 } // namespace
 } // namespace nereid::sim

@@ -66,6 +66,12 @@ constexpr Case cases[] = {
      ""},
     {"BothWrite", "v_mov_b32 v4, 0\nds_write_b32 v4, v0", "ds_write_b32 v4, v0", "wave 0 writes"},
     {"BothWriteTheSame", "v_mov_b32 v4, 0\nv_mov_b32 v5, 7\nds_write_b32 v4, v5", nullptr, ""},
+    {"BothWriteTheSameByteOfAHighHalf",
+     "v_mov_b32 v4, 0\nv_lshl_or_b32 v5, 7, 16, v0\nds_write_b8_d16_hi v4, v5", nullptr, ""},
+    {"BothWriteTheSameHighHalf", "v_mov_b32 v4, 0\nv_lshl_or_b32 v5, 7, 16, v0\nds_write_b16_d16_hi v4, v5",
+     nullptr, ""},
+    {"BothWriteAnotherHighHalf", "v_mov_b32 v4, 0\nv_lshlrev_b32 v5, 16, v0\nds_write_b16_d16_hi v4, v5",
+     "ds_write_b16_d16_hi v4, v5", "wave 0 writes"},
     {"BothWriteTheSameAndOneReads",
      "v_mov_b32 v4, 0\nv_mov_b32 v5, 7\nds_write_b32 v4, v5\ns_waitcnt lgkmcnt(0)\nds_read_b32 v6, v4\n"
      "s_waitcnt lgkmcnt(0)",

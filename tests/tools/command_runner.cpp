@@ -34,13 +34,13 @@ llvm::json::Object CommandResult::json() const {
   return std::move(*object);
 }
 
-CommandResult run_command(const std::vector<std::string> &arguments) {
+CommandResult run_command(const std::vector<std::string> &arguments, const std::string &cache) {
   const WorkDirectory directory;
   const std::string out = directory.path("stdout");
   const std::string err = directory.path("stderr");
   std::vector<llvm::StringRef> argv = {NEREID_COMMAND};
   argv.insert(argv.end(), arguments.begin(), arguments.end());
-  setenv("NEREID_CACHE_DIR", NEREID_TEST_CACHE, /*overwrite=*/1);
+  setenv("NEREID_CACHE_DIR", cache.empty() ? NEREID_TEST_CACHE : cache.c_str(), /*overwrite=*/1);
   const std::optional<llvm::StringRef> redirects[] = {llvm::StringRef("/dev/null"), llvm::StringRef(out),
                                                       llvm::StringRef(err)};
   CommandResult result;

@@ -18,8 +18,9 @@ struct CommandResult {
   llvm::json::Object json() const;
 };
 
-/// Runs the nereid command that was built with the tests, without the user's caches.
-CommandResult run_command(const std::vector<std::string> &arguments);
+/// Runs the nereid command that was built with the tests, without the user's caches. `cache`:
+/// NEREID_CACHE_DIR; empty: the one that all tests share.
+CommandResult run_command(const std::vector<std::string> &arguments, const std::string &cache = "");
 
 /// A directory that is removed with the object.
 class WorkDirectory {

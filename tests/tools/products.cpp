@@ -1,5 +1,6 @@
 // nereid gemm, quant and sample: files in, files out, and what they refuse.
 #include <cstring>
+#include <filesystem>
 
 #include <gtest/gtest.h>
 
@@ -262,6 +263,32 @@ TEST(QuantCommand, AFaultWhileTheKernelRanIsExitCode1) {
   unsetenv("NEREID_SIM_BUDGET");
   EXPECT_EQ(result.exit_code, 1) << result.err;
   EXPECT_NE(message_of(result).find("budget"), std::string::npos) << message_of(result);
+  EXPECT_FALSE(std::filesystem::exists(directory.path("q"))) << "an output that was not computed";
+  EXPECT_FALSE(std::filesystem::exists(directory.path("s")));
+}
+
+TEST(QuantCommand, AValueThatTheEnvironmentCannotHaveIsExitCode2) {
+  const WorkDirectory directory;
+  directory.write("in", std::vector<uint16_t>(64));
+  directory.write("b", std::vector<uint8_t>(256));
+  directory.write("scales", std::vector<uint8_t>(2048, 127));
+  const std::vector<std::string> commands[] = {
+      {"quant", "--m", "2", "--k", "32", "--in", directory.path("in"), "--out-q", directory.path("q"),
+       "--out-scales", directory.path("s"), "--device", "sim", "--json"},
+      {"gemm", "--m", "2", "--n", "16", "--k", "32", "--a", directory.path("in"), "--b", directory.path("b"),
+       "--b-scales", directory.path("scales"), "--out", directory.path("c"), "--device", "sim", "--json"}};
+  const std::pair<const char *, const char *> values[] = {{"NEREID_SIM_BUDGET", "many"},
+                                                          {"NEREID_SIM_CHECKS", "everything"},
+                                                          {"NEREID_COMPILER", "Embedded"},
+                                                          {"NEREID_CACHE_BYTES", "0"}};
+  for (const std::vector<std::string> &command : commands)
+    for (const auto &[variable, value] : values) {
+      setenv(variable, value, /*overwrite=*/1);
+      const CommandResult result = run_command(command);
+      unsetenv(variable);
+      EXPECT_EQ(result.exit_code, 2) << command.front() << " " << variable << "\n" << result.err;
+      EXPECT_NE(message_of(result).find(value), std::string::npos) << message_of(result);
+    }
 }
 
 TEST(QuantCommand, OutputsThatCannotBothBeWrittenAreLeftAlone) {
@@ -277,4 +304,43 @@ TEST(QuantCommand, OutputsThatCannotBothBeWrittenAreLeftAlone) {
   EXPECT_NE(message_of(same).find("is asked for twice as an output"), std::string::npos);
   EXPECT_EQ(run(directory.path("no/where")).exit_code, 3);
   EXPECT_EQ(directory.read("q"), std::vector<uint8_t>{7});
+}
+
+TEST(Command, VariablesThatNoRunCanHaveAreUsageErrors) {
+  const GemmFiles files(4, 16, 32);
+  const std::vector<std::string> gemm = files.arguments({"--json"});
+  const std::vector<std::string> quant = {"quant",
+                                          "--m",
+                                          "4",
+                                          "--k",
+                                          "32",
+                                          "--in",
+                                          files.directory.path("a"),
+                                          "--out-q",
+                                          files.directory.path("q"),
+                                          "--out-scales",
+                                          files.directory.path("s"),
+                                          "--device",
+                                          "sim",
+                                          "--json"};
+  const std::vector<std::string> demo = {"demo", "--only", "test", "--device", "sim", "--json"},
+                                 tune = {"tune", "--shape", "4,16,32", "--mode", "model", "--json"},
+                                 compile = {"compile", "splitk_reduce", "--json"};
+  struct Row {
+    const char *variable, *value;
+    std::vector<std::vector<std::string>> commands;
+  };
+  const Row rows[] = {{"NEREID_COMPILER", "Embedded", {gemm, quant, demo, tune, compile}},
+                      {"NEREID_CACHE_BYTES", "many", {gemm, quant, demo, tune, compile}},
+                      {"NEREID_SIM_BUDGET", "few", {gemm, quant, demo, tune}},
+                      {"NEREID_SIM_CHECKS", "some", {gemm, quant, demo, tune}}};
+  for (const auto &[variable, value, commands] : rows)
+    for (const std::vector<std::string> &command : commands) {
+      setenv(variable, value, /*overwrite=*/1);
+      const CommandResult result = run_command(command);
+      unsetenv(variable);
+      EXPECT_EQ(result.exit_code, 2) << variable << " " << command[0] << ": " << result.err;
+      EXPECT_NE(message_of(result).find(value), std::string::npos) << command[0] << message_of(result);
+    }
+  EXPECT_FALSE(std::filesystem::exists(files.directory.path("c")));
 }

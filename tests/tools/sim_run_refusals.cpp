@@ -1,5 +1,6 @@
 // nereid sim run with what cannot run: the answer's JSON, the exit code, the message.
 
+#include <filesystem>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -86,6 +87,33 @@ TEST_F(SimRunRefusals, ArgumentsThatDoNotFit) {
   expect_error(
       run(program("loops.O3"), one_wave, members + R"("kernarg_size": 8, "values": [{"buffer": "b"}])"),
       "kernarg_size: 8 bytes do not hold the argument hidden_");
+}
+
+TEST_F(SimRunRefusals, OutputsThatAreInputsOrEachOther) {
+  std::filesystem::copy_file(program("loops.O3"), directory_.path("k.hsaco"));
+  directory_.write("in", std::vector<uint8_t>(256, 1));
+  std::filesystem::create_symlink(directory_.path("in"), directory_.path("link"));
+  std::filesystem::create_hard_link(directory_.path("in"), directory_.path("hard"));
+  const auto with_outputs = [&](std::string_view outputs) {
+    return run(
+        "k.hsaco", one_wave,
+        fmt::format(R"("kernel": "prime_counts", "buffers": {{"a": {{"file": "in"}}, "b": {{"size": 256}}}},
+                              "values": [{{"buffer": "b"}}], "outputs": {{{}}})",
+                    outputs));
+  };
+  const std::pair<const char *, const char *> rows[] = {
+      {R"("b": "in")", "is an input and an output, the input of buffers.a.file"},
+      {R"("b": "link")", "is an input and an output, the input of buffers.a.file"},
+      {R"("b": "hard")", "is an input and an output, the input of buffers.a.file"},
+      {R"("b": "k.hsaco")", "is an input and an output, the input of code_object"},
+      {R"("b": "launch.json")", "is an input and an output, the input of the launch itself"},
+      {R"("a": "out", "b": "./out")", "is asked for twice as an output, also by outputs.a"}};
+  for (const auto &[outputs, message] : rows)
+    expect_error(with_outputs(outputs), message);
+  EXPECT_EQ(directory_.read("in"), std::vector<uint8_t>(256, 1));
+  EXPECT_FALSE(std::filesystem::exists(directory_.path("out")));
+  EXPECT_EQ(with_outputs(R"("b": "out")").exit_code, 0);
+  EXPECT_EQ(directory_.read("out").size(), 256U);
 }
 
 TEST_F(SimRunRefusals, AFaultIsNoError) {

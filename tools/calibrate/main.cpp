@@ -8,6 +8,7 @@
 #include <llvm/Support/FormatVariadic.h>
 #include <llvm/Support/raw_ostream.h>
 
+#include "base/output_file.h"
 #include "tools/calibrate/campaigns.h"
 #include "tools/calibrate/fit.h"
 #include "tools/calibrate/parameters.h"
@@ -15,6 +16,7 @@
 #include "tools/calibrate/study.h"
 #include "tools/calibrate/times.h"
 #include "tools/outcome.h"
+#include "tools/standard_streams.h"
 #include "tools/whole_number.h"
 
 using namespace nereid;
@@ -132,6 +134,10 @@ Result<Study> study(const Options &options) {
 Outcome run(const Options &options) {
   if (options.objects.empty() && !options.quick)
     return user_error("there are no code objects", "give --objects DIR, or --quick to count without them");
+  if (!options.profiles.empty()) {
+    const NamedFile output[] = {{"--profiles", options.profiles}}, input[] = {{"--times", options.times}};
+    NEREID_CHECK(check_outputs(output, input));
+  }
   const auto found = study(options);
   if (!found)
     return found.error();
@@ -187,6 +193,7 @@ int finish(const Outcome &outcome, bool json) {
 } // namespace
 
 int main(int argc, char **argv) {
+  tools::reserve_standard_streams();
   CLI::App app("Compares simulated times with measured ones and fits the constants of the device model.",
                "nereid-calibrate");
   Options options;

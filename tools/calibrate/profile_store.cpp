@@ -32,7 +32,6 @@ constexpr PhaseField phase_fields[] = {
     {"fabric_bytes", &PhaseProfile::fabric_bytes},
     {"hbm_bytes", &PhaseProfile::hbm_bytes},
     {"matrix_flop", &PhaseProfile::matrix_flop},
-    {"steps", &PhaseProfile::steps},
 };
 
 Value to_json(const RoundProfile &round) {

@@ -3,11 +3,12 @@
 
 #include <atomic>
 #include <chrono>
+#include <mutex>
 #include <optional>
-#include <thread>
 
 #include <fmt/format.h>
 
+#include "base/threads.h"
 #include "kernels/tiled_product.h"
 #include "sim/run/profile_launch.h"
 #include "tools/calibrate/product_launch.h"
@@ -90,12 +91,7 @@ Result<std::vector<sim::LaunchProfile>> profiles_of(std::span<const WantedLaunch
       progress.advance();
     }
   };
-  std::vector<std::thread> workers;
-  for (unsigned i = 1; i < threads; ++i)
-    workers.emplace_back(work);
-  work();
-  for (std::thread &worker : workers)
-    worker.join();
+  run_on_threads(threads, work);
   for (const auto &result : found)
     if (result && !*result)
       return result->error();

@@ -1,5 +1,5 @@
 // What a worker process sends: a list of strings, each after its length.
-#include "jit/tune/worker_message.h"
+#include "jit/worker_message.h"
 
 #include <charconv>
 #include <cstring>
@@ -53,15 +53,14 @@ Error read_error(const std::vector<std::string_view> &parts) {
 
 } // namespace
 
-std::string worker_message(const Result<CompiledKernels> &outcome) {
+std::string worker_message(const Result<BinariesByKey> &outcome) {
   std::string bytes;
   if (outcome) {
     append(bytes, kernels_word);
-    for (const auto &kernel : *outcome)
-      if (kernel && kernel->has_code()) {
-        append(bytes, kernel->key());
-        append(bytes, kernel_file(kernel->key(), {kernel->name(), kernel->config(), ""}, *kernel->binary()));
-      }
+    for (const auto &[key, binary] : *outcome) {
+      append(bytes, key);
+      append(bytes, kernel_file(key, CachedKernelInfo(), binary));
+    }
   } else {
     const Error &error = outcome.error();
     append(bytes, error_word);
@@ -82,10 +81,10 @@ std::optional<Result<BinariesByKey>> read_worker_message(std::string_view bytes)
     return parts->size() == 7 ? std::optional(Result<BinariesByKey>(read_error(*parts))) : std::nullopt;
   BinariesByKey binaries;
   for (size_t i = 1; i + 2 < parts->size(); i += 2) {
-    std::optional<Binary> binary = read_kernel_file((*parts)[i + 1], (*parts)[i]);
-    if (!binary)
+    Result<KernelFile> file = read_kernel_file((*parts)[i + 1], (*parts)[i]);
+    if (!file)
       return std::nullopt;
-    binaries.emplace((*parts)[i], std::move(*binary));
+    binaries.emplace((*parts)[i], std::move(file->binary));
   }
   return binaries;
 }

@@ -6,12 +6,11 @@
 
 #include "base/result.h"
 #include "jit/cache/precompiled.h"
-#include "jit/tune/compile_function.h"
 
 namespace nereid::jit {
 
-/// What a job gave, as the bytes that its process sends.
-std::string worker_message(const Result<CompiledKernels> &outcome);
+/// What a compile gave, as the bytes that its process sends.
+std::string worker_message(const Result<BinariesByKey> &outcome);
 /// The inverse; nothing when the message is not complete.
 std::optional<Result<BinariesByKey>> read_worker_message(std::string_view bytes);
 

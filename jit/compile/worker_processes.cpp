@@ -1,9 +1,9 @@
 // Processes that compile: forked, read through pipes, killed when their time is over.
 //
-// A candidate's compile is a function of the user's, which only a copy of this process can call: hence fork
-// and not a program of its own. What the copy does is call that function and write to the pipe, then end
-// without a word to anything that it shares with its parent (no exit handlers, no buffers of stdio).
-#include "jit/tune/compile_workers.h"
+// A compile is a function of the user's, which only a copy of this process can call: hence fork and not a
+// program of its own. What the copy does is call that function and write to the pipe, then end without a word
+// to anything that it shares with its parent (no exit handlers, no buffers of stdio).
+#include "jit/compile/worker_processes.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -13,6 +13,7 @@
 #include <cstring>
 #include <fcntl.h>
 #include <list>
+#include <mutex>
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -21,9 +22,6 @@
 #include <unistd.h>
 
 #include <fmt/format.h>
-
-#include "jit/tune/guarded_call.h"
-#include "jit/tune/worker_message.h"
 
 namespace nereid::jit {
 namespace {
@@ -68,10 +66,9 @@ void settle_in(pid_t parent) {
   sigprocmask(SIG_SETMASK, &nothing, nullptr);
 }
 
-[[noreturn]] void run_worker(const CompileFunction &job, int pipe, pid_t parent) {
+[[noreturn]] void run_worker(const WorkerJob &job, int pipe, pid_t parent) {
   settle_in(parent);
-  const Device device = Device::simulator();
-  write_all(pipe, worker_message(guarded_call("the candidate's compile", job, device)));
+  write_all(pipe, job());
   _exit(0);
 }
 
@@ -80,7 +77,10 @@ Error cannot_start(const char *what) {
                            "Raise the limits on processes and open files (ulimit -u, ulimit -n)");
 }
 
-Result<Worker> start(size_t number, const CompileFunction &job, Clock::duration time) {
+Result<Worker> start(size_t number, const WorkerJob &job, Clock::duration time) {
+  // A worker that had another one's end of a pipe would keep that pipe open.
+  static std::mutex mutex;
+  std::unique_lock lock(mutex);
   int ends[2];
   if (pipe2(ends, O_CLOEXEC))
     return cannot_start("pipe");
@@ -93,6 +93,7 @@ Result<Worker> start(size_t number, const CompileFunction &job, Clock::duration 
     return error;
   }
   if (process == 0) {
+    lock.unlock();
     close(ends[0]);
     run_worker(job, ends[1], parent);
   }
@@ -126,26 +127,6 @@ int end(const Worker &worker) {
   return status;
 }
 
-Error died(int status) {
-  const std::string how = WIFSIGNALED(status)
-                              ? fmt::format("signal {} ({})", WTERMSIG(status), strsignal(WTERMSIG(status)))
-                              : fmt::format("exit code {}", WEXITSTATUS(status));
-  return user_error("its process ended with " + how, "Compile the config alone to find out where");
-}
-
-Result<BinariesByKey> outcome_of(const Worker &worker) {
-  const int status = end(worker);
-  if (auto outcome = read_worker_message(worker.received))
-    return std::move(*outcome);
-  return died(status);
-}
-
-Result<BinariesByKey> give_up(const Worker &worker, double seconds) {
-  end(worker);
-  return user_error(fmt::format("it takes longer than {} s", seconds),
-                    "Leave the config out, or raise the time that a compile may take");
-}
-
 /// Waits until a pipe has something or the first worker's time is over.
 void wait(const std::list<Worker> &running) {
   std::vector<pollfd> pipes;
@@ -160,16 +141,15 @@ void wait(const std::list<Worker> &running) {
 
 } // namespace
 
-std::vector<Result<BinariesByKey>> compile_in_workers(std::span<const CompileFunction> jobs,
-                                                      const WorkerOptions &options,
-                                                      const std::function<void()> &finished) {
+std::vector<WorkerOutcome> run_in_processes(std::span<const WorkerJob> jobs, const WorkerOptions &options,
+                                            const std::function<void()> &finished) {
   const size_t workers =
       options.workers ? options.workers : std::max(1u, std::thread::hardware_concurrency());
   const auto time = std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(
       std::isfinite(options.seconds) ? std::clamp(options.seconds, 0.0, max_seconds) : max_seconds));
-  std::vector<Result<BinariesByKey>> outcomes(jobs.size(), BinariesByKey());
+  std::vector<WorkerOutcome> outcomes(jobs.size());
   std::list<Worker> running;
-  const auto finish = [&](size_t job, Result<BinariesByKey> outcome) {
+  const auto finish = [&](size_t job, WorkerOutcome outcome) {
     outcomes[job] = std::move(outcome);
     if (finished)
       finished();
@@ -179,7 +159,7 @@ std::vector<Result<BinariesByKey>> compile_in_workers(std::span<const CompileFun
       if (Result<Worker> worker = start(next, jobs[next], time))
         running.push_back(std::move(*worker));
       else
-        finish(next, worker.error());
+        finish(next, {.not_started = worker.error()});
       ++next;
     }
     if (!running.empty())
@@ -188,7 +168,8 @@ std::vector<Result<BinariesByKey>> compile_in_workers(std::span<const CompileFun
       const bool closed = read_some(*worker);
       const bool late = !closed && Clock::now() >= worker->deadline;
       if (closed || late) {
-        finish(worker->job, closed ? outcome_of(*worker) : give_up(*worker, options.seconds));
+        const int status = end(*worker);
+        finish(worker->job, {std::nullopt, late, status, std::move(worker->received)});
         worker = running.erase(worker);
       } else {
         ++worker;
@@ -196,6 +177,11 @@ std::vector<Result<BinariesByKey>> compile_in_workers(std::span<const CompileFun
     }
   }
   return outcomes;
+}
+
+std::string text_of_status(int status) {
+  return WIFSIGNALED(status) ? fmt::format("signal {} ({})", WTERMSIG(status), strsignal(WTERMSIG(status)))
+                             : fmt::format("exit code {}", WEXITSTATUS(status));
 }
 
 } // namespace nereid::jit

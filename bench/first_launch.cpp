@@ -1,0 +1,57 @@
+// A process that launches one kernel: what a user waits for before anything happens. Prints which cache had
+// the kernel, and whether LLVM's back end and options were touched.
+#include <cstdio>
+
+#include <llvm/MC/TargetRegistry.h>
+#include <llvm/Support/CommandLine.h>
+
+#include "dsl/dsl.h"
+#include "jit/kernel.h"
+
+using namespace nereid;
+
+namespace {
+
+struct AddConfig {
+  int block = 1024;
+  int waves = 4;
+  NEREID_CONFIG(AddConfig, block, waves)
+};
+
+void add(const AddConfig &c, Ptr<const f32> x, Ptr<const f32> y, Ptr<f32> z, Int n) {
+  const Tile<i32> i = program_id(0) * c.block + arange(0, c.block);
+  const Tile<i1> in_range = i < n;
+  store(z + i, load(x + i, in_range) + load(y + i, in_range), in_range);
+}
+
+Result<CacheLevel> launch() {
+  constexpr int n = 1000;
+  const Device device = Device::simulator({.threads = 1});
+  NEREID_TRY(const Buffer<float> x, device.upload(std::vector<float>(n, 1.5F)));
+  NEREID_TRY(const Buffer<float> z, device.allocate<float>(n));
+  NEREID_TRY(const LaunchInfo info, Kernel("add", add)(device.stream(), Grid{1}, AddConfig{}, x, x, z, n));
+  NEREID_TRY(const std::vector<float> result, z.to_host());
+  if (result[n - 1] != 3.0F)
+    return device_error("the sum is wrong");
+  return info.cache;
+}
+
+bool is_llvm_touched() {
+  const auto targets = llvm::TargetRegistry::targets();
+  const auto &options = llvm::cl::getRegisteredOptions();
+  const auto lsr = options.find("disable-lsr");
+  const bool is_set = lsr != options.end() && static_cast<llvm::cl::opt<bool> *>(lsr->second)->getValue();
+  return targets.begin() != targets.end() || is_set;
+}
+
+} // namespace
+
+int main() {
+  const Result<CacheLevel> cache = launch();
+  if (!cache) {
+    std::fprintf(stderr, "%s\n", cache.error().text().c_str());
+    return 1;
+  }
+  std::printf("%s, LLVM %s\n", std::string(name_of(*cache)).c_str(),
+              is_llvm_touched() ? "touched" : "untouched");
+}

@@ -1,0 +1,126 @@
+// Writes the files of exported kernels, and their manifests.
+#include "jit/aot/export.h"
+
+#include <set>
+
+#include <fmt/format.h>
+
+#include "jit/aot/launcher_text.h"
+#include "jit/compile/compiler.h"
+#include "jit/compile/resources_json.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace nereid::aot {
+namespace {
+
+using llvm::json::Array;
+using llvm::json::Object;
+
+constexpr int manifest_format = 1;
+
+Object argument_json(const Parameter &parameter, const std::map<std::string, std::string> &layouts) {
+  Object argument{
+      {"name", parameter.name},        {"c_type", llvm::StringRef(parameter.c_type()).trim().str()},
+      {"type", parameter.type.text()}, {"kind", parameter.pointer() ? "memory" : "value"},
+      {"offset", parameter.offset},    {"size", parameter.size}};
+  if (parameter.pointer())
+    argument["read_only"] = parameter.read_only;
+  if (const auto layout = layouts.find(parameter.name); layout != layouts.end())
+    argument["layout"] = layout->second;
+  return argument;
+}
+
+Object condition_json(const Condition &condition) {
+  constexpr const char *keys[] = {"multiple_of", "equals", "at_least", "at_most"};
+  return Object{{"argument", condition.argument}, {keys[static_cast<int>(condition.kind)], condition.value}};
+}
+
+Object programs_json(const Programs &programs) {
+  switch (programs.kind) {
+  case Programs::Kind::Given:
+    return Object{{"given", programs.argument}};
+  case Programs::Kind::Constant:
+    return Object{{"constant", programs.value}};
+  case Programs::Kind::Blocks:
+    break;
+  }
+  return Object{{"argument", programs.argument}, {"block", programs.value}};
+}
+
+/// A file that is whole or not there.
+Status write_file(const std::string &path, std::string_view content) {
+  llvm::Error failed = llvm::writeToOutput(path, [&](llvm::raw_ostream &stream) {
+    stream << content;
+    return llvm::Error::success();
+  });
+  if (failed)
+    return environment_error(fmt::format("cannot write {}: {}", path, llvm::toString(std::move(failed))));
+  return {};
+}
+
+Status write_kernel(const std::string &directory, const Signature &signature,
+                    std::vector<std::string> &written) {
+  const SharedBytes object = signature.kernel.kernel->code_object();
+  const std::pair<const char *, std::string> files[] = {{".hsaco", std::string(object.begin(), object.end())},
+                                                        {".h", header_text(signature)},
+                                                        {".c", source_text(signature)},
+                                                        {".json", manifest_text(signature)}};
+  for (const auto &[extension, content] : files) {
+    written.push_back(fmt::format("{}/{}{}", directory, signature.name, extension));
+    NEREID_CHECK(write_file(written.back(), content));
+  }
+  return {};
+}
+
+} // namespace
+
+std::string manifest_text(const Signature &signature) {
+  const CompiledKernel &kernel = *signature.kernel.kernel;
+  Array arguments, conditions, programs;
+  for (const Parameter &parameter : signature.parameters)
+    arguments.push_back(argument_json(parameter, signature.kernel.layouts));
+  for (const Condition &condition : signature.conditions)
+    conditions.push_back(condition_json(condition));
+  for (const Programs &dimension : signature.programs)
+    programs.push_back(programs_json(dimension));
+  Object manifest{{"format", manifest_format},
+                  {"name", signature.name},
+                  {"kernel", kernel.name()},
+                  {"config", kernel.config()},
+                  {"target", jit::target_isa},
+                  {"key", kernel.key()},
+                  {"compiler", kernel.compiler()},
+                  {"code_object", signature.name + ".hsaco"},
+                  {"block", Array{int64_t{kernel.block()}, 1, 1}},
+                  {"programs", std::move(programs)},
+                  {"arguments", std::move(arguments)},
+                  {"preconditions", std::move(conditions)},
+                  {"resources", jit::resources_json(kernel.resources())}};
+  return llvm::formatv("{0:2}\n", llvm::json::Value(std::move(manifest))).str();
+}
+
+Result<std::vector<std::string>> write(const std::string &directory, std::span<const Export> kernels) {
+  // All is checked before anything is written.
+  std::vector<Signature> signatures;
+  std::set<std::string> names = {"nereid_aot", "nereid_aot_hip"};
+  for (const Export &kernel : kernels) {
+    NEREID_TRY(Signature signature, signature_of(kernel));
+    if (!names.insert(signature.name).second)
+      return user_error(fmt::format("two exports are called '{}'", signature.name),
+                        "Give each a name of its own");
+    signatures.push_back(std::move(signature));
+  }
+  if (const std::error_code failure = llvm::sys::fs::create_directories(directory))
+    return environment_error(fmt::format("cannot create {}: {}", directory, failure.message()));
+  std::vector<std::string> written = {directory + "/nereid_aot.h", directory + "/nereid_aot_hip.h"};
+  NEREID_CHECK(write_file(written[0], common_header));
+  NEREID_CHECK(write_file(written[1], hip_header));
+  for (const Signature &signature : signatures)
+    NEREID_CHECK(write_kernel(directory, signature, written));
+  return written;
+}
+
+} // namespace nereid::aot

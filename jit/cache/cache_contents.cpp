@@ -1,0 +1,115 @@
+// What stands in a cache directory, and its removal.
+#include "jit/cache/cache_contents.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "jit/cache/entry_file.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+
+namespace nereid::jit {
+namespace {
+
+struct Listed {
+  std::string path;
+  bool is_kernel; ///< else what a writer left
+  bool is_directory;
+  uint64_t bytes; ///< of a regular file
+};
+
+Result<std::vector<Listed>> list(const DiskCache &cache) {
+  namespace fs = llvm::sys::fs;
+  std::vector<Listed> files;
+  std::error_code failed;
+  for (fs::directory_iterator at(cache.directory(), failed, /*follow_symlinks=*/false), end;
+       !failed && at != end; at.increment(failed)) {
+    const llvm::StringRef name = llvm::sys::path::filename(at->path());
+    const bool is_kernel = name.ends_with(kernel_suffix);
+    if (!is_kernel && !name.starts_with(unfinished_prefix))
+      continue;
+    const llvm::ErrorOr<fs::basic_file_status> status = at->status();
+    if (!status) // removed meanwhile
+      continue;
+    const bool is_file = status->type() == fs::file_type::regular_file;
+    files.push_back({at->path(), is_kernel, status->type() == fs::file_type::directory_file,
+                     is_file ? status->getSize() : 0});
+  }
+  if (failed && failed != std::errc::no_such_file_or_directory)
+    return environment_error(fmt::format("cannot read {}: {}", cache.directory(), failed.message()));
+  std::sort(files.begin(), files.end(), [](const Listed &a, const Listed &b) { return a.path < b.path; });
+  return files;
+}
+
+CacheEntry read_entry(const Listed &file) {
+  CacheEntry entry;
+  entry.key = llvm::sys::path::filename(file.path).drop_back(llvm::StringRef(kernel_suffix).size()).str();
+  entry.bytes = file.bytes;
+  const EntryFile content = read_entry_file(file.path);
+  entry.problem = content.state == EntryState::Missing ? "it was removed" : content.problem;
+  if (content.state != EntryState::Read)
+    return entry;
+  const Result<KernelFile> kernel = read_kernel_file(content.bytes->getBuffer(), entry.key);
+  if (!kernel) {
+    entry.problem = kernel.error().message;
+    return entry;
+  }
+  entry.kernel = kernel->info.kernel;
+  entry.config = kernel->info.config;
+  entry.compiler = kernel->binary.compiler;
+  return entry;
+}
+
+Status remove(const Listed &file, Removed &removed) {
+  if (file.is_directory)
+    return environment_error(fmt::format("{} is a directory", file.path), "Remove it by hand");
+  if (const std::error_code failed = llvm::sys::fs::remove(file.path, /*IgnoreNonExisting=*/true))
+    return environment_error(fmt::format("cannot remove {}: {}", file.path, failed.message()));
+  ++removed.files;
+  removed.bytes += file.bytes;
+  return {};
+}
+
+} // namespace
+
+uint64_t CacheContents::damaged() const {
+  return static_cast<uint64_t>(std::count_if(kernels.begin(), kernels.end(),
+                                             [](const CacheEntry &entry) { return !entry.problem.empty(); }));
+}
+
+Result<CacheContents> read_contents(const DiskCache &cache) {
+  NEREID_CHECK(cache.check_trust());
+  NEREID_TRY(const std::vector<Listed> files, list(cache));
+  CacheContents contents;
+  for (const Listed &file : files) {
+    if (!file.is_kernel) {
+      ++contents.unfinished;
+      continue;
+    }
+    contents.kernels.push_back(read_entry(file));
+    contents.bytes += file.bytes;
+  }
+  return contents;
+}
+
+Result<Removed> remove_kernels(const DiskCache &cache) {
+  NEREID_TRY(const std::vector<Listed> files, list(cache));
+  Removed removed;
+  for (const Listed &file : files)
+    NEREID_CHECK(remove(file, removed));
+  return removed;
+}
+
+Result<Removed> remove_damaged(const DiskCache &cache, const CacheContents &contents) {
+  NEREID_TRY(const std::vector<Listed> files, list(cache));
+  Removed removed;
+  for (const CacheEntry &entry : contents.kernels)
+    for (const Listed &file : files)
+      if (!entry.problem.empty() && file.path == cache.path(entry.key))
+        NEREID_CHECK(remove(file, removed));
+  return removed;
+}
+
+} // namespace nereid::jit

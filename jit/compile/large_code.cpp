@@ -1,0 +1,49 @@
+// Kernels whose tiles are far larger than the registers: refused, or compiled in a cheaper way.
+#include "jit/compile/large_code.h"
+
+#include <fmt/format.h>
+
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/IntrinsicsAMDGPU.h"
+
+namespace nereid::jit {
+namespace {
+
+/// Instructions of a block from which on it is cut, and of a piece. LLVM 22.1 schedules 57,000 of one block
+/// in 8 s, in pieces of 1,000 in 0.4 s.
+constexpr unsigned long_block = 8000, piece = 1000;
+
+/// Beyond the lane's registers: so much in scratch is refused after compiling, too.
+constexpr unsigned max_spilled_registers = 4096 / 4;
+
+} // namespace
+
+void cut_long_blocks(llvm::Function &kernel) {
+  for (llvm::BasicBlock &block : kernel) {
+    if (block.size() < long_block)
+      continue;
+    unsigned count = 0;
+    for (auto at = block.getFirstInsertionPt(); at != block.end(); ++at)
+      if (++count % piece == 0) {
+        llvm::IRBuilder<> builder(&block, at);
+        builder.CreateIntrinsic(llvm::Intrinsic::amdgcn_sched_barrier, {builder.getInt32(0)});
+      }
+  }
+}
+
+Result<LargeCode> judge(const llvm::Function &kernel, const RegisterDemand &demand, unsigned waves) {
+  const unsigned available = registers_of_lane(waves);
+  if (demand.registers > available + max_spilled_registers)
+    return user_error(
+        fmt::format("kernel '{}' needs about {} vector registers a lane at a time, which has {} "
+                    "with {} waves",
+                    kernel.getName().str(), demand.registers, available, waves),
+        "Use smaller tiles or more waves, or store tiles before the next are loaded", {"", demand.line});
+  return LargeCode{demand, demand.registers > available};
+}
+
+std::string large_code_identity() {
+  return fmt::format("{} {} {} {}", large_code, long_block, piece, max_spilled_registers);
+}
+
+} // namespace nereid::jit

@@ -1,0 +1,204 @@
+// What may stand in a cache directory in place of a kernel, and who may have put it there.
+#include <fcntl.h>
+#include <filesystem>
+#include <fstream>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <gtest/gtest.h>
+
+#include "jit/cache/disk_cache.h"
+#include "jit/cache/entry_file.h"
+#include "jit/cache/trust.h"
+#include "tests/jit/sample_binary.h"
+#include "tests/jit/temporary_directory.h"
+#include "llvm/Support/MemoryBuffer.h"
+
+namespace nereid::jit {
+namespace {
+
+using test::sample_binary;
+using test::TemporaryDirectory;
+
+const std::string key(64, 'a');
+const CachedKernelInfo info{"add", "block=1024", "div16,-"};
+
+std::string content_of(const std::string &path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+void write(const std::string &path, const std::string &bytes) {
+  std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;
+}
+
+TEST(HostileCache, AnyByteThatIsFlippedIsSeen) {
+  const std::string good = kernel_file(key, info, sample_binary());
+  ASSERT_TRUE(read_kernel_file(good, key));
+  for (size_t at = 0; at < good.size(); ++at)
+    for (const int bit : {0, 7}) {
+      std::string damaged = good;
+      damaged[at] = static_cast<char>(damaged[at] ^ (1 << bit));
+      EXPECT_FALSE(read_kernel_file(damaged, key)) << "byte " << at;
+    }
+}
+
+TEST(HostileCache, AnyTruncationIsSeen) {
+  const std::string good = kernel_file(key, info, sample_binary());
+  for (size_t length = 0; length < good.size(); ++length)
+    EXPECT_FALSE(read_kernel_file(std::string_view(good).substr(0, length), key)) << length;
+  EXPECT_FALSE(read_kernel_file(good + '\0', key));
+}
+
+TEST(HostileCache, ADamagedFileIsReplaced) {
+  TemporaryDirectory directory;
+  const DiskCache cache(directory.path());
+  ASSERT_TRUE(cache.store(key, info, sample_binary()));
+  const std::string good = content_of(cache.path(key));
+  write(cache.path(key), good.substr(0, good.size() / 2));
+  EXPECT_FALSE(cache.find(key));
+  ASSERT_TRUE(cache.store(key, info, sample_binary()));
+  EXPECT_TRUE(cache.find(key));
+}
+
+/// Something that is no regular file, under a kernel's name.
+struct Intruder {
+  const char *what;
+  void (*make)(const std::string &path);
+  const char *problem;
+  bool can_be_replaced = true;
+};
+
+const Intruder intruders[] = {
+    {"FIFO", [](const std::string &path) { ASSERT_EQ(mkfifo(path.c_str(), 0600), 0); }, "it is a FIFO"},
+    {"directory", [](const std::string &path) { std::filesystem::create_directory(path); },
+     "it is a directory", false},
+    {"link to /dev/zero", [](const std::string &path) { std::filesystem::create_symlink("/dev/zero", path); },
+     "it is a symbolic link"},
+    {"link to a FIFO",
+     [](const std::string &path) {
+       ASSERT_EQ(mkfifo((path + "-fifo").c_str(), 0600), 0);
+       std::filesystem::create_symlink(path + "-fifo", path);
+     },
+     "it is a symbolic link"},
+    {"link to nothing", [](const std::string &path) { std::filesystem::create_symlink("/nowhere", path); },
+     "it is a symbolic link"},
+    {"socket",
+     [](const std::string &path) {
+       const int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+       sockaddr_un address{};
+       address.sun_family = AF_UNIX;
+       // A socket's path is shorter than a kernel's may be: it gets its name later.
+       const std::string made = std::filesystem::path(path).parent_path() / "s";
+       made.copy(address.sun_path, sizeof(address.sun_path) - 1);
+       ASSERT_EQ(bind(fd, reinterpret_cast<const sockaddr *>(&address), sizeof(address)), 0);
+       close(fd);
+       ASSERT_EQ(rename(made.c_str(), path.c_str()), 0);
+     },
+     "it is a socket"},
+    {"file of 1 TiB",
+     [](const std::string &path) {
+       const int fd = open(path.c_str(), O_CREAT | O_WRONLY, 0600);
+       ASSERT_EQ(ftruncate(fd, off_t{1} << 40), 0);
+       close(fd);
+     },
+     "it has 1099511627776 bytes"}};
+
+TEST(HostileCache, WhatIsNoRegularFileIsNotOpened) {
+  for (const Intruder &intruder : intruders) {
+    SCOPED_TRACE(intruder.what);
+    TemporaryDirectory directory;
+    const DiskCache cache(directory.path());
+    intruder.make(cache.path(key));
+    const EntryFile entry = read_entry_file(cache.path(key));
+    EXPECT_EQ(entry.state, EntryState::Unusable);
+    EXPECT_EQ(entry.problem, intruder.problem);
+    EXPECT_FALSE(cache.find(key));
+    EXPECT_EQ(cache.store(key, info, sample_binary()).ok(), intruder.can_be_replaced);
+    EXPECT_EQ(cache.find(key).has_value(), intruder.can_be_replaced);
+  }
+}
+
+TEST(HostileCache, TrustsTheUserAndRootWhereOthersDoNotWrite) {
+  struct Row {
+    uid_t owner;
+    mode_t mode;
+    const char *distrust;
+  };
+  constexpr uid_t user = 1000;
+  for (const Row &row :
+       {Row{1000, 0600, ""}, Row{1000, 0775, ""}, Row{0, 0755, ""},
+        Row{1001, 0600, "it belongs to user 1001"}, Row{1000, 0602, "everybody may write to it"},
+        Row{0, 01777, "everybody may write to it"}}) {
+    struct stat status{};
+    status.st_uid = row.owner;
+    status.st_mode = row.mode;
+    EXPECT_EQ(distrust(status, user).value_or(""), row.distrust) << row.owner << " " << row.mode;
+  }
+}
+
+TEST(HostileCache, AnEntryThatEverybodyMayWriteIsNotUsed) {
+  TemporaryDirectory directory;
+  const DiskCache cache(directory.path());
+  ASSERT_TRUE(cache.store(key, info, sample_binary()));
+  ASSERT_EQ(chmod(cache.path(key).c_str(), 0666), 0);
+  EXPECT_FALSE(cache.find(key));
+  ASSERT_TRUE(cache.store(key, info, sample_binary()));
+  EXPECT_TRUE(cache.find(key)) << "the new file is private";
+}
+
+TEST(HostileCache, ADirectoryThatEverybodyMayWriteIsNotUsed) {
+  TemporaryDirectory directory;
+  const DiskCache cache(directory.path());
+  ASSERT_TRUE(cache.store(key, info, sample_binary()));
+  ASSERT_EQ(chmod(directory.path().c_str(), 0777), 0);
+  EXPECT_FALSE(cache.find(key));
+  const Status stored = cache.store(test::key_of(1), info, sample_binary());
+  ASSERT_FALSE(stored);
+  EXPECT_EQ(stored.error().owner, Owner::Environment);
+  EXPECT_NE(stored.error().message.find("everybody may write to it"), std::string::npos);
+  EXPECT_NE(stored.error().remedy.find("chmod o-w"), std::string::npos);
+  EXPECT_EQ(directory.files(), 1u);
+}
+
+TEST(HostileCache, AnotherUsersFilesAreNotUsed) {
+  if (geteuid() != 0)
+    GTEST_SKIP() << "only root gives files to others";
+  TemporaryDirectory directory;
+  const DiskCache cache(directory.path());
+  ASSERT_TRUE(cache.store(key, info, sample_binary()));
+  ASSERT_EQ(chown(cache.path(key).c_str(), 12345, 12345), 0);
+  EXPECT_FALSE(cache.find(key));
+  ASSERT_TRUE(cache.store(key, info, sample_binary()));
+  EXPECT_TRUE(cache.find(key));
+  ASSERT_EQ(chown(directory.path().c_str(), 12345, 12345), 0);
+  EXPECT_FALSE(cache.find(key));
+  EXPECT_FALSE(cache.store(key, info, sample_binary()));
+}
+
+void use_an_open_directory() {
+  TemporaryDirectory directory;
+  const DiskCache cache(directory.path());
+  chmod(directory.path().c_str(), 0777);
+  for (int i = 0; i < 3; ++i) {
+    (void)cache.find(key);
+    cache.try_store(key, info, sample_binary());
+  }
+}
+
+TEST(HostileCache, DistrustIsSaidOnce) {
+  EXPECT_EXIT(
+      {
+        use_an_open_directory();
+        std::exit(0);
+      },
+      testing::ExitedWithCode(0),
+      "^nereid: warning: environment error: the directory of kernels [^\n]* is not used: everybody may write "
+      "to "
+      "it[^\n]*\n$");
+}
+
+} // namespace
+} // namespace nereid::jit

@@ -1,0 +1,153 @@
+// nereid cache: what is in the cache of compiled kernels, and taking it to another machine.
+#include <fmt/format.h>
+
+#include "base/output_file.h"
+#include "jit/cache/bundle.h"
+#include "jit/cache/cache_contents.h"
+#include "tools/command.h"
+#include "tools/files.h"
+
+namespace nereid::tools {
+namespace {
+
+constexpr const char *footer =
+    R"(The directory is that of NEREID_CACHE_DIR, else $XDG_CACHE_HOME/nereid, else ~/.cache/nereid.
+
+Examples:
+  nereid cache stat
+  nereid cache verify --remove
+  nereid cache export kernels.bundle
+  NEREID_CACHE_DIR=/opt/kernels nereid cache import kernels.bundle)";
+
+/// The cache of the environment. Error (User): it is off.
+Result<jit::DiskCache> enabled_cache() {
+  NEREID_TRY(jit::DiskCache cache, jit::DiskCache::from_environment());
+  if (!cache.enabled())
+    return user_error("the cache is off", "NEREID_CACHE_DIR names its directory");
+  return cache;
+}
+
+llvm::json::Object directory_json(const jit::DiskCache &cache) {
+  return llvm::json::Object{{"directory", json_string(cache.directory())}};
+}
+
+Outcome stat() {
+  NEREID_TRY(const jit::DiskCache cache, jit::DiskCache::from_environment());
+  Outcome outcome;
+  outcome.json = directory_json(cache);
+  outcome.json["enabled"] = cache.enabled();
+  outcome.json["bound"] = cache.bytes();
+  if (!cache.enabled()) {
+    outcome.text = "the cache is off\n";
+    return outcome;
+  }
+  NEREID_TRY(const jit::CacheContents contents, jit::read_contents(cache));
+  outcome.json["kernels"] = contents.kernels.size();
+  outcome.json["bytes"] = contents.bytes;
+  outcome.json["damaged"] = contents.damaged();
+  outcome.json["unfinished"] = contents.unfinished;
+  outcome.text = fmt::format("{}\n  {} kernels in {} bytes of {}\n  {} damaged, {} unfinished\n",
+                             cache.directory(), contents.kernels.size(), contents.bytes, cache.bytes(),
+                             contents.damaged(), contents.unfinished);
+  return outcome;
+}
+
+Outcome verify(bool remove) {
+  NEREID_TRY(const jit::DiskCache cache, enabled_cache());
+  NEREID_TRY(const jit::CacheContents contents, jit::read_contents(cache));
+  Outcome outcome;
+  llvm::json::Array damaged;
+  for (const jit::CacheEntry &entry : contents.kernels) {
+    if (entry.problem.empty())
+      continue;
+    damaged.push_back(llvm::json::Object{{"file", json_string(cache.path(entry.key))},
+                                         {"problem", json_string(entry.problem)}});
+    outcome.text += fmt::format("{}: {}\n", cache.path(entry.key), entry.problem);
+  }
+  outcome.text += fmt::format("{} kernels, {} damaged\n", contents.kernels.size(), contents.damaged());
+  outcome.json = directory_json(cache);
+  outcome.json["kernels"] = contents.kernels.size();
+  outcome.json["damaged"] = std::move(damaged);
+  if (remove) {
+    NEREID_TRY(const jit::Removed removed, jit::remove_damaged(cache, contents));
+    outcome.json["removed"] = removed.files;
+    outcome.text += fmt::format("{} removed\n", removed.files);
+  } else if (contents.damaged() != 0) {
+    outcome.code = ExitCode::Wrong;
+  }
+  return outcome;
+}
+
+Outcome clear() {
+  NEREID_TRY(const jit::DiskCache cache, enabled_cache());
+  NEREID_TRY(const jit::Removed removed, jit::remove_kernels(cache));
+  Outcome outcome;
+  outcome.json = directory_json(cache);
+  outcome.json["removed"] = removed.files;
+  outcome.json["bytes"] = removed.bytes;
+  outcome.text =
+      fmt::format("{}: {} files with {} bytes removed\n", cache.directory(), removed.files, removed.bytes);
+  return outcome;
+}
+
+Outcome export_bundle(const std::string &path) {
+  NEREID_TRY(const jit::DiskCache cache, enabled_cache());
+  NEREID_TRY(const jit::KernelFiles kernels, jit::kernel_files(cache));
+  if (kernels.empty())
+    return user_error(fmt::format("there is no kernel in {}", cache.directory()),
+                      "Run what you want to take along; NEREID_CACHE_DIR names the directory");
+  const std::string bytes = jit::bundle(kernels);
+  NEREID_CHECK(write_file(path, bytes));
+  Outcome outcome;
+  outcome.json = directory_json(cache);
+  outcome.json["file"] = json_string(path);
+  outcome.json["kernels"] = kernels.size();
+  outcome.json["bytes"] = bytes.size();
+  outcome.text = fmt::format("{}: {} kernels in {} bytes\n", path, kernels.size(), bytes.size());
+  return outcome;
+}
+
+Outcome import_bundle(const std::string &path) {
+  NEREID_TRY(const jit::DiskCache cache, enabled_cache());
+  NEREID_TRY(const std::vector<uint8_t> bytes, read_file(path, "a bundle"));
+  Result<jit::KernelFiles> kernels =
+      jit::read_bundle({reinterpret_cast<const char *>(bytes.data()), bytes.size()});
+  if (!kernels)
+    return user_error(fmt::format("{}: {}", path, kernels.error().message), kernels.error().remedy);
+  NEREID_CHECK(cache.check_trust());
+  NEREID_TRY(const jit::Imported imported, jit::import_kernels(cache, *kernels));
+  Outcome outcome;
+  outcome.json = directory_json(cache);
+  outcome.json["file"] = json_string(path);
+  outcome.json["stored"] = imported.stored;
+  outcome.json["present"] = imported.present;
+  outcome.text = fmt::format("{}: {} kernels stored, {} were there\n", cache.directory(), imported.stored,
+                             imported.present);
+  return outcome;
+}
+
+} // namespace
+
+void add_cache(CLI::App &app, Invocation &invocation) {
+  CLI::App *group =
+      app.add_subcommand("cache", "Look at the cache of compiled kernels, check, empty or move it");
+  group->require_subcommand(1);
+  group->footer(footer);
+  add_command(*group, invocation, "stat", "Count the kernels in the cache and their bytes", stat);
+  auto remove = std::make_shared<bool>(false);
+  add_command(*group, invocation, "verify", "Read every kernel; a damaged one is exit code 1", [remove] {
+    return verify(*remove);
+  })->add_flag("--remove", *remove, "Remove what is damaged");
+  add_command(*group, invocation, "clear", "Remove all kernels", clear);
+  auto path = std::make_shared<std::string>();
+  add_command(*group, invocation, "export", "Write all kernels to one file, for another machine",
+              [path] { return export_bundle(*path); })
+      ->add_option("FILE", *path, "The bundle to write")
+      ->required();
+  add_command(*group, invocation, "import", "Store the kernels of a bundle, after checking each",
+              [path] { return import_bundle(*path); })
+      ->add_option("FILE", *path, "The bundle")
+      ->required();
+}
+
+} // namespace nereid::tools
