@@ -58,7 +58,7 @@ void warn(const std::string &key, const TuningTable::Choice &choice, const std::
   static std::mutex mutex;
   static std::set<std::string> warned;
   const std::lock_guard lock(mutex);
-  if (warned.insert(key).second)
+  if (warned.insert(key + ": " + choice.config).second)
     std::fprintf(stderr, "nereid: warning: the tuning table's config '%s' for %s is left out: %s\n",
                  choice.config.c_str(), key.c_str(), why.c_str());
 }
