@@ -66,6 +66,12 @@ TEST(Command, UsageErrorsAreExitCode2WithOneObject) {
                  std::string("--budget: ") + budget + " is not a whole number from 1 to 2^64 - 1");
 }
 
+TEST(Command, SimRunPrintsItsJsonAlsoWhereItsOptionsAreWrong) {
+  const CommandResult result = run_command({"sim", "run", "launch.json", "--budget", "0"});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_EQ(result.json().getString("status").value_or("").str(), "error");
+}
+
 TEST(Command, UsageErrorsPointAtTheHelpOfTheSubcommand) {
   const std::pair<std::vector<std::string>, const char *> cases[] = {
       {{}, "see nereid --help\n"},
