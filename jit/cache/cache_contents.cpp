@@ -2,6 +2,9 @@
 #include "jit/cache/cache_contents.h"
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <unistd.h>
 
 #include <fmt/format.h>
 
@@ -65,8 +68,9 @@ CacheEntry read_entry(const Listed &file) {
 Status remove(const Listed &file, Removed &removed) {
   if (file.is_directory)
     return environment_error(fmt::format("{} is a directory", file.path), "Remove it by hand");
-  if (const std::error_code failed = llvm::sys::fs::remove(file.path, /*IgnoreNonExisting=*/true))
-    return environment_error(fmt::format("cannot remove {}: {}", file.path, failed.message()));
+  // LLVM's remove() refuses FIFOs and devices.
+  if (::unlink(file.path.c_str()) != 0 && errno != ENOENT)
+    return environment_error(fmt::format("cannot remove {}: {}", file.path, std::strerror(errno)));
   ++removed.files;
   removed.bytes += file.bytes;
   return {};
