@@ -24,9 +24,8 @@ void mxfp4_act_quant(const Specialized<ActQuantConfig> &specialized, Ptr<const b
   const ProducerInput input{config.source, config.split_k, x, slices, m.to<i64>() * row_length.to<i64>()};
   const Tile<i32> row = rows(config.block_m);
   const auto load_columns = [&](const Long &from, const Tile<i32> &column, const Int &end) {
-    std::optional<Tile<i1>> in_bounds;
-    if (!shape.even_m || !shape.even_k)
-      in_bounds = (first_row + row < m) & (column < end);
+    const bool even = shape.even_m && shape.even_k;
+    const Mask in_bounds = even ? Mask() : Mask((first_row + row < m) & (column < end));
     return load_input(input, from, row * row_length + column, in_bounds);
   };
   const auto load_gates = [&]() -> std::pair<Tile<f32>, Tile<f32>> {
@@ -40,15 +39,16 @@ void mxfp4_act_quant(const Specialized<ActQuantConfig> &specialized, Ptr<const b
   const auto [gate, up] = load_gates();
 
   const TileOrigin origin{first_row, m, shape.even_m, first_k, k, shape.even_k};
-  const Quantized result =
-      quantize(activate(config.activation, gate, up), e2m1, scale_rule(config.rule));
+  const Quantized result = quantize(activate(config.activation, gate, up), e2m1, scale_rule(config.rule));
   store_quantized(codes, scales, config.shuffled, origin, result);
 }
 
 ActQuantConfig act_quant_defaults(const Partial<ActQuantConfig> &given, const MaybeSize &size) {
   const bool tall = size && blocks(size->m, 32) > Grid::max_y_or_z;
-  ActQuantConfig config =
-      config_merge(ActQuantConfig{.block_m = size && size->m <= 16 ? 16 : tall ? 64 : 32}, given);
+  ActQuantConfig config = config_merge(ActQuantConfig{.block_m = size && size->m <= 16 ? 16
+                                                                 : tall                ? 64
+                                                                                       : 32},
+                                       given);
   // A lane quantises groups of 32 values.
   const auto waves = static_cast<int>(std::bit_floor(std::max(config.block_m * config.block_k / 2048U, 1U)));
   config.waves = given.waves.value_or(std::min(waves, 4));
@@ -83,8 +83,7 @@ BoundKernel bind_act_quant(std::string_view name, const ActQuantConfig &config, 
   const bool from_slices = config.source == InputSource::Slices;
   const int64_t bytes = m * k * 4;
   BoundKernel bound = bind_kernel<mxfp4_act_quant>(
-      name, specialized,
-      MemoryArgument<const bf16>{"x", operands.x, from_slices ? 0 : bytes, "bf16 [m, 2k]"},
+      name, specialized, MemoryArgument<const bf16>{"x", operands.x, from_slices ? 0 : bytes, "bf16 [m, 2k]"},
       MemoryArgument<const f32>{"slices", operands.x, from_slices ? config.split_k * bytes * 2 : 0,
                                 "f32 [split_k, m, 2k]"},
       problem.codes_a<u8>("codes", operands.codes),

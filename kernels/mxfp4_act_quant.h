@@ -24,10 +24,10 @@ struct ActQuantConfig {
 };
 
 struct ActQuantOperands {
-  DeviceMemory x;                            ///< bf16 [m, 2k]; of source=slices f32 [split_k, m, 2k]
+  DeviceMemory x;                           ///< bf16 [m, 2k]; of source=slices f32 [split_k, m, 2k]
   GateLayout gates = GateLayout::Separated; ///< of x: the launch is refused where the config has another
-  DeviceMemory codes;                        ///< out: u8 [m, k/2]
-  DeviceMemory scales;                       ///< out: u8 [m, k/32], or shuffled in memory prefilled with 127
+  DeviceMemory codes;                       ///< out: u8 [m, k/2]
+  DeviceMemory scales;                      ///< out: u8 [m, k/32], or shuffled in memory prefilled with 127
 };
 
 /// act(gates) * ups in f32 as MXFP4; k is a multiple of 32. Programs: (k in blocks, m in blocks).

@@ -29,9 +29,8 @@ void mxfp4_rmsnorm_quant(const Specialized<RmsNormQuantConfig> &specialized, Ptr
   const Tile<i32> column = cols(config.width);
   const Tile<i32> offsets = row * k + column;
   const Long first = first_row.to<i64>() * k.to<i64>();
-  std::optional<Tile<i1>> in_bounds;
-  if (!shape.even_m || !shape.even_k)
-    in_bounds = (first_row + row < m) & (column < k);
+  const bool even = shape.even_m && shape.even_k;
+  const Mask in_bounds = even ? Mask() : Mask((first_row + row < m) & (column < k));
 
   const ProducerInput input{config.source, config.split_k, x, slices, m.to<i64>() * k.to<i64>()};
   Var r = load_input(input, first, offsets, in_bounds);
@@ -96,8 +95,7 @@ BoundKernel bind_rmsnorm_quant(std::string_view name, const RmsNormQuantConfig &
   const bool from_slices = config.source == InputSource::Slices;
   const int64_t bytes = m * k * 2;
   return bind_kernel<mxfp4_rmsnorm_quant>(
-      name, specialized,
-      MemoryArgument<const bf16>{"x", operands.x, from_slices ? 0 : bytes, "bf16 [m, k]"},
+      name, specialized, MemoryArgument<const bf16>{"x", operands.x, from_slices ? 0 : bytes, "bf16 [m, k]"},
       MemoryArgument<const f32>{"slices", operands.x, from_slices ? config.split_k * bytes * 2 : 0,
                                 "f32 [split_k, m, k]"},
       MemoryArgument<const bf16>{"residual", operands.residual, config.residual ? bytes : 0, "bf16 [m, k]"},

@@ -27,7 +27,7 @@ struct RmsNormQuantOperands {
   DeviceMemory weight;   ///< bf16 [k]
   DeviceMemory codes;    ///< out: u8 [m, k/2]
   DeviceMemory scales;   ///< out: u8 [m, k/32], or shuffled in memory prefilled with 127
-  DeviceMemory sum;      ///< out, where there is a residual: bf16 [m, k], x + residual; may be what residual is
+  DeviceMemory sum; ///< out, where there is a residual: bf16 [m, k], x + residual; may be what residual is
   float epsilon = 1e-6F;
 };
 

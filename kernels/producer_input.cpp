@@ -8,8 +8,7 @@
 namespace nereid::kernels {
 namespace {
 
-template <class T>
-Tile<T> load_in_bounds(const Ptr<const T> &pointers, const std::optional<Tile<i1>> &in_bounds) {
+template <class T> Tile<T> load_in_bounds(const Ptr<const T> &pointers, const Mask &in_bounds) {
   return in_bounds ? load(pointers, *in_bounds) : load(pointers);
 }
 
@@ -23,7 +22,7 @@ Status check_source(std::string_view kernel, InputSource source, int split_k) {
 }
 
 Tile<f32> load_input(const ProducerInput &input, const Long &first, const Tile<i32> &offsets,
-                     const std::optional<Tile<i1>> &in_bounds) {
+                     const Mask &in_bounds) {
   if (input.source == InputSource::Bf16)
     return load_in_bounds(input.values + first + offsets, in_bounds).to<f32>();
   Var sum = load_in_bounds(input.slices + first + offsets, in_bounds);

@@ -29,6 +29,9 @@ constexpr ScaleRule scale_rule(QuantRule rule) {
 /// Error (User): more than one slice where values are bf16.
 Status check_source(std::string_view kernel, InputSource source, int split_k);
 
+/// Which elements of a tile are in bounds, or nothing where all are.
+using Mask = std::optional<Tile<i1>>;
+
 /// A matrix of one source, and the elements of a slice.
 struct ProducerInput {
   InputSource source;
@@ -40,7 +43,7 @@ struct ProducerInput {
 
 /// Elements at `first` + `offsets`, those in bounds where a mask is given; slices are added in their order.
 Tile<f32> load_input(const ProducerInput &input, const Long &first, const Tile<i32> &offsets,
-                     const std::optional<Tile<i1>> &in_bounds);
+                     const Mask &in_bounds);
 
 /// Stores what quantize gave: codes row by row, scales plain or shuffled.
 void store_quantized(const Ptr<u8> &codes, const Ptr<u8> &scales, bool shuffled, const TileOrigin &origin,

@@ -43,9 +43,8 @@ bool has_key(std::span<const ConfigValue> keys, std::string_view name) {
 
 const std::vector<NamedKernel> &library_kernels() {
   static const std::vector<NamedKernel> kernels = {
-      named(quant_kernel),      named(rmsnorm_quant_kernel), named(act_quant_kernel),
-      named(gemm_fused_kernel), named(gemm_kernel),   named(batched_kernel),
-      named(grouped_kernel),    named(reduce_kernel),
+      named(quant_kernel), named(rmsnorm_quant_kernel), named(act_quant_kernel), named(gemm_fused_kernel),
+      named(gemm_kernel),  named(batched_kernel),       named(grouped_kernel),   named(reduce_kernel),
   };
   return kernels;
 }

@@ -54,8 +54,7 @@ struct Output {
   Buffer<uint8_t> codes, scales;
 
   Output(const Device &device, int64_t rows, int64_t columns, bool in_shuffled_order)
-      : m(rows), k(columns), shuffled(in_shuffled_order),
-        codes(device.allocate<uint8_t>(m * k / 2).value()),
+      : m(rows), k(columns), shuffled(in_shuffled_order), codes(device.allocate<uint8_t>(m * k / 2).value()),
         scales(device.allocate<uint8_t>(shuffled ? host::shuffled_scale_bytes(m, k) : m * (k / 32)).value()) {
     EXPECT_TRUE(codes.fill(0xa5).ok());
     EXPECT_TRUE(scales.fill(shuffled ? 127 : 0xa5).ok());
@@ -65,14 +64,16 @@ struct Output {
     result.codes = codes.to_host().value();
     const std::vector<uint8_t> stored = scales.to_host().value();
     result.scales = shuffled ? host::unshuffle_scales(stored, m, k).value() : stored;
-    if (shuffled) // padding stays padding
+    if (shuffled) { // padding stays padding
       EXPECT_EQ(host::shuffle_scales(result.scales, m, k, 127).value(), stored);
+    }
     return result;
   }
 };
 
 void expect_normed(Backend backend, int64_t m, int64_t k, const Partial<RmsNormQuantConfig> &given) {
-  SCOPED_TRACE(name_of(backend) + " " + std::to_string(m) + "x" + std::to_string(k) + " " + config_text(given));
+  SCOPED_TRACE(name_of(backend) + " " + std::to_string(m) + "x" + std::to_string(k) + " " +
+               config_text(given));
   const Device &device = device_of(backend);
   const ProblemSize size{m, 0, k};
   const Result<RmsNormQuantConfig> complete = rmsnorm_quant_kernel.complete(given, size);
@@ -90,16 +91,18 @@ void expect_normed(Backend backend, int64_t m, int64_t k, const Partial<RmsNormQ
   ASSERT_TRUE(launched.ok()) << launched.error().text();
   ASSERT_TRUE(stream.synchronize().ok());
 
-  const host::Normed expected = host::add_rmsnorm(
-      x.values, config.residual ? residual : std::vector<uint16_t>(), weight, k, 1e-5F);
+  const host::Normed expected =
+      host::add_rmsnorm(x.values, config.residual ? residual : std::vector<uint16_t>(), weight, k, 1e-5F);
   // The sum of K squares, a division, a root and two products, each within half a unit or one.
   EXPECT_EQ(host::wrong_codes(output.plain(), expected.y, host_rule(config.rule), 2e-6), 0);
-  if (config.residual)
+  if (config.residual) {
     EXPECT_EQ(sum.to_host().value(), expected.sum);
+  }
 }
 
 void expect_activated(Backend backend, int64_t m, int64_t k, const Partial<ActQuantConfig> &given) {
-  SCOPED_TRACE(name_of(backend) + " " + std::to_string(m) + "x" + std::to_string(k) + " " + config_text(given));
+  SCOPED_TRACE(name_of(backend) + " " + std::to_string(m) + "x" + std::to_string(k) + " " +
+               config_text(given));
   const Device &device = device_of(backend);
   const ProblemSize size{m, 0, k};
   const Result<ActQuantConfig> complete = act_quant_kernel.complete(given, size);
@@ -108,19 +111,20 @@ void expect_activated(Backend backend, int64_t m, int64_t k, const Partial<ActQu
   const Input x(device, config.source, config.split_k, m * k * 2, 1);
   const Output output(device, m, k, config.shuffled);
   const Stream stream = device.stream();
-  const auto launched =
-      act_quant_kernel.launch({stream, options_of(backend)}, config, size,
-                              {x.memory, config.gates, output.codes, output.scales});
+  const auto launched = act_quant_kernel.launch({stream, options_of(backend)}, config, size,
+                                                {x.memory, config.gates, output.codes, output.scales});
   ASSERT_TRUE(launched.ok()) << launched.error().text();
   ASSERT_TRUE(stream.synchronize().ok());
 
   std::vector<float> expected(m * k);
-  const int64_t run = config.gates == GateLayout::Separated ? k : config.gates == GateLayout::Interleaved ? 16 : 1;
+  const int64_t run = config.gates == GateLayout::Separated     ? k
+                      : config.gates == GateLayout::Interleaved ? 16
+                                                                : 1;
   for (int64_t row = 0; row < m; ++row)
     for (int64_t column = 0; column < k; ++column) {
       const float *gate = &x.values[row * k * 2 + column / run * run * 2 + column % run];
-      expected[row * k + column] = static_cast<float>(
-          host::activate(static_cast<host::Gate>(config.activation), gate[0], gate[run]));
+      expected[row * k + column] =
+          static_cast<float>(host::activate(static_cast<host::Gate>(config.activation), gate[0], gate[run]));
     }
   // gelu cancels where the gate is far below zero: 1 + erf is right to a unit of 1, times gate and up.
   EXPECT_EQ(host::wrong_codes(output.plain(), expected, host_rule(config.rule), 2e-6,
@@ -133,7 +137,8 @@ void expect_activated(Backend backend, int64_t m, int64_t k, const Partial<ActQu
 TEST(RmsNormQuant, IsExactForItsY) {
   int which = 0;
   for (Backend backend : all_backends)
-    for (const auto &[m, k] : {std::pair<int64_t, int64_t>{1, 32}, {3, 192}, {2, 1664}, {33, 192}, {2, 2880}, {1, 7168}})
+    for (const auto &[m, k] :
+         {std::pair<int64_t, int64_t>{1, 32}, {3, 192}, {2, 1664}, {33, 192}, {2, 2880}, {1, 7168}})
       for (bool slices : {false, true}) {
         const int number = which++;
         expect_normed(backend, m, k,
@@ -167,12 +172,13 @@ TEST(RmsNormQuant, RefusesWhatItCannotHold) {
 TEST(ActQuant, IsExactForItsY) {
   int which = 0;
   for (Backend backend : all_backends)
-    for (const auto &[m, k] : {std::pair<int64_t, int64_t>{1, 32}, {3, 192}, {33, 192}, {2, 1664}, {130, 64}, {1, 7168}})
+    for (const auto &[m, k] :
+         {std::pair<int64_t, int64_t>{1, 32}, {3, 192}, {33, 192}, {2, 1664}, {130, 64}, {1, 7168}})
       for (GateLayout gates : {GateLayout::Separated, GateLayout::Interleaved, GateLayout::Pairs}) {
         const int number = which++;
         const bool slices = number % 4 == 1;
         expect_activated(backend, m, k,
-                         {.activation = static_cast<Activation>(number % 3 ^ (number / 3 & 1)),
+                         {.activation = static_cast<Activation>((number + number / 3) % 3),
                           .gates = gates,
                           .source = slices ? InputSource::Slices : InputSource::Bf16,
                           .split_k = slices ? 2 : 1,
