@@ -16,6 +16,7 @@
 #include "kernels/mxfp4_grouped_gemm.h"
 #include "kernels/mxfp4_quant.h"
 #include "kernels/mxfp4_rmsnorm_quant.h"
+#include "kernels/rope_cache.h"
 #include "kernels/splitk_reduce.h"
 
 namespace nereid::kernels {
@@ -48,7 +49,7 @@ const std::vector<NamedKernel> &library_kernels() {
   static const std::vector<NamedKernel> kernels = {
       named(quant_kernel),     named(rmsnorm_quant_kernel), named(act_quant_kernel), named(gemm_fused_kernel),
       named(gemm_kernel),      named(batched_kernel),       named(grouped_kernel),   named(reduce_kernel),
-      named(moe_route_kernel), named(moe_up_kernel),        named(moe_down_kernel),
+      named(moe_route_kernel), named(moe_up_kernel),        named(moe_down_kernel),  named(rope_cache_kernel),
   };
   return kernels;
 }
