@@ -5,6 +5,12 @@
 
 #include <nereid/nereid.h>
 
+#include "kernels/host/formats.h"
+#include "kernels/host/moe.h"
+#include "kernels/host/random.h"
+#include "kernels/host/shuffle.h"
+#include "kernels/mxfp4_moe.h"
+
 using namespace nereid;
 using namespace nereid::kernels;
 

@@ -19,7 +19,7 @@ constexpr ConfigLimits limits[] = {
     {"stages", 1, 8},
     {"mfma", 16, 32, mfma_rows},
     {"waves_per_eu", 0, 8},
-    {"width", 32, max_width},
+    {"width", 32, 16384},
     {"experts", 1, 1024, powers_of_two},
 };
 

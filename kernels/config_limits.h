@@ -13,9 +13,6 @@ namespace nereid::kernels {
 /// Rows and columns of the smaller matrix instruction.
 inline constexpr int instruction_rows = 16;
 
-/// Columns of the widest row that a program holds at once.
-inline constexpr int max_width = 16384;
-
 /// What --config may give.
 std::span<const ConfigLimits> key_limits();
 

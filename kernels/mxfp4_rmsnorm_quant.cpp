@@ -61,13 +61,19 @@ RmsNormQuantConfig rmsnorm_quant_defaults(const Partial<RmsNormQuantConfig> &giv
   return config;
 }
 
+/// Columns of the longest row that a program holds.
+int64_t max_width() {
+  const std::span<const ConfigLimits> rows = key_limits();
+  return std::find_if(rows.begin(), rows.end(), [](const auto &row) { return row.name == "width"; })->max;
+}
+
 Status check_rmsnorm_quant(std::string_view kernel, const RmsNormQuantConfig &config, const MaybeSize &size) {
   static constexpr Key<RmsNormQuantConfig> keys[] = {{"block_m", &RmsNormQuantConfig::block_m},
                                                      {"width", &RmsNormQuantConfig::width},
                                                      {"waves", &RmsNormQuantConfig::waves}};
-  if (size && size->k > max_width)
+  if (size && size->k > max_width())
     return user_error(fmt::format("{}: K={} is too long for a program, which holds {} columns", kernel,
-                                  size->k, max_width));
+                                  size->k, max_width()));
   NEREID_CHECK(check_source(kernel, config.source, config.split_k));
   return with_nearest<RmsNormQuantConfig>(config, keys, [&](const RmsNormQuantConfig &tried) -> Status {
     const KeyValue m{"block_m", tried.block_m}, width{"width", tried.width};
