@@ -98,11 +98,11 @@ void moe_fill(const MoeSortConfig &config, Ptr<const i32> totals, Ptr<i32> sorte
 int64_t chunks_of(const MoeSortConfig &config, int64_t ids) { return blocks(ids, config.chunk); }
 
 template <auto function, class... A>
-Status launch_part(const LaunchTarget &target, std::string_view name, const MoeSortConfig &config,
-                   int64_t programs, const A &...arguments) {
+Result<LaunchRecord> launch_part(const LaunchTarget &target, std::string_view name,
+                                 const MoeSortConfig &config, int64_t programs, const A &...arguments) {
   const BoundKernel part = bind_kernel<function>(name, config, arguments...);
-  NEREID_CHECK(part.launch(target.options, target.stream, Grid{static_cast<uint32_t>(programs)}));
-  return {};
+  NEREID_TRY(LaunchInfo info, part.launch(target.options, target.stream, Grid{programs}));
+  return LaunchRecord{config_values(config), std::move(info)};
 }
 
 } // namespace
@@ -115,8 +115,8 @@ int64_t MoeSortSize::scratch_bytes(const MoeSortConfig &config) const {
   return (chunks_of(config, ids) + 1) * experts * 4;
 }
 
-Status launch_moe_sort(const LaunchTarget &target, const MoeSortConfig &config, const MoeSortSize &size,
-                       const MoeSortOperands &operands) {
+Result<std::vector<LaunchRecord>> launch_moe_sort(const LaunchTarget &target, const MoeSortConfig &config,
+                                                  const MoeSortSize &size, const MoeSortOperands &operands) {
   if (size.experts < 1 || size.experts > config.experts)
     return user_error(
         fmt::format("moe_sort: {} experts, its config has experts={}", size.experts, config.experts));
@@ -140,14 +140,17 @@ Status launch_moe_sort(const LaunchTarget &target, const MoeSortConfig &config, 
   const NumberArgument count{"count", static_cast<int32_t>(size.ids)};
   const NumberArgument experts{"experts", static_cast<int32_t>(size.experts)};
 
-  NEREID_CHECK(launch_part<moe_count>(target, "moe_count", config, chunks, ids, counts, count, experts));
-  NEREID_CHECK(launch_part<moe_scan>(target, "moe_scan", config, blocks(size.experts, scan_experts), counts,
-                                     totals, NumberArgument{"chunks", static_cast<int32_t>(chunks)},
-                                     experts));
-  NEREID_CHECK(launch_part<moe_place>(target, "moe_place", config, chunks, ids, read_counts, read_totals,
-                                      sorted, places, count, experts));
-  return launch_part<moe_fill>(target, "moe_fill", config, size.max_blocks(config), read_totals, sorted,
-                               block_experts, experts);
+  NEREID_TRY(LaunchRecord counted,
+             launch_part<moe_count>(target, "moe_count", config, chunks, ids, counts, count, experts));
+  NEREID_TRY(LaunchRecord summed,
+             launch_part<moe_scan>(target, "moe_scan", config, blocks(size.experts, scan_experts), counts,
+                                   totals, NumberArgument{"chunks", static_cast<int32_t>(chunks)}, experts));
+  NEREID_TRY(LaunchRecord placed,
+             launch_part<moe_place>(target, "moe_place", config, chunks, ids, read_counts, read_totals,
+                                    sorted, places, count, experts));
+  NEREID_TRY(LaunchRecord filled, launch_part<moe_fill>(target, "moe_fill", config, size.max_blocks(config),
+                                                        read_totals, sorted, block_experts, experts));
+  return std::vector{std::move(counted), std::move(summed), std::move(placed), std::move(filled)};
 }
 
 } // namespace nereid::kernels

@@ -35,7 +35,7 @@ struct MoeSortOperands {
 
 /// Sorts indices of ids by expert, in order within an expert; each expert begins a block. Four launches.
 /// Error (User): an operand is null or too short, or there are more experts than the config has.
-Status launch_moe_sort(const LaunchTarget &target, const MoeSortConfig &config, const MoeSortSize &size,
-                       const MoeSortOperands &operands);
+Result<std::vector<LaunchRecord>> launch_moe_sort(const LaunchTarget &target, const MoeSortConfig &config,
+                                                  const MoeSortSize &size, const MoeSortOperands &operands);
 
 } // namespace nereid::kernels

@@ -67,8 +67,8 @@ Status Mxfp4Moe::allocate() {
   return {};
 }
 
-Status Mxfp4Moe::operator()(const Stream &stream, const MoeWeights &weights, const MoeOperands &operands,
-                            int64_t m) const {
+Result<std::vector<LaunchRecord>> Mxfp4Moe::operator()(const Stream &stream, const MoeWeights &weights,
+                                                       const MoeOperands &operands, int64_t m) const {
   if (m < 1 || m > max_rows_)
     return user_error(fmt::format("Mxfp4Moe: {} rows, its workspace is for 1 to {}", m, max_rows_));
   const ProblemSize size{m, 0, 0};
@@ -79,14 +79,17 @@ Status Mxfp4Moe::operator()(const Stream &stream, const MoeWeights &weights, con
                                         .groups = layer_.groups,
                                         .keep_groups = layer_.keep_groups},
                                        size));
-  NEREID_CHECK(moe_route_kernel.launch(
-      {stream, options_}, config, size,
-      {operands.logits, weights.route_bias, ids_, id_weights_, layer_.experts, layer_.scale}));
-  return run(stream, weights, operands, ids_, id_weights_, m);
+  NEREID_TRY(LaunchRecord routed, moe_route_kernel.launch({stream, options_}, config, size,
+                                                          {operands.logits, weights.route_bias, ids_,
+                                                           id_weights_, layer_.experts, layer_.scale}));
+  NEREID_TRY(std::vector<LaunchRecord> launches, run(stream, weights, operands, ids_, id_weights_, m));
+  launches.insert(launches.begin(), std::move(routed));
+  return launches;
 }
 
-Status Mxfp4Moe::run(const Stream &stream, const MoeWeights &weights, const MoeOperands &operands,
-                     DeviceMemory ids, DeviceMemory id_weights, int64_t m) const {
+Result<std::vector<LaunchRecord>> Mxfp4Moe::run(const Stream &stream, const MoeWeights &weights,
+                                                const MoeOperands &operands, DeviceMemory ids,
+                                                DeviceMemory id_weights, int64_t m) const {
   if (m < 1 || m > max_rows_)
     return user_error(fmt::format("Mxfp4Moe: {} rows, its workspace is for 1 to {}", m, max_rows_));
   const LaunchTarget target{stream, options_};
@@ -95,11 +98,14 @@ Status Mxfp4Moe::run(const Stream &stream, const MoeWeights &weights, const MoeO
 
   const ProblemSize x_size{m, 0, width};
   NEREID_TRY(const QuantConfig quant, quant_kernel.complete({}, x_size));
-  NEREID_CHECK(quant_kernel.launch(target, quant, x_size, {operands.x, x_codes_, x_scales_}));
+  NEREID_TRY(LaunchRecord quantised,
+             quant_kernel.launch(target, quant, x_size, {operands.x, x_codes_, x_scales_}));
 
   const MoeSortConfig sort = sort_config(m);
   const MoeSortSize sort_size{m * top_k, experts};
-  NEREID_CHECK(launch_moe_sort(target, sort, sort_size, {ids, sorted_, block_experts_, places_, scratch_}));
+  NEREID_TRY(std::vector<LaunchRecord> launches,
+             launch_moe_sort(target, sort, sort_size, {ids, sorted_, block_experts_, places_, scratch_}));
+  launches.insert(launches.begin(), std::move(quantised));
   const MoeRows rows{sorted_, block_experts_, sort_size.max_blocks(sort), sort.block_m, experts, top_k};
 
   const ProblemSize up_size{m, inner, width};
@@ -109,23 +115,26 @@ Status Mxfp4Moe::run(const Stream &stream, const MoeWeights &weights, const MoeO
                                                            .bias = layer_.bias,
                                                            .rule = layer_.rule},
                                                           up_size));
-  NEREID_CHECK(moe_up_kernel.launch(target, up, up_size,
-                                    {x_codes_, x_scales_, rows, weights.up, weights.up_scales, layer_.gates,
-                                     weights.up_bias, inner_codes_, inner_scales_}));
+  NEREID_TRY(launches.emplace_back(),
+             moe_up_kernel.launch(target, up, up_size,
+                                  {x_codes_, x_scales_, rows, weights.up, weights.up_scales, layer_.gates,
+                                   weights.up_bias, inner_codes_, inner_scales_}));
 
-  if (layer_.scatter == Scatter::Add)
-    NEREID_CHECK(launch_zero(target, parts_, m * width));
+  if (layer_.scatter == Scatter::Add) {
+    NEREID_TRY(launches.emplace_back(), launch_zero(target, parts_, m * width));
+  }
   const ProblemSize down_size{m, width, inner};
   NEREID_TRY(
       const MoeDownConfig down,
       moe_down_kernel.complete(
           {.tile = {.block_m = sort.block_m}, .bias = layer_.bias, .scatter = layer_.scatter}, down_size));
-  NEREID_CHECK(moe_down_kernel.launch(target, down, down_size,
-                                      {inner_codes_, inner_scales_, rows, id_weights, weights.down,
-                                       weights.down_scales, weights.down_bias, parts_}));
-  NEREID_CHECK(
-      launch_moe_combine(target, layer_.scatter, m, width, {parts_, ids, operands.out, experts, top_k}));
-  return {};
+  NEREID_TRY(launches.emplace_back(),
+             moe_down_kernel.launch(target, down, down_size,
+                                    {inner_codes_, inner_scales_, rows, id_weights, weights.down,
+                                     weights.down_scales, weights.down_bias, parts_}));
+  NEREID_TRY(launches.emplace_back(), launch_moe_combine(target, layer_.scatter, m, width,
+                                                         {parts_, ids, operands.out, experts, top_k}));
+  return launches;
 }
 
 } // namespace nereid::kernels

@@ -51,13 +51,14 @@ public:
   static Result<Mxfp4Moe> create(const Device &device, const MoeLayer &layer, int64_t max_rows,
                                  const LaunchOptions &options = {});
 
-  /// Error (User): m is not from 1 to max_rows; an operand is null or too short.
-  Status operator()(const Stream &stream, const MoeWeights &weights, const MoeOperands &operands,
-                    int64_t m) const;
+  /// Gives its launches. Error (User): m is not from 1 to max_rows; an operand is null or too short.
+  Result<std::vector<LaunchRecord>> operator()(const Stream &stream, const MoeWeights &weights,
+                                               const MoeOperands &operands, int64_t m) const;
 
   /// The same with experts i32 [m, top_k], below 0 for none, and weights f32 [m, top_k] that are known.
-  Status run(const Stream &stream, const MoeWeights &weights, const MoeOperands &operands, DeviceMemory ids,
-             DeviceMemory id_weights, int64_t m) const;
+  Result<std::vector<LaunchRecord>> run(const Stream &stream, const MoeWeights &weights,
+                                        const MoeOperands &operands, DeviceMemory ids,
+                                        DeviceMemory id_weights, int64_t m) const;
 
   /// How the rows of m are sorted: in blocks that the rows of an expert fill on average.
   MoeSortConfig sort_config(int64_t m) const;

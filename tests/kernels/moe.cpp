@@ -127,15 +127,15 @@ void expect_mixture(Backend backend, const MoeLayer &layer, int64_t m, bool skip
   const Result<Mxfp4Moe> moe = Mxfp4Moe::create(device, layer, m, options_of(backend));
   ASSERT_TRUE(moe.ok()) << moe.error().text();
   const Stream stream = device.stream();
-  Status status;
   if (skip_some) {
     const auto ids = device.upload(routed.ids).value();
     const auto id_weights = device.upload(routed.weights).value();
-    status = moe->run(stream, weights.memory(), {device_x, device_logits, out}, ids, id_weights, m);
+    const auto status =
+        moe->run(stream, weights.memory(), {device_x, device_logits, out}, ids, id_weights, m);
     ASSERT_TRUE(status.ok()) << status.error().text();
     ASSERT_TRUE(stream.synchronize().ok());
   } else {
-    status = (*moe)(stream, weights.memory(), {device_x, device_logits, out}, m);
+    const auto status = (*moe)(stream, weights.memory(), {device_x, device_logits, out}, m);
     ASSERT_TRUE(status.ok()) << status.error().text();
     ASSERT_TRUE(stream.synchronize().ok());
   }

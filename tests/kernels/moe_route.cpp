@@ -68,8 +68,8 @@ void expect_sorted(Backend backend, const std::vector<int32_t> &ids, int64_t exp
   for (Buffer<int32_t> *buffer : {&sorted, &block_experts, &places})
     ASSERT_TRUE(buffer->fill(0x5a5a5a5a).ok());
   const Stream stream = device.stream();
-  const Status launched = launch_moe_sort({stream, options_of(backend)}, config, size,
-                                          {device_ids, sorted, block_experts, places, scratch});
+  const auto launched = launch_moe_sort({stream, options_of(backend)}, config, size,
+                                        {device_ids, sorted, block_experts, places, scratch});
   ASSERT_TRUE(launched.ok()) << launched.error().text();
   ASSERT_TRUE(stream.synchronize().ok());
   const host::Sorted expected = host::sort_by_expert(ids, experts, config.block_m, size.max_blocks(config));
@@ -154,7 +154,7 @@ TEST(MoeSort, OrdersOverManyChunks) {
 }
 
 TEST(MoeSort, RefusesMoreExpertsThanItsConfigHas) {
-  const Status status = launch_moe_sort({test_device().stream()}, {.experts = 8}, {10, 9}, {});
+  const auto status = launch_moe_sort({test_device().stream()}, {.experts = 8}, {10, 9}, {});
   ASSERT_FALSE(status.ok());
   EXPECT_EQ(status.error().message, "moe_sort: 9 experts, its config has experts=8");
 }
