@@ -7,7 +7,7 @@
 namespace nereid::codegen {
 
 /// exp, exp2, log, log2, sqrt, rsqrt, tanh, erf, sigmoid, floor, ceil or round of an f32, denormals and
-/// special values included; exp also of a pair. Errors: 1 ulp at most, tanh, erf and sigmoid 2 ulp.
+/// special values included; exp, log and tanh also of a pair. Errors: 1 ulp at most, tanh, erf and sigmoid 2 ulp.
 llvm::Value *float_function(llvm::IRBuilder<> &builder, ir::Opcode opcode, llvm::Value *x);
 
 /// The fast forms of exp, exp2, log and tanh, of an f32 or of a pair; dsl/ops/fast.h says their errors.

@@ -16,6 +16,8 @@ bool has_paired_form(const ir::Op &op) {
   case ir::Opcode::Sub:
   case ir::Opcode::Mul:
   case ir::Opcode::Exp:
+  case ir::Opcode::Log:
+  case ir::Opcode::Tanh:
     return true;
   default:
     return op.has("fast");

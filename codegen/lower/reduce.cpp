@@ -175,10 +175,13 @@ ReduceEmitter::Part ReduceEmitter::reduce_registers(const ir::Op &op, std::vecto
 ReduceEmitter::Part ReduceEmitter::reduce_lanes(const ir::Op &op, Part part, uint32_t lanes) {
   for (unsigned bit = 0; bit < 6; ++bit)
     if (lanes >> bit & 1) {
-      Part other;
-      for (llvm::Value *value : part)
-        other.push_back(shuffle_xor(context_, value, bit));
-      part = combine(op, part, other);
+      Part first, second;
+      for (llvm::Value *value : part) {
+        const auto [one, other] = lane_and_partner(context_, value, bit, lanes & ((1u << bit) - 1));
+        first.push_back(one);
+        second.push_back(other);
+      }
+      part = combine(op, first, second);
     }
   return part;
 }

@@ -16,7 +16,7 @@ namespace nereid::fast {
     return detail::make<detail::ElementOf<X>>(                                                               \
         builder.as_fast(builder.unary(ir::Opcode::opcode, detail::id_of(x))));                               \
   }
-/// v_exp_f32 of x log2(e): within 2 + |x| ulp, 2 instructions.
+/// v_exp_f32 of x log2(e): within 2 + 1.25 |x| ulp, 2 instructions.
 NEREID_FAST(exp, Exp)
 /// v_exp_f32: within 1 ulp, 1 instruction.
 NEREID_FAST(exp2, Exp2)
