@@ -97,12 +97,14 @@ llvm::Value *exp_f64(Math &m, llvm::Value *x) {
 /// x = n ln 2 + r with |r| <= ln(2) / 2; e^r = 1 + r + r^2 q(r), q within 2^-29. Adding 1.5 2^23 rounds to
 /// n, which then stands in the low bits. Rounding r, the last but one sum and the last adds up to 0.95 ulp,
 /// measured over all f32. From the bounds on the result is 0 or infinite; a NaN passes through all steps.
-llvm::Value *exp(Math &m, llvm::Value *x) {
+llvm::Value *exp(Math &m, llvm::Value *x, bool may_be_positive) {
   constexpr float ln2_high = 0x1.62e4p-1f; // few enough bits that n * ln2_high is exact
   constexpr double ln2_low = std::numbers::ln2 - double(ln2_high);
   constexpr float shift = 0x1.8p23f;
   llvm::IRBuilder<> &b = m.b;
-  llvm::Value *bounded = m.clamp(x, -104, 89);
+  llvm::Value *bounded = b.CreateBinaryIntrinsic(llvm::Intrinsic::maximum, x, m.like(x, -104));
+  if (may_be_positive)
+    bounded = b.CreateBinaryIntrinsic(llvm::Intrinsic::minimum, bounded, m.like(x, 89));
   llvm::Value *shifted = m.fma(bounded, m.like(x, std::numbers::log2e), m.like(x, shift));
   llvm::Value *minus_n = b.CreateFNeg(b.CreateFSub(shifted, m.like(x, shift)));
   llvm::Value *high = m.fma(minus_n, m.like(x, ln2_high), bounded);
@@ -221,6 +223,11 @@ llvm::Value *fast_tanh(Math &m, llvm::Value *x) {
 
 } // namespace
 
+llvm::Value *exp_of_nonpositive(llvm::IRBuilder<> &builder, llvm::Value *x) {
+  Math m(builder);
+  return exp(m, x, false);
+}
+
 llvm::Value *fast_function(llvm::IRBuilder<> &builder, ir::Opcode opcode, llvm::Value *x) {
   Math m(builder);
   switch (opcode) {
@@ -245,7 +252,7 @@ llvm::Value *float_function(llvm::IRBuilder<> &builder, ir::Opcode opcode, llvm:
   Math m(builder);
   switch (opcode) {
   case ir::Opcode::Exp:
-    return exp(m, x);
+    return exp(m, x, true);
   case ir::Opcode::Exp2:
     return m.unary(llvm::Intrinsic::exp2, x);
   case ir::Opcode::Log:

@@ -24,7 +24,28 @@ bool has_paired_form(const ir::Op &op) {
   }
 }
 
-llvm::Value *of_pairs(llvm::IRBuilder<> &builder, const ir::Op &op, const Registers &x) {
+/// x - max(x): each element less the maximum of its own row.
+bool is_never_positive(const EmitContext &context, ir::ValueId value) {
+  const FunctionIndex &index = context.plan.index;
+  const ir::Op *difference = index.definition(value);
+  if (!difference || difference->opcode != ir::Opcode::Sub)
+    return false;
+  const ir::Op *maximum = index.definition(difference->operands[1]);
+  if (maximum && maximum->opcode == ir::Opcode::Broadcast)
+    maximum = index.definition(maximum->operands[0]);
+  const ir::Op *expanded = maximum && maximum->opcode == ir::Opcode::ExpandDims ? maximum : nullptr;
+  if (expanded)
+    maximum = index.definition(expanded->operands[0]);
+  if (!maximum || maximum->opcode != ir::Opcode::ReduceMax || maximum->operands[0] != difference->operands[0])
+    return false;
+  return expanded ? expanded->integer("axis") == maximum->integer("axis")
+                  : context.type(maximum->result()).rank() == 0;
+}
+
+llvm::Value *of_pairs(EmitContext &context, const ir::Op &op, const Registers &x) {
+  llvm::IRBuilder<> &builder = context.builder;
+  if (op.opcode == ir::Opcode::Exp && !op.has("fast") && is_never_positive(context, op.operands[0]))
+    return exp_of_nonpositive(builder, x[0]);
   if (op.opcode == ir::Opcode::Fma)
     return builder.CreateIntrinsic(x[0]->getType(), llvm::Intrinsic::fma, {x[0], x[1], x[2]});
   if (x.size() == 1)
@@ -55,7 +76,7 @@ std::optional<Registers> elementwise_in_pairs(EmitContext &context, const ir::Op
     Registers wide;
     for (const Registers &operand : operands)
       wide.push_back(pair_of(builder, widen(builder, operand[r]), widen(builder, operand[r + 1])));
-    llvm::Value *result = of_pairs(builder, op, wide);
+    llvm::Value *result = of_pairs(context, op, wide);
     if (narrow_pair != wide_pair)
       result = builder.CreateFPTrunc(result, narrow_pair);
     results.push_back(builder.CreateExtractElement(result, uint64_t{0}));

@@ -116,6 +116,40 @@ TEST(LowerFastMath, SpecialValues) {
   }
 }
 
+/// Rows of 1024 dividends, each by one divisor: the quotient is that of the host, to the bit.
+TEST(LowerFastMath, DivisionByTheScalarOfARowIsExact) {
+  std::vector<float> dividends = normal_samples(-4, 4), divisors, expected;
+  dividends.resize(1024 - 8);
+  for (float x : {0.0f, -0.0f, INFINITY, -INFINITY, NAN, 1e-45f, -3e-45f, 0x1.fffffep127f})
+    dividends.push_back(x);
+  Random random(9);
+  for (size_t i = 0; i < 1024; ++i) // multiples of few denormals: quotients that are ties
+    if (i % 5 == 0)
+      dividends[i] = static_cast<float>(random.next() % 60) * 0x1p-149f;
+  for (float x :
+       {0.0f, -0.0f, INFINITY, -INFINITY, NAN, 1.0f, -6.0f, 10.0f, 1e-45f, 0x1p-126f, 0x1p127f, 14.0f})
+    divisors.push_back(x);
+  while (divisors.size() < 64)
+    divisors.push_back(std::ldexp(1 + static_cast<float>(random.next() >> 41) * 0x1p-23f,
+                                  static_cast<int>(random.next() % 252) - 126));
+  KernelBuilder b(1);
+  ir::ValueId x = b.pointer(Element::F32), y = b.pointer(Element::F32), z = b.pointer(Element::F32);
+  ir::ValueId row = b.program_id(0);
+  ir::ValueId quotient = b.binary(Opcode::Div, b.load_tile(x, {1024}), b.load(b.ptr_add(y, row), {}, {}, ""));
+  b.store(b.ptr_add(z, b.add(b.mul(row, b.number(1024)), b.arange(0, 1024))), quotient, {}, "");
+  Result<Outcome> outcome = run_compiled(
+      b.done(), {64, 1, 1}, {buffer(dividends), buffer(divisors), buffer(std::vector<float>(64 * 1024))});
+  ASSERT_TRUE(outcome.ok()) << outcome.error().text();
+  const std::vector<float> results = outcome->values<float>(2);
+  for (size_t r = 0; r < 64; ++r)
+    for (size_t i = 0; i < 1024; ++i) {
+      const float exact = dividends[i] / divisors[r], result = results[r * 1024 + i];
+      ASSERT_TRUE(std::isnan(exact) ? std::isnan(result)
+                                    : exact == result && std::signbit(exact) == std::signbit(result))
+          << dividends[i] << " / " << divisors[r] << " is " << result << ", not " << exact;
+    }
+}
+
 size_t vector_instructions(const std::string &text) {
   size_t instructions = 0;
   std::istringstream lines(text);
