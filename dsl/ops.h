@@ -3,6 +3,7 @@
 // The operations of the language, by subject.
 #include "dsl/ops/cdiv.h"
 #include "dsl/ops/elementwise.h"
+#include "dsl/ops/fast.h"
 #include "dsl/ops/matrix.h"
 #include "dsl/ops/memory.h"
 #include "dsl/ops/reduce.h"

@@ -1,6 +1,7 @@
 // Runs a kernel once under a tracer and turns what it throws into an error.
 #include "dsl/trace.h"
 
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
@@ -33,6 +34,8 @@ static constexpr Reserved reserved[] = {
      [](Tracer &tracer, int v) { tracer.builder().options().waves_per_eu = v; }},
     {"wave_split", [](int64_t v) { return v >= 0 && v <= 3; }, "auto, n, k or mn (0 to 3)",
      [](Tracer &tracer, int v) { tracer.builder().options().wave_split = static_cast<ir::WaveSplit>(v); }},
+    {"fast_math", [](int64_t v) { return v == 0 || v == 1; }, "0 or 1",
+     [](Tracer &, int) {}}, // once the operations are there
     {"stages", [](int64_t v) { return v >= 1 && v <= ir::max_stages; }, "1 to 16",
      [](Tracer &tracer, int v) { tracer.default_stages = v; }},
 };
@@ -58,6 +61,20 @@ static void apply_reserved(Tracer &tracer, const std::vector<ConfigValue> &confi
                        fmt::format("It must be {}", key.allowed)));
       key.set(tracer, static_cast<int>(field.value));
     }
+}
+
+static bool wants_fast_math(const std::vector<ConfigValue> &config) {
+  return std::any_of(config.begin(), config.end(),
+                     [](const ConfigValue &field) { return field.name == "fast_math" && field.value == 1; });
+}
+
+static void use_fast_forms(const ir::Function &function, ir::Block &block) {
+  for (ir::Op &op : block.ops) {
+    if (ir::has_fast_form(op.opcode) && ir::is_float(function.type(op.result()).element))
+      op.attributes["fast"] = int64_t{1};
+    for (ir::Block &inner : op.blocks)
+      use_fast_forms(function, inner);
+  }
 }
 
 static void check_facts(size_t index, const ParameterType &parameter, const ArgumentFacts &facts) {
@@ -132,6 +149,8 @@ Result<ir::Function> trace(std::string name, const std::vector<ParameterType> &p
   } catch (...) {
     return left_by(tracer, name, "of a type unknown to Nereid");
   }
+  if (wants_fast_math(config))
+    use_fast_forms(function, function.body);
   ir::order_loads(function, tracer.load_expressions());
   NEREID_CHECK(ir::verify(function));
   return ir::canonicalize(function);

@@ -175,7 +175,10 @@ llvm::Value *unary(EmitContext &context, const ir::Op &op, ir::Element element, 
   }
   if (!is_float)
     context.fail(op, std::string(ir::facts(op.opcode).name) + " of integers does not compile");
-  return narrow(builder, float_function(builder, op.opcode, widen(builder, a)), element);
+  llvm::Value *x = widen(builder, a);
+  if (op.has("fast"))
+    return narrow(builder, fast_function(builder, op.opcode, x), element);
+  return narrow(builder, float_function(builder, op.opcode, x), element);
 }
 
 llvm::Value *binary(EmitContext &context, const ir::Op &op, ir::Element element, llvm::Value *a,
@@ -183,6 +186,8 @@ llvm::Value *binary(EmitContext &context, const ir::Op &op, ir::Element element,
   llvm::IRBuilder<> &builder = context.builder;
   if (ir::is_float(element)) {
     llvm::Value *wide = widen(builder, b);
+    if (op.has("fast"))
+      return narrow(builder, fast_divide(builder, widen(builder, a), wide), element);
     return narrow(builder, float_binary(builder, op.opcode, widen(builder, a), wide), element);
   }
   if (op.opcode == ir::Opcode::CeilDiv) {

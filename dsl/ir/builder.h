@@ -73,6 +73,8 @@ public:
   ValueId negate_ahead(ValueId value);
   /// Arithmetic, bit operations and comparisons.
   ValueId binary(Opcode opcode, ValueId a, ValueId b);
+  /// The fast form of the operation that was just built and gives the value.
+  ValueId as_fast(ValueId value);
   ValueId fma(ValueId a, ValueId b, ValueId c);
   ValueId where(ValueId condition, ValueId a, ValueId b);
   ValueId cast(ValueId value, Element element);

@@ -67,6 +67,12 @@ inline bool is_division(Opcode opcode) {
   return opcode == Opcode::Div || opcode == Opcode::Rem || opcode == Opcode::CeilDiv;
 }
 
+/// The attribute `fast` makes it the hardware's approximation where its operands are floats.
+inline bool has_fast_form(Opcode opcode) {
+  return opcode == Opcode::Exp || opcode == Opcode::Exp2 || opcode == Opcode::Log || opcode == Opcode::Tanh ||
+         opcode == Opcode::Div;
+}
+
 inline bool is_atomic(Opcode opcode) {
   return facts(opcode).op_class == OpClass::Memory && opcode != Opcode::Load && opcode != Opcode::Store;
 }
@@ -75,7 +81,7 @@ inline bool is_atomic(Opcode opcode) {
 inline bool is_dot(Opcode opcode) { return opcode == Opcode::Dot || opcode == Opcode::DotScaled; }
 
 /// A compile-time constant of an operation. Names used: axis, start, bits, order (permute: list; atomics:
-/// string), scope, cache, format, format_a, format_b, rule, stages, asm, constraints, host, message.
+/// string), scope, cache, format, format_a, format_b, rule, stages, fast, asm, constraints, host, message.
 using Attribute = std::variant<int64_t, std::string, std::vector<int64_t>>;
 using Attributes = std::map<std::string, Attribute, std::less<>>;
 

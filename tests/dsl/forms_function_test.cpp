@@ -20,6 +20,15 @@ TYPED_TEST(FormsFunction, OfOneOperand) {
                                       NEREID_UNARY_FORM(FloatElement, T, round(a)))
 }
 
+TYPED_TEST(FormsFunction, FastForms) {
+  using T = TypeParam;
+  NEREID_EXPECT_FORMS(
+      NEREID_UNARY_FORM(FloatElement, T, fast::exp(a)) NEREID_UNARY_FORM(FloatElement, T, fast::exp2(a))
+          NEREID_UNARY_FORM(FloatElement, T, fast::log(a)) NEREID_UNARY_FORM(FloatElement, T, fast::rcp(a))
+              NEREID_UNARY_FORM(FloatElement, T, fast::tanh(a))
+                  NEREID_BINARY_FORM(FloatElement, T, fast::div(a, b)))
+}
+
 TYPED_TEST(FormsFunction, OfSeveralOperands) {
   using T = TypeParam;
   NEREID_EXPECT_FORMS(
