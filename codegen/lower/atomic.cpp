@@ -27,6 +27,14 @@ llvm::AtomicRMWInst::BinOp operation_of(ir::Opcode opcode, ir::Element element) 
     return ir::is_float(element) ? I::FAdd : I::Add;
   case ir::Opcode::AtomicMax:
     return ir::is_float(element) ? I::FMaximum : ir::is_signed(element) ? I::Max : I::UMax;
+  case ir::Opcode::AtomicMin:
+    return ir::is_float(element) ? I::FMinimum : ir::is_signed(element) ? I::Min : I::UMin;
+  case ir::Opcode::AtomicAnd:
+    return I::And;
+  case ir::Opcode::AtomicOr:
+    return I::Or;
+  case ir::Opcode::AtomicXor:
+    return I::Xor;
   default:
     return I::Xchg;
   }

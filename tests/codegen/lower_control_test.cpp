@@ -202,6 +202,48 @@ TEST(LowerControl, AtomicFamiliesUnderMasks) {
     }
 }
 
+TEST(LowerControl, AtomicsOfOneValueChangeMemoryAsTheInterpreterDoes) {
+  for (Element element : {Element::I32, Element::U32, Element::I64, Element::U64})
+    for (int waves : {1, 4}) {
+      KernelBuilder b(waves);
+      ir::ValueId x = b.pointer(element), y = b.pointer(element), z = b.pointer(element);
+      const ir::ValueId i = b.arange(0, 64);
+      const ir::ValueId mask = b.binary(Opcode::Ne, i, b.number(7));
+      const ir::ValueId values[] = {b.load_tile(y, {64})};
+      int64_t first = 0;
+      for (Opcode opcode : {Opcode::AtomicMin, Opcode::AtomicAnd, Opcode::AtomicOr, Opcode::AtomicXor,
+                            Opcode::AtomicMax, Opcode::AtomicAdd}) {
+        const ir::ValueId at = b.ptr_add(x, b.add(i, b.number(first)));
+        const ir::ValueId old = b.atomic(opcode, at, values, mask, "relaxed", "device");
+        b.store(b.ptr_add(z, b.add(i, b.number(first))), old, {}, "");
+        first += 64;
+      }
+      Random random(13);
+      if (ir::facts(element).bits == 32)
+        expect_same(b.done(), {1, 1, 1},
+                    {buffer(random.bits<uint32_t>(384)), buffer(random.bits<uint32_t>(64)),
+                     buffer(std::vector<uint32_t>(384))});
+      else
+        expect_same(b.done(), {1, 1, 1},
+                    {buffer(random.bits<uint64_t>(384)), buffer(random.bits<uint64_t>(64)),
+                     buffer(std::vector<uint64_t>(384))});
+    }
+}
+
+TEST(LowerControl, FloatMinimaAreAtomic) {
+  KernelBuilder b(1);
+  ir::ValueId x = b.pointer(Element::F32), y = b.pointer(Element::F32);
+  const ir::ValueId values[] = {b.load_tile(y, {64})};
+  b.atomic(Opcode::AtomicMin, b.ptr_add(x, b.arange(0, 64)), values, {}, "relaxed", "device");
+  Random random(14);
+  std::vector<float> old = random.normals(64), given = random.normals(64);
+  old[0] = NAN;
+  given[1] = NAN;
+  old[2] = 0.0F;
+  given[2] = -0.0F;
+  expect_same(b.done(), {1, 1, 1}, {buffer(old), buffer(given)}, {{0, Element::F32}});
+}
+
 TEST(LowerControl, FloatAtomicsAreOneInstruction) {
   KernelBuilder b(1);
   ir::ValueId x = b.pointer(Element::F32), z = b.pointer(Element::F32);
