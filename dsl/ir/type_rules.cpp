@@ -209,7 +209,8 @@ bool one_of(std::string_view name, std::initializer_list<std::string_view> names
 }
 
 Complaint atomic(const Types &t) {
-  if (facts(t.in(0).element).bits < 32)
+  const bool adds_halves = t.op.opcode == Opcode::AtomicAdd && is_float(t.in(0).element);
+  if (facts(t.in(0).element).bits < 32 && !adds_halves)
     return fmt::format("atomics take 32 or 64 bits, not {}", t.in(0).text());
   const bool is_bitwise =
       t.op.opcode == Opcode::AtomicAnd || t.op.opcode == Opcode::AtomicOr || t.op.opcode == Opcode::AtomicXor;

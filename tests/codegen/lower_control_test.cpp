@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "dsl/interpreter/numbers.h"
 #include "tests/codegen/lower_harness.h"
 
 namespace nereid::codegen::testing {
@@ -228,6 +229,38 @@ TEST(LowerControl, AtomicsOfOneValueChangeMemoryAsTheInterpreterDoes) {
                     {buffer(random.bits<uint64_t>(384)), buffer(random.bits<uint64_t>(64)),
                      buffer(std::vector<uint64_t>(384))});
     }
+}
+
+/// Pairs that lie in one dword take one instruction, others a loop; the results are the same.
+TEST(LowerControl, NarrowFloatsAreAddedInPairsWhereTheyAreAligned) {
+  for (Element element : {Element::F16, Element::BF16})
+    for (int64_t divisibility : {2, 16})
+      for (bool masked : {false, true}) {
+        KernelBuilder b(2);
+        const bool in_pairs = divisibility == 16 && !masked;
+        ir::ValueId x = b.pointer(element, divisibility), y = b.pointer(element), z = b.pointer(element);
+        const ir::ValueId i = b.offsets({6, 64});
+        const ir::ValueId values[] = {b.load_tile(y, {6, 64})};
+        std::optional<ir::ValueId> mask;
+        if (masked)
+          mask = b.binary(Opcode::Lt, i, b.number(333));
+        b.store(b.ptr_add(z, i),
+                b.atomic(Opcode::AtomicAdd, b.ptr_add(x, i), values, mask, "relaxed", "device"), {}, "");
+        const ir::Function function = b.done();
+        const std::string name =
+            element == Element::F16 ? "global_atomic_pk_add_f16" : "global_atomic_pk_add_bf16";
+        EXPECT_EQ(assembly(function).find(name) != std::string::npos, in_pairs);
+        Random random(15);
+        const auto data = [&] {
+          std::vector<uint16_t> bits;
+          for (float value : random.normals(384))
+            bits.push_back(element == Element::F16 ? interpreter::f16_bits(value)
+                                                   : interpreter::bf16_bits(value));
+          return buffer(bits);
+        };
+        const Argument old = data(), added = data();
+        expect_same(function, {1, 1, 1}, {old, added, buffer(std::vector<uint16_t>(384))});
+      }
 }
 
 TEST(LowerControl, FloatMinimaAreAtomic) {
