@@ -118,7 +118,8 @@ Turns quarter_turns(Wide &w, V *magnitude) {
   add(middle);
   V *low = w.fma(magnitude, second, w.neg(middle));
   add(w.fma(magnitude, segment(2), low));
-  return {b.CreateFPToSI(whole, b.getInt32Ty()), rest};
+  // Of an infinity both are NaN, and any whole number will do.
+  return {b.CreateFreeze(b.CreateFPToSI(whole, b.getInt32Ty())), rest};
 }
 
 /// sin x, or cos x = sin(x + a quarter turn).

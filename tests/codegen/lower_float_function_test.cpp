@@ -112,7 +112,7 @@ TEST(LowerFloatFunctions, AnglesNearMultiplesOfAQuarterTurn) {
     }
     values.push_back(best);
   }
-  // The closest of all f32: 16367173 * 2^72 is 1.6e-9 quarter turns from a multiple.
+  // The closest of all f32: 16367173 * 2^72 is 1.6e-9 radians from a multiple.
   for (float x : {16367173 * 0x1p72f, 1.57079637f, 3.14159274f, 6.28318548f, 355.0f})
     values.push_back(x);
   values.resize(256, 1.0f);
