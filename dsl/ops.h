@@ -6,6 +6,7 @@
 #include "dsl/ops/fast.h"
 #include "dsl/ops/matrix.h"
 #include "dsl/ops/memory.h"
+#include "dsl/ops/random.h"
 #include "dsl/ops/reduce.h"
 #include "dsl/ops/shape.h"
 #include "dsl/ops/statement.h"

@@ -79,7 +79,7 @@ static void use_fast_forms(const ir::Function &function, ir::Block &block) {
 
 static void check_facts(size_t index, const ParameterType &parameter, const ArgumentFacts &facts) {
   const ir::Type &type = parameter.type;
-  bool integer = !type.pointer && ir::is_integer(type.element);
+  bool integer = !type.pointer && ir::is_integer(type.element) && type.element != ir::Element::I1;
   std::string what = fmt::format("the facts of argument {} ({})", index, type.text());
   if (facts.divisibility < 1 || (facts.divisibility != 1 && !integer && !type.pointer))
     throw TraceError(user_error(fmt::format("{} say divisibility {}", what, facts.divisibility),
@@ -93,9 +93,13 @@ static void check_facts(size_t index, const ParameterType &parameter, const Argu
     throw TraceError(
         user_error(fmt::format("{} say {} and divisibility {}", what, *facts.constant, facts.divisibility),
                    "The constant must be a multiple of the divisibility"));
-  if (type.element == ir::Element::I32 && !std::in_range<i32>(*facts.constant))
-    throw TraceError(
-        user_error(fmt::format("{} say {}", what, *facts.constant), "The constant must fit i32"));
+  const int64_t constant = *facts.constant;
+  const bool fits = type.element == ir::Element::I32   ? std::in_range<i32>(constant)
+                    : type.element == ir::Element::U32 ? std::in_range<u32>(constant)
+                                                       : ir::is_signed(type.element) || constant >= 0;
+  if (!fits)
+    throw TraceError(user_error(fmt::format("{} say {}", what, constant),
+                                fmt::format("The constant must fit {}", ir::facts(type.element).name)));
 }
 
 static std::vector<ir::ValueId> make_arguments(ir::Builder &builder,

@@ -72,10 +72,15 @@ BareFact bare_fact(const ArgumentValue &argument) {
     return {divisibility, std::nullopt};
   case ArgumentValue::Kind::I32:
   case ArgumentValue::Kind::I64:
+  case ArgumentValue::Kind::U32:
+  case ArgumentValue::Kind::U64:
     if (argument.bits == 1)
       return {1, 1};
     return {divisibility, std::nullopt};
   case ArgumentValue::Kind::F32:
+  case ArgumentValue::Kind::F16:
+  case ArgumentValue::Kind::BF16:
+  case ArgumentValue::Kind::I1:
     break;
   }
   return {};

@@ -3,6 +3,7 @@
 #include "codegen/lower/atomic.h"
 #include "codegen/lower/dot.h"
 #include "codegen/lower/edges.h"
+#include "codegen/lower/gather.h"
 #include "codegen/lower/loop.h"
 #include "codegen/lower/memory.h"
 #include "codegen/lower/op_emitter.h"
@@ -34,6 +35,7 @@ struct Lowering {
   AtomicEmitter atomics;
   ReduceEmitter reduce;
   ScanEmitter scan;
+  GatherEmitter gather;
   SixBitEmitter six_bit;
   FragmentEmitter fragments;
   DotEmitter dots;

@@ -55,6 +55,10 @@ void ConversionWalk::visit(const ir::Op &op) {
     return request(op.operands[0], in_group_order(layouts_.quantize_operands.at(&op)));
   case ir::Opcode::CumSum:
     return request(op.operands[0], defined_.operand_along_axis(op));
+  case ir::Opcode::Gather:
+    if (const LinearLayout *layout = defined_.of(op.result()))
+      request(op.operands[1], *layout);
+    return;
   case ir::Opcode::DeviceAssert:
     return request(op.operands[0], defined_.without_moving(op.operands[0]));
   default:

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "dsl/elements.h"
 #include "dsl/interpreter/host_memory.h"
 #include "dsl/ir/function.h"
 
@@ -15,15 +16,20 @@ namespace nereid {
 
 /// An argument of a kernel that is interpreted.
 struct InterpretArgument {
-  enum class Kind : uint8_t { Pointer, I32, I64, F32 };
+  enum class Kind : uint8_t { Pointer, I32, I64, F32, U32, U64, F16, BF16, I1 };
   Kind kind = Kind::Pointer;
-  uint64_t bits = 0;
+  uint64_t bits = 0; ///< zero-extended
 
   static InterpretArgument pointer(uint64_t address) { return {Kind::Pointer, address}; }
   static InterpretArgument pointer(const void *data) { return pointer(reinterpret_cast<uint64_t>(data)); }
   static InterpretArgument i32(int32_t value) { return {Kind::I32, static_cast<uint32_t>(value)}; }
   static InterpretArgument i64(int64_t value) { return {Kind::I64, static_cast<uint64_t>(value)}; }
   static InterpretArgument f32(float value) { return {Kind::F32, std::bit_cast<uint32_t>(value)}; }
+  static InterpretArgument u32(uint32_t value) { return {Kind::U32, value}; }
+  static InterpretArgument u64(uint64_t value) { return {Kind::U64, value}; }
+  static InterpretArgument f16(nereid::f16 value) { return {Kind::F16, value.bits}; }
+  static InterpretArgument bf16(nereid::bf16 value) { return {Kind::BF16, value.bits}; }
+  static InterpretArgument i1(bool value) { return {Kind::I1, value}; }
 };
 
 struct InterpretOptions {

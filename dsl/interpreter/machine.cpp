@@ -1,6 +1,9 @@
 // Runs the operations of one program in order.
 #include "dsl/interpreter/machine.h"
 
+#include <bit>
+
+#include "dsl/interpreter/numbers.h"
 #include "dsl/interpreter/operations.h"
 #include "dsl/interpreter/poison.h"
 
@@ -8,14 +11,31 @@ namespace nereid::interpreter {
 
 using ir::Opcode;
 
+/// An argument's bits as a tensor stores them.
+static uint64_t stored_bits(const ir::Type &type, uint64_t bits) {
+  if (type.pointer)
+    return bits;
+  switch (type.element) {
+  case ir::Element::F16:
+    return std::bit_cast<uint32_t>(f16_value(static_cast<uint16_t>(bits)));
+  case ir::Element::BF16:
+    return std::bit_cast<uint32_t>(bf16_value(static_cast<uint16_t>(bits)));
+  case ir::Element::I1:
+    return bits & 1;
+  default:
+    return bits;
+  }
+}
+
 Machine::Machine(const Launch &launch, std::span<const uint64_t> arguments) : frame_(launch) {
   for (size_t i = 0; i < arguments.size(); ++i) {
     const ir::ValueId value = launch.function.arguments[i].value;
+    const uint64_t bits = stored_bits(frame_.type(value), arguments[i]);
     Tensor &tensor = frame_.values[value];
     with_width(frame_.type(value), [&](auto zero) {
       using T = decltype(zero);
       tensor.reset(sizeof(T));
-      *tensor.as<T>() = static_cast<T>(arguments[i]);
+      *tensor.as<T>() = static_cast<T>(bits);
     });
   }
 }
@@ -128,7 +148,7 @@ Status Machine::run_op(const ir::Op &op) {
   case ir::OpClass::Region:
     return op.opcode == Opcode::For ? run_for(op) : op.opcode == Opcode::If ? run_if(op) : Status();
   case ir::OpClass::Scan:
-    return done(run_cumsum);
+    return op.opcode == Opcode::Gather ? run_gather(frame_, op) : done(run_cumsum);
   case ir::OpClass::Matrix:
     return done(op.opcode == Opcode::Dot         ? run_dot
                 : op.opcode == Opcode::DotScaled ? run_dot_scaled

@@ -23,6 +23,8 @@ static bool keeps_overflow(Opcode opcode) {
   case Opcode::Shr:
   case Opcode::MulHi:
   case Opcode::Not:
+  case Opcode::Popcount:
+  case Opcode::Clz:
   case Opcode::Bitcast:
     return false;
   case Opcode::Fma:

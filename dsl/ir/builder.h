@@ -87,6 +87,8 @@ public:
   /// axis counts from the end when negative; keep leaves a dimension of size 1.
   ValueId reduce(Opcode opcode, ValueId value, int axis, bool keep);
   ValueId cumsum(ValueId value, int axis);
+  /// The index is i32 and has the value's sizes in all dimensions but `axis`, or 1 where that is repeated.
+  ValueId gather(ValueId value, ValueId index, int axis);
 
   /// Both bf16, both f16 (to f32) or both i8 (to i32).
   ValueId dot(ValueId a, ValueId b);
@@ -105,7 +107,7 @@ public:
   ValueId load(ValueId pointer, std::optional<ValueId> mask, std::optional<ValueId> other,
                const std::string &cache);
   void store(ValueId pointer, ValueId value, std::optional<ValueId> mask, const std::string &cache);
-  /// AtomicAdd, AtomicMax, AtomicExchange (one value) and AtomicCompareExchange (expected, desired).
+  /// AtomicAdd and the others of one value, and AtomicCompareExchange (expected, desired).
   ValueId atomic(Opcode opcode, ValueId pointer, std::span<const ValueId> values, std::optional<ValueId> mask,
                  const std::string &order, const std::string &scope);
 

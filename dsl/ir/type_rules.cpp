@@ -136,6 +136,12 @@ Complaint reduce_op(const Types &t) {
   Type wanted = t.in(0);
   if (t.op.opcode == Opcode::CumSum)
     return want(t.out(), wanted, "the result");
+  if (t.op.opcode == Opcode::Gather) {
+    if (t.in(1).pointer || t.in(1).element != Element::I32 || t.in(1).rank() != wanted.rank())
+      return fmt::format("the index is i32 of rank {}, not {}", wanted.rank(), t.in(1).text());
+    wanted.shape[static_cast<size_t>(axis)] = t.in(1).shape[static_cast<size_t>(axis)];
+    return first_of({want_shape(t, 1, wanted.shape), want(t.out(), wanted, "the result")});
+  }
   wanted.shape.erase(wanted.shape.begin() + axis);
   if (t.op.opcode == Opcode::ArgMax)
     wanted.element = Element::I32;
@@ -203,8 +209,13 @@ bool one_of(std::string_view name, std::initializer_list<std::string_view> names
 }
 
 Complaint atomic(const Types &t) {
-  if (facts(t.in(0).element).bits < 32)
+  const bool adds_halves = t.op.opcode == Opcode::AtomicAdd && is_float(t.in(0).element);
+  if (facts(t.in(0).element).bits < 32 && !adds_halves)
     return fmt::format("atomics take 32 or 64 bits, not {}", t.in(0).text());
+  const bool is_bitwise =
+      t.op.opcode == Opcode::AtomicAnd || t.op.opcode == Opcode::AtomicOr || t.op.opcode == Opcode::AtomicXor;
+  if (is_bitwise && !is_integer(t.in(0).element))
+    return fmt::format("{} takes integers, not {}", facts(t.op.opcode).name, t.in(0).text());
   if (!one_of(t.op.string("order"), {"relaxed", "acquire", "release", "acq_rel"}))
     return fmt::format("order is relaxed, acquire, release or acq_rel, not '{}'", t.op.string("order"));
   if (!one_of(t.op.string("scope"), {"workgroup", "device"}))

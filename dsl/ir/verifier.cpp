@@ -67,13 +67,15 @@ private:
     if (auto complaint = define(argument.value))
       return complaint;
     const Type &type = function_.type(argument.value);
-    const bool passable = type.pointer || type.element == Element::I32 || type.element == Element::I64 ||
-                          type.element == Element::F32;
+    const unsigned bits = facts(type.element).bits;
+    const bool is_number = is_integer(type.element) && bits >= 32;
+    const bool passable = type.pointer || is_number || is_float(type.element) || bits == 1;
     if (type.rank() != 0 || !passable)
-      return fmt::format("an argument is a pointer, i32, i64 or f32, not {}", type.text());
+      return fmt::format("an argument is a pointer, an integer of 32 or 64 bits, a float or i1, not {}",
+                         type.text());
     if (argument.divisibility < 1)
       return "divisibility is at least 1";
-    if (argument.constant && (type.pointer || type.element == Element::F32))
+    if (argument.constant && (type.pointer || !is_number))
       return "only an integer has a constant";
     if (argument.constant && *argument.constant % argument.divisibility != 0)
       return "the constant contradicts the divisibility";

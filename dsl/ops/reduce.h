@@ -36,10 +36,44 @@ NEREID_REDUCE(any, any, detail::TruthElement, ReduceAny, i1)
 NEREID_REDUCE(argmax, argmax, NumericElement, ArgMax, i32)
 #undef NEREID_REDUCE
 
+/// Index of the first least element, i32; a NaN is the least.
+template <detail::NumericTile X> Tile<i32> argmin(const X &x, Axis along, Where where = Where::current()) {
+  constexpr bool is_float = FloatElement<detail::ElementOf<X>>;
+  ir::Builder &builder = detail::at(where);
+  const ir::ValueId reversed = builder.unary(is_float ? ir::Opcode::Neg : ir::Opcode::Not, detail::id_of(x));
+  return detail::make<i32>(builder.reduce(ir::Opcode::ArgMax, reversed, along.index, along.keep));
+}
+template <detail::NumericTile X> Tile<i32> argmin(const X &x, int along, Where where = Where::current()) {
+  return argmin(x, axis(along), where);
+}
+
 /// Running sum along an axis, the element itself included.
 template <detail::NumericTile X>
 Tile<detail::ElementOf<X>> cumsum(const X &x, int along, Where where = Where::current()) {
   return detail::make<detail::ElementOf<X>>(detail::at(where).cumsum(detail::id_of(x), along));
+}
+
+/// The elements of x at `index` along an axis, in the index's shape: result[i, j] = x[index[i, j], j] for
+/// axis 0, as numpy's take_along_axis. In other dimensions the index's sizes are those of x, or 1. What an
+/// index outside of the axis gives is not defined; the interpreter reports it.
+template <detail::TileLike X>
+Tile<detail::ElementOf<X>> gather(const X &x, const detail::Operand<i32> &index, int along,
+                                  Where where = Where::current()) {
+  return detail::make<detail::ElementOf<X>>(detail::at(where).gather(detail::id_of(x), index.id(), along));
+}
+
+/// The elements in reverse order along an axis.
+template <detail::TileLike X>
+Tile<detail::ElementOf<X>> flip(const X &x, int along, Where where = Where::current()) {
+  ir::Builder &builder = detail::at(where);
+  const ir::ValueId id = detail::id_of(x);
+  const int64_t last = builder.size(id, along) - 1;
+  const int axis = along < 0 ? along + static_cast<int>(builder.type(id).rank()) : along;
+  ir::ValueId index =
+      builder.binary(ir::Opcode::Sub, builder.integer(ir::Element::I32, last), builder.arange(0, last + 1));
+  for (int d = axis + 1; d < static_cast<int>(builder.type(id).rank()); ++d)
+    index = builder.expand_dims(index, -1);
+  return detail::make<detail::ElementOf<X>>(builder.gather(id, index, axis));
 }
 
 } // namespace nereid

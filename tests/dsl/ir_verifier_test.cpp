@@ -207,9 +207,10 @@ TEST(Verifier, ChecksOptionsAndArguments) {
   const Malformed cases[] = {
       {"kernel @f() options {waves = 17} {}", "waves is 1 to 16"},
       {"kernel @f() options {mfma = 8} {}", "mfma 16 or 32"},
-      {"kernel @f(%0: i8) options {waves = 1} {}", "an argument is a pointer, i32, i64 or f32, not i8"},
+      {"kernel @f(%0: i8) options {waves = 1} {}",
+       "an argument is a pointer, an integer of 32 or 64 bits, a float or i1, not i8"},
       {"kernel @f(%0: i32[4]) options {waves = 1} {}",
-       "an argument is a pointer, i32, i64 or f32, not i32[4]"},
+       "an argument is a pointer, an integer of 32 or 64 bits, a float or i1, not i32[4]"},
       {"kernel @f(%0: i32 {divisibility = 0}) options {waves = 1} {}", "divisibility is at least 1"},
       {"kernel @f(%0: i32 {divisibility = 16, constant = 3}) options {waves = 1} {}",
        "the constant contradicts the divisibility"},
