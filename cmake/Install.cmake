@@ -11,8 +11,18 @@ include(GNUInstallDirs)
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/Nereid)
 set(headers ${CMAKE_INSTALL_INCLUDEDIR}/nereid)
 
+# LLVM's shared library is named by its folder only where the loader does not find it by itself. (Debian's folder for it
+# belongs to the development package, which users of the library do not need.)
+find_library(NEREID_LOADED_LLVM libLLVM.so.${LLVM_VERSION_MAJOR}.${LLVM_VERSION_MINOR}
+             PATHS /usr/lib/${CMAKE_LIBRARY_ARCHITECTURE} /usr/lib NO_DEFAULT_PATH)
+if(NEREID_LOADED_LLVM)
+  set(name_llvm OFF)
+else()
+  set(name_llvm ON)
+endif()
+
 # Component c.
-set_target_properties(nereid_c PROPERTIES EXPORT_NAME c INSTALL_RPATH_USE_LINK_PATH ON)
+set_target_properties(nereid_c PROPERTIES EXPORT_NAME c INSTALL_RPATH_USE_LINK_PATH ${name_llvm})
 install(TARGETS nereid_c EXPORT Nereid_c
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime NAMELINK_COMPONENT c
         INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
@@ -41,13 +51,13 @@ foreach(header IN LISTS public_headers)
 endforeach()
 
 # Component hip. Only who names the folder finds it in place of AMD's library.
-set_target_properties(nereid_hip PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
+set_target_properties(nereid_hip PROPERTIES INSTALL_RPATH_USE_LINK_PATH ${name_llvm})
 install(TARGETS nereid_hip LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/nereid COMPONENT hip)
 install(FILES ${PROJECT_BINARY_DIR}/lib/hip/libamdhip64.so.7
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/nereid/hip COMPONENT hip)
 
 if(TARGET nereid-command)
-  set_target_properties(nereid-command PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
+  set_target_properties(nereid-command PROPERTIES INSTALL_RPATH_USE_LINK_PATH ${name_llvm})
   install(TARGETS nereid-command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT command)
 endif()
 
