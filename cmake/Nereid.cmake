@@ -13,6 +13,7 @@ endif()
 # What every target of ours is compiled with.
 function(nereid_compile_options target)
   target_compile_options(${target} PRIVATE ${NEREID_WARNINGS} -fvisibility=hidden -fvisibility-inlines-hidden)
+  target_compile_options(${target} PRIVATE ${NEREID_DEFAULT_OPTIMISATION})
   target_compile_features(${target} PUBLIC cxx_std_20)
   target_include_directories(${target} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>)
   if(NEREID_SANITIZE)

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "base/log.h"
 #include "dsl/ir/printer.h"
 #include "jit/cache/compile_once.h"
 #include "jit/cache/key.h"
@@ -43,8 +44,8 @@ Result<std::optional<Override>> find_override_if_asked(const ir::Function &funct
   NEREID_TRY(std::optional<Override> edited,
              on_large_stack([&] { return find_override(function, key, compiler, disk); }));
   if (edited)
-    fmt::print(stderr, "nereid: kernel '{}': {} is taken in place of what the compiler makes\n",
-               function.name, edited->file);
+    log(LogLevel::Warning, fmt::format("kernel '{}': {} is taken in place of what the compiler makes",
+                                       function.name, edited->file));
   return edited;
 }
 
@@ -94,10 +95,15 @@ Result<std::shared_ptr<const CompiledKernel>> build_kernel(BuildRequest request,
   if (std::optional<Binary> handed = PrecompiledKernels::find(key))
     return ready(obtained(std::move(*handed), CacheLevel::None), key);
   const auto find_or_compile = [&]() -> Result<Obtained> {
-    if (std::optional<Binary> found = disk.find(key))
+    if (std::optional<Binary> found = disk.find(key)) {
+      log(LogLevel::Info, fmt::format("kernel '{}': read from the cache", request.function->name));
       return obtained(std::move(*found), CacheLevel::Disk);
+    }
+    watch.restart();
     NEREID_TRY(Binary compiled,
                on_large_stack([&] { return compile(*compiler, *request.function, key, request.times); }));
+    log(LogLevel::Info,
+        fmt::format("kernel '{}': compiled in {:.0f} ms", request.function->name, watch.milliseconds()));
     NEREID_CHECK(check_spills(request.function->name, compiled.resources));
     disk.try_store(key, {request.function->name, request.config, specialization}, compiled);
     return obtained(std::move(compiled), CacheLevel::None);

@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "base/log.h"
 #include "jit/cache/entry_file.h"
 #include "jit/cache/trust.h"
 #include "llvm/Support/Errno.h"
@@ -41,10 +42,10 @@ std::string directory_from_environment() {
   return "";
 }
 
-/// Prints a warning the first time that `said` is given.
+/// Warns the first time that `said` is given.
 void warn_once(std::atomic<bool> &said, const std::string &text) {
   if (!said.exchange(true))
-    fmt::print(stderr, "nereid: warning: {}\n", text);
+    log(LogLevel::Warning, text);
 }
 
 constexpr const char *distrust_remedy =

@@ -82,7 +82,7 @@ protected:
     ASSERT_TRUE(edited.info) << edited.info.error().text();
     EXPECT_EQ(edited.first, 2000);
     EXPECT_EQ(edited.info->override_file(), file(extension));
-    EXPECT_EQ(edited.log, "nereid: kernel 'thousand': " + file(extension) +
+    EXPECT_EQ(edited.log, "nereid: warning: kernel 'thousand': " + file(extension) +
                               " is taken in place of what the compiler makes\n");
     EXPECT_EQ(edited.info->cache, CacheLevel::None);
     EXPECT_NE(edited.info->compiled->key(), key_);
