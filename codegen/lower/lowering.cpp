@@ -15,7 +15,7 @@ Lowering::Lowering(const KernelPlan &plan, llvm::Module &module)
       six_bit(context, packing, lds, order, values), fragments(context, packing, values, six_bit),
       dots(context, exchange, values, fragments),
       quantize(context, packing, lds, order, exchange, values, six_bit), edges(context, packing, values),
-      loops(*this), ops(*this) {}
+      folds(*this), loops(*this), ops(*this) {}
 
 Status Lowering::run() {
   try {

@@ -3,6 +3,7 @@
 #include "codegen/lower/atomic.h"
 #include "codegen/lower/dot.h"
 #include "codegen/lower/edges.h"
+#include "codegen/lower/fold.h"
 #include "codegen/lower/gather.h"
 #include "codegen/lower/loop.h"
 #include "codegen/lower/memory.h"
@@ -41,6 +42,7 @@ struct Lowering {
   DotEmitter dots;
   QuantizeEmitter quantize;
   EdgeEmitter edges;
+  FoldEmitter folds;
   LoopEmitter loops;
   OpEmitter ops;
   std::vector<PipelineContract> contracts; ///< what the code of LDS pipelines keeps

@@ -40,8 +40,15 @@ void OpEmitter::emit(const ir::Op &op, const BodyCopy &copy) {
     return parts_.scan.emit(op);
   case ir::Opcode::Gather:
     return parts_.gather.emit(op);
+  case ir::Opcode::Reduce:
+  case ir::Opcode::Scan:
+    return parts_.folds.emit(op);
+  case ir::Opcode::Butterfly:
+    return parts_.folds.emit_butterfly(op);
   case ir::Opcode::For:
     return parts_.loops.emit(op);
+  case ir::Opcode::While:
+    return parts_.loops.emit_while(op);
   case ir::Opcode::If:
     return emit_if(op);
   case ir::Opcode::Assume:

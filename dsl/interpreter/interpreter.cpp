@@ -148,6 +148,7 @@ Status interpret(const ir::Function &function, const std::array<uint32_t, 3> &gr
                       grid,
                       bits,
                       options.print ? options.print : to_stderr,
+                      options.while_iterations,
                       interpreter::values_that_reach_addresses(function)};
   const unsigned wanted =
       options.threads != 0 ? options.threads : std::max(1u, std::thread::hardware_concurrency());

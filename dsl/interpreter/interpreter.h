@@ -36,6 +36,9 @@ struct InterpretOptions {
   /// Host threads that share the programs; 0: as many as the host has. A kernel with atomics or prints runs
   /// on one.
   unsigned threads = 0;
+  /// Iterations that loops with a condition (loop_while, and range with break_when) may run in one program
+  /// altogether: one more is an error of the kernel's author, since such a loop may have no end.
+  uint64_t while_iterations = uint64_t{1} << 24;
   /// Takes the lines of device_print; empty: they go to stderr.
   std::function<void(std::string_view)> print;
 };
@@ -48,7 +51,7 @@ struct InterpretOptions {
 /// the kernel's author (user): an access outside every allocation or not aligned to its element, an i32
 /// overflow that reaches an address, a division by zero, or memory that nothing has written, which reaches
 /// memory (the latter after arithmetic), an address, a branch or a print, a failed device_assert or assume, a
-/// loop whose step is not positive, inline_asm without a host function; errors of the caller (user):
+/// loop whose step is not positive or whose condition never ends it, inline_asm without a host function; errors of the caller (user):
 /// arguments that do not fit the function or contradict its specialisation. Memory holds what was stored
 /// until then.
 Status interpret(const ir::Function &function, const std::array<uint32_t, 3> &grid,

@@ -33,8 +33,9 @@ enum class OpClass : uint8_t {
   Region
 };
 
-/// What an operation does in addition to its results. Loads and effects keep the order of the trace.
-enum class OpEffect : uint8_t { Pure, Load, Effect, Control };
+/// What an operation does in addition to its results. All but pure ones keep the order of the trace;
+/// `Ordered` does nothing else, but has a region.
+enum class OpEffect : uint8_t { Pure, Load, Ordered, Effect, Control };
 
 /// How many operands or results an operation has.
 struct Arity {
@@ -80,8 +81,25 @@ inline bool is_atomic(Opcode opcode) {
 /// Products of matrices: dot and dot_scaled.
 inline bool is_dot(Opcode opcode) { return opcode == Opcode::Dot || opcode == Opcode::DotScaled; }
 
-/// A compile-time constant of an operation. Names used: axis, start, bits, order (permute: list; atomics:
-/// string), scope, cache, format, format_a, format_b, rule, stages, fast, asm, constraints, host, message.
+inline bool is_loop(Opcode opcode) { return opcode == Opcode::For || opcode == Opcode::While; }
+
+/// Reductions and scans with a combining function of their own.
+inline bool is_fold(Opcode opcode) { return opcode == Opcode::Reduce || opcode == Opcode::Scan; }
+
+/// Where the values that a region's operation carries stand: number i is operand inits + i, argument
+/// arguments + i of the block and operand yields + i of its yield.
+struct CarriedPlaces {
+  size_t inits, arguments, yields;
+};
+inline CarriedPlaces carried_places(Opcode opcode) {
+  return opcode == Opcode::For     ? CarriedPlaces{3, 1, 0}
+         : opcode == Opcode::While ? CarriedPlaces{1, 0, 1}
+                                   : CarriedPlaces{0, 0, 0};
+}
+
+/// A compile-time constant of an operation. Names used: axis, distance, start, bits, order (permute: list;
+/// atomics: string), scope, cache, format, format_a, format_b, rule, stages, fast, asm, constraints, host,
+/// message.
 using Attribute = std::variant<int64_t, std::string, std::vector<int64_t>>;
 using Attributes = std::map<std::string, Attribute, std::less<>>;
 
@@ -90,7 +108,7 @@ using ValueId = uint32_t;
 
 struct Op;
 
-/// A straight list of operations with arguments of its own; a region of `for` or `if`, or a kernel's body.
+/// A straight list of operations with arguments of its own; a region of an operation, or a kernel's body.
 struct Block {
   std::vector<ValueId> arguments;
   std::vector<Op> ops;

@@ -14,6 +14,19 @@ struct Axis {
 };
 constexpr Axis axis(int index) { return {index, false}; }
 constexpr Axis keep_axis(int index) { return {index, true}; }
+/// All dimensions: the result is a scalar.
+struct AllAxes {};
+inline constexpr AllAxes all_axes;
+
+namespace detail {
+/// Over one axis after the other, the last one first.
+inline ir::ValueId reduce_all(Where where, ir::Opcode opcode, ir::ValueId value) {
+  ir::Builder &builder = at(where);
+  while (builder.type(value).rank() != 0)
+    value = builder.reduce(opcode, value, -1, false);
+  return value;
+}
+} // namespace detail
 
 #define NEREID_REDUCE(function, alias, allowed, opcode, result)                                              \
   template <detail::TileLike X>                                                                              \
@@ -27,6 +40,14 @@ constexpr Axis keep_axis(int index) { return {index, true}; }
   auto alias(const X &x, int along, Where where = Where::current()) {                                        \
     return function(x, axis(along), where);                                                                  \
   }
+#define NEREID_REDUCE_ALL(function, allowed, opcode)                                                         \
+  /** Over all axes, one after the other. */                                                                 \
+  template <detail::TileLike X>                                                                              \
+    requires allowed<detail::ElementOf<X>>                                                                   \
+  Tile<detail::ElementOf<X>> function(const X &x, AllAxes, Where where = Where::current()) {                 \
+    return detail::make<detail::ElementOf<X>>(                                                               \
+        detail::reduce_all(where, ir::Opcode::opcode, detail::id_of(x)));                                    \
+  }
 NEREID_REDUCE(max, reduce_max, NumericElement, ReduceMax, detail::ElementOf<X>)
 NEREID_REDUCE(min, reduce_min, NumericElement, ReduceMin, detail::ElementOf<X>)
 NEREID_REDUCE(sum, sum, NumericElement, ReduceSum, detail::ElementOf<X>)
@@ -34,7 +55,12 @@ NEREID_REDUCE(sum, sum, NumericElement, ReduceSum, detail::ElementOf<X>)
 NEREID_REDUCE(any, any, detail::TruthElement, ReduceAny, i1)
 /// Index of the first greatest element, i32; a NaN is the greatest.
 NEREID_REDUCE(argmax, argmax, NumericElement, ArgMax, i32)
+NEREID_REDUCE_ALL(max, NumericElement, ReduceMax)
+NEREID_REDUCE_ALL(min, NumericElement, ReduceMin)
+NEREID_REDUCE_ALL(sum, NumericElement, ReduceSum)
+NEREID_REDUCE_ALL(any, detail::TruthElement, ReduceAny)
 #undef NEREID_REDUCE
+#undef NEREID_REDUCE_ALL
 
 /// Index of the first least element, i32; a NaN is the least.
 template <detail::NumericTile X> Tile<i32> argmin(const X &x, Axis along, Where where = Where::current()) {
