@@ -127,22 +127,13 @@ Result<GemmPlan> estimated(const TuningTable &tables, const ProblemSize &size) {
       best = plan;
     }
   };
-  double scales = 0;
-  int figures = 0;
   for (const auto &[entry, tuned] : neighbours(tables, size)) {
-    double scale = 1;
-    if (tuned.us) {
-      scale = *tuned.us / quick_estimate(tuned.plan, entry);
-      scales += scale;
-      ++figures;
-    }
+    const double scale = tuned.us ? *tuned.us / quick_estimate(tuned.plan, entry) : 1;
     take(tuned.plan, quick_estimate(tuned.plan, size) * scale);
   }
-  // What the estimate misses of entries it misses of the space too.
-  const double space_scale = figures ? scales / figures : 1;
   for (const GemmPath path : {GemmPath::Fused, GemmPath::Workspace, GemmPath::TwoPass})
     for (const EstimatedPlan &each : best_of_space(path, size, 1))
-      take(each.plan, each.us * space_scale);
+      take(each.plan, each.us);
   return best;
 }
 
