@@ -219,6 +219,30 @@ void trace_branches(Where where, ir::ValueId condition, const std::function<void
     around->guard(where, before);
 }
 
+namespace {
+
+/// Tells of a loop_while whose body or condition did not run to its end.
+class OpenWhile {
+public:
+  explicit OpenWhile(Where where) : where_(where), trace_(tracer().serial()) {}
+  ~OpenWhile() {
+    Tracer *current = Tracer::current();
+    if (!closed_ && current != nullptr && current->serial() == trace_)
+      current->defer(user_error("a loop_while is left by an exception",
+                                "Its body is traced once and must run to its end", SourceLine::from(where_)));
+  }
+  OpenWhile(const OpenWhile &) = delete;
+  OpenWhile &operator=(const OpenWhile &) = delete;
+  void close() { closed_ = true; }
+
+private:
+  Where where_;
+  uint64_t trace_;
+  bool closed_ = false;
+};
+
+} // namespace
+
 /// The condition after the body; false where a break_when has left the loop.
 static ir::ValueId condition_after(Where where, ir::ValueId running, bool has_break,
                                    const std::function<Condition()> &condition) {
@@ -256,6 +280,7 @@ void trace_while(Where where, const std::function<Condition()> &condition,
   };
   at(where);
   hold(builder.begin_while(enters, values()));
+  OpenWhile open(where);
   const ir::ValueId carried_running = tracer.var(running);
   {
     BodyTrace statements(running);
@@ -267,6 +292,7 @@ void trace_while(Where where, const std::function<Condition()> &condition,
   const ir::ValueId more = condition_after(where, still_running, still_running != carried_running, condition);
   at(where);
   hold(builder.end_while(more, values()));
+  open.close();
   tracer.drop_var(running);
 }
 

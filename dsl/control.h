@@ -206,7 +206,7 @@ void when(const detail::Condition &condition, Then &&then, Else &&otherwise) {
     *condition.known() ? then() : otherwise();
     return;
   }
-  detail::trace_branches(condition.where(), condition.id(), then, otherwise);
+  detail::trace_branches(condition.where(), condition.id(), std::ref(then), std::ref(otherwise));
 }
 template <class Then> void when(const detail::Condition &condition, Then &&then) {
   when(condition, std::forward<Then>(then), [] {});
@@ -221,7 +221,7 @@ template <class C, class Body> void loop_while(C &&condition, Body &&body, Where
                 "the body of loop_while returns nothing: assign to a Var");
   static_assert(std::constructible_from<detail::Condition, std::invoke_result_t<C>, Where>,
                 "the condition of loop_while is a function that returns a scalar i1 or a bool");
-  detail::trace_while(where, [&] { return detail::Condition(condition(), where); }, body);
+  detail::trace_while(where, [&] { return detail::Condition(condition(), where); }, std::ref(body));
 }
 
 /// In the body of a range loop or of loop_while, or of a when inside of it: leaves the innermost loop where the

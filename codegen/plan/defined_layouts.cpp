@@ -60,6 +60,9 @@ void DefinedLayouts::define(const ir::Op &op) {
 }
 
 void DefinedLayouts::define_along_axis(const ir::Op &op) {
+  const auto has_layout = [&](ir::ValueId result) { return layouts_[result].has_value(); };
+  if (std::none_of(op.results.begin(), op.results.end(), has_layout))
+    return;
   LinearLayout layout = operand_along_axis(op);
   if (ir::facts(op.opcode).op_class == ir::OpClass::Reduce)
     layout = reduce(layout, static_cast<unsigned>(op.integer("axis")));

@@ -25,6 +25,9 @@ namespace detail {
 class FoldTrace {
 public:
   FoldTrace(Where where, ir::Opcode opcode, std::span<const ir::ValueId> values, int axis);
+  ~FoldTrace();
+  FoldTrace(const FoldTrace &) = delete;
+  FoldTrace &operator=(const FoldTrace &) = delete;
   /// Number `i` of the function's scalars: the tiles' elements of the earlier side, then those of the later.
   ir::ValueId argument(size_t i) const { return arguments_[i]; }
   std::vector<ir::ValueId> end(std::span<const ir::ValueId> combined);
@@ -32,6 +35,8 @@ public:
 private:
   std::vector<ir::ValueId> held() const;
   Where where_;
+  uint64_t trace_;
+  bool ended_ = false;
   BodyTrace body_{std::nullopt};
   std::vector<unsigned> vars_;
   std::vector<ir::ValueId> before_;
