@@ -2,7 +2,7 @@
 
 #include "tests/codegen/lower_traced.h"
 
-namespace nereid::codegen::testing {
+namespace nereid::lowering_test {
 namespace {
 
 std::vector<int32_t> small_numbers(size_t count, int32_t range = 16) {
@@ -193,8 +193,8 @@ TEST(LowerFold, ACombiningFunctionUsesScalarsFromOutside) {
   for (int32_t k : {0, 1})
     for (size_t i = 0; i < 128; ++i)
       expected.push_back(i == 0 ? x[0] + k : (expected.back() + x[i] + k) % 97);
-  expect_values(traced(kernel, c), {buffer(x), {Bytes(expected.size() * 4)}, i32(97)}, 1, expected);
+  expect_values(traced(kernel, c), {buffer(x), {Bytes(expected.size() * 4)}, number(97)}, 1, expected);
 }
 
 } // namespace
-} // namespace nereid::codegen::testing
+} // namespace nereid::lowering_test

@@ -5,7 +5,7 @@
 
 #include "tests/codegen/lower_traced.h"
 
-namespace nereid::codegen::testing {
+namespace nereid::lowering_test {
 namespace {
 
 std::vector<float> numbers_with_extremes(size_t count) {
@@ -180,4 +180,4 @@ TEST(LowerSort, AHadamardTransform) {
 }
 
 } // namespace
-} // namespace nereid::codegen::testing
+} // namespace nereid::lowering_test

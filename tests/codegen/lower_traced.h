@@ -8,7 +8,19 @@
 #include "tests/codegen/lower_harness.h"
 
 /// Kernels of the language, whose results a host reference knows.
-namespace nereid::codegen::testing {
+namespace nereid::lowering_test {
+
+using codegen::testing::Argument;
+using codegen::testing::buffer;
+using codegen::testing::Bytes;
+using codegen::testing::expect_same;
+using codegen::testing::Outcome;
+using codegen::testing::Random;
+using codegen::testing::run_interpreted;
+
+/// A scalar argument; codegen::testing::i32 has the name of the element type.
+inline Argument number(int32_t value) { return {value}; }
+
 
 /// The shape of a tile, the axis that is worked along, and a number more.
 struct TileConfig {
@@ -51,4 +63,4 @@ void expect_values(const ir::Function &function, const std::vector<Argument> &ar
   EXPECT_EQ(outcome->values<T>(buffer), expected);
 }
 
-} // namespace nereid::codegen::testing
+} // namespace nereid::lowering_test

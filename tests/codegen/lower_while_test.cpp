@@ -1,6 +1,6 @@
 #include "tests/codegen/lower_traced.h"
 
-namespace nereid::codegen::testing {
+namespace nereid::lowering_test {
 namespace {
 
 TEST(LowerWhile, CountsTheStepsOfEachStart) {
@@ -26,7 +26,7 @@ TEST(LowerWhile, CountsTheStepsOfEachStart) {
   }
   for (int waves : {1, 4})
     expect_values(traced(kernel, TileConfig{.waves = waves}),
-                  {buffer(starts), {Bytes(starts.size() * 4)}, i32(static_cast<int32_t>(starts.size()))}, 1,
+                  {buffer(starts), {Bytes(starts.size() * 4)}, number(static_cast<int32_t>(starts.size()))}, 1,
                   expected);
 }
 
@@ -60,7 +60,7 @@ TEST(LowerWhile, CarriesTilesOfEveryWidth) {
           ++rounds;
         for (size_t i = 0; i < x.size(); ++i)
           expected[i] = x[i] + rounds + x[i] * (1 << rounds) + x[i] + 3 * rounds + rounds;
-        expect_values(traced(kernel, c), {buffer(x), {Bytes(x.size() * 4)}, i32(limit)}, 1, expected);
+        expect_values(traced(kernel, c), {buffer(x), {Bytes(x.size() * 4)}, number(limit)}, 1, expected);
       }
 }
 
@@ -127,7 +127,7 @@ TEST(LowerWhile, BreakLeavesTheInnermostLoopAndKeepsTheVars) {
            {std::vector<int32_t>{1, 2, 3, 5, 8, 13}, {4, 0, -1, 9}, {9}, {7, 7, 7}}) {
         SCOPED_TRACE(::testing::Message() << waves << " waves, " << wanted << " of " << x.size());
         expect_values(traced(kernel, TileConfig{.waves = waves}),
-                      {buffer(x), {Bytes(16)}, i32(static_cast<int32_t>(x.size())), i32(wanted)}, 1,
+                      {buffer(x), {Bytes(16)}, number(static_cast<int32_t>(x.size())), number(wanted)}, 1,
                       reference(x, wanted));
       }
 }
@@ -145,9 +145,9 @@ TEST(LowerWhile, ABrokenRangeEndsAtTheLargestIndex) {
     store(z + 1, last);
   };
   const ir::Function function = traced(kernel, TileConfig{});
-  expect_values<int32_t>(function, {{Bytes(8)}, i32(2147483640), i32(3)}, 0, {3, 2147483646});
-  expect_values<int32_t>(function, {{Bytes(8)}, i32(-2147483647 - 1), i32(2147483647)}, 0, {3, 2147483646});
-  expect_values<int32_t>(function, {{Bytes(8)}, i32(5), i32(7)}, 0, {100, 5 + 99 * 7});
+  expect_values<int32_t>(function, {{Bytes(8)}, number(2147483640), number(3)}, 0, {3, 2147483646});
+  expect_values<int32_t>(function, {{Bytes(8)}, number(-2147483647 - 1), number(2147483647)}, 0, {3, 2147483646});
+  expect_values<int32_t>(function, {{Bytes(8)}, number(5), number(7)}, 0, {100, 5 + 99 * 7});
 }
 
 TEST(LowerWhile, StoresOfOneIterationAreSeenInTheNext) {
@@ -168,8 +168,8 @@ TEST(LowerWhile, StoresOfOneIterationAreSeenInTheNext) {
     const int32_t from = (i + 5) % 256;
     expected[static_cast<size_t>(i)] = from * from + 5;
   }
-  expect_values(traced(kernel, c), {buffer(x), i32(5)}, 0, expected);
+  expect_values(traced(kernel, c), {buffer(x), number(5)}, 0, expected);
 }
 
 } // namespace
-} // namespace nereid::codegen::testing
+} // namespace nereid::lowering_test
