@@ -58,7 +58,7 @@ run(pkg-config --modversion nereid)
 expect("${output}" "${VERSION}")
 
 # Shared libraries export their C interface only.
-run(nm -D --defined-only --format=just-symbols ${WORK}/moved/${LIBDIR}/libnereid.so)
+run(nm -D --defined-only --extern-only --format=just-symbols ${WORK}/moved/${LIBDIR}/libnereid.so)
 string(REGEX REPLACE "(nereid_[a-z0-9_]+@@)?NEREID_C_1\n" "" others "${output}")
 if(NOT others STREQUAL "")
   message(FATAL_ERROR "libnereid.so also exports ${others}")
