@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include "codegen/target/gfx950.h"
-#include "jit/compile/stopwatch.h"
 #include "jit/device/device_interface.h"
 #include "jit/module.h"
 #include "jit/module_state.h"
@@ -150,7 +149,6 @@ Result<ModuleLaunchInfo> ModuleKernel::run(const Stream &stream, const ModuleLau
   NEREID_CHECK(check_lds(kernel, shape.dynamic_lds));
   stream.keep(state_);
   ModuleLaunchInfo info{kernel.name, shape};
-  jit::Stopwatch watch;
   NEREID_TRY(const LaunchOutcome outcome,
              stream.interface().launch_module(
                  stream.state(), {*state_->loaded,
@@ -162,7 +160,6 @@ Result<ModuleLaunchInfo> ModuleKernel::run(const Stream &stream, const ModuleLau
                                   kernarg}));
   info.instructions = outcome.instructions;
   info.time = outcome.time;
-  info.wall_ms = watch.milliseconds();
   return info;
 }
 

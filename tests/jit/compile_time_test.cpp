@@ -104,7 +104,7 @@ template <class K, class C> double seconds_of(const K &kernel, const C &config, 
 }
 
 TEST(CompileTime, DifferencesOfLargeTiles) {
-  for (int block = 1024; block <= 16384; block *= 2) {
+  for (int block = 1024; block <= 32768; block *= 2) {
     EXPECT_LT(seconds_of(Kernel("difference_i8", difference<i8>), TileConfig{block}, 2), max_seconds)
         << block;
     EXPECT_LT(seconds_of(Kernel("difference_i16", difference<i16>), TileConfig{block}, 2), max_seconds)
@@ -115,7 +115,7 @@ TEST(CompileTime, DifferencesOfLargeTiles) {
 }
 
 TEST(CompileTime, NumbersOfLargeTiles) {
-  for (int block = 1 << 12; block <= 1 << 14; block *= 4)
+  for (int block = 1 << 12; block <= 1 << 20; block *= 4)
     EXPECT_LT(seconds_of(Kernel("numbers", numbers), TileConfig{block}, 1), max_seconds) << block;
 }
 
@@ -127,16 +127,18 @@ TEST(CompileTime, RowsThatStayInRegisters) {
 }
 
 TEST(CompileTime, SumsOfManySlices) {
-  for (int waves : {2, 4})
-    for (int slices : {4, 16})
-      EXPECT_LT(
-          seconds_of(Kernel("add_slices", add_slices), ReduceConfig{.slices = slices, .waves = waves}, 2),
-          max_seconds)
-          << slices << " slices, " << waves << " waves";
+  for (int rows : {64, 128})
+    for (int waves : {1, 2, 4})
+      for (int slices : {4, 16})
+        EXPECT_LT(seconds_of(Kernel("add_slices", add_slices),
+                             ReduceConfig{.rows = rows, .slices = slices, .waves = waves}, 2),
+                  max_seconds)
+            << rows << " rows, " << slices << " slices, " << waves << " waves";
 }
 
 TEST(CompileTime, Attention) {
-  for (const AttentionConfig &config : {AttentionConfig{64, 64, 64}, AttentionConfig{128, 64, 128}})
+  for (const AttentionConfig &config :
+       {AttentionConfig{64, 64, 64}, AttentionConfig{128, 64, 128}, AttentionConfig{128, 128, 128}})
     EXPECT_LT(seconds_of(Kernel("attention", attention), config, 5), max_seconds)
         << config.queries << "x" << config.keys << " width " << config.width;
 }
