@@ -107,9 +107,8 @@ void LoopTrace::end_loop(ir::Builder &builder) {
   for (unsigned slot : vars_)
     yields.push_back(tracer.var(slot));
   const auto running = static_cast<size_t>(std::find(vars_.begin(), vars_.end(), running_) - vars_.begin());
-  const std::vector<ir::ValueId> results = yields[running] == carried_running_
-                                               ? builder.end_for(yields)
-                                               : builder.end_for_while(yields, running);
+  const std::vector<ir::ValueId> results =
+      yields[running] == carried_running_ ? builder.end_for(yields) : builder.end_for_while(yields, running);
   for (size_t i = 0; i < vars_.size(); ++i)
     tracer.set_var(vars_[i], results[i]);
 }

@@ -45,11 +45,12 @@ private:
   std::vector<ir::ValueId> then_;
 };
 
-/// What is traced from its first to its last statement: the body of a loop, or of a branch. break_when puts the
-/// rest of it under a branch.
+/// What is traced from its first to its last statement: the body of a loop, or of a branch. break_when puts
+/// the rest of it under a branch.
 class BodyTrace {
 public:
-  /// Of a loop: `running` is the slot of a Var, true until a break_when. None: nothing that break_when may leave.
+  /// Of a loop: `running` is the slot of a Var, true until a break_when. None: nothing that break_when may
+  /// leave.
   explicit BodyTrace(std::optional<unsigned> running);
   /// Of a branch.
   BodyTrace();
@@ -212,8 +213,9 @@ template <class Then> void when(const detail::Condition &condition, Then &&then)
   when(condition, std::forward<Then>(then), [] {});
 }
 
-/// A loop of the device that runs `body` as long as `condition`, a function that gives a scalar i1, holds before
-/// it. Both are traced, the condition twice: before the loop and after the body. Vars that they assign are carried.
+/// A loop of the device that runs `body` as long as `condition`, a function that gives a scalar i1, holds
+/// before it. Both are traced, the condition twice: before the loop and after the body. Vars that they assign
+/// are carried.
 ///
 ///     loop_while([&] { return error > 1e-6f; }, [&] { ...; error = ...; });
 template <class C, class Body> void loop_while(C &&condition, Body &&body, Where where = Where::current()) {
@@ -224,9 +226,9 @@ template <class C, class Body> void loop_while(C &&condition, Body &&body, Where
   detail::trace_while(where, [&] { return detail::Condition(condition(), where); }, std::ref(body));
 }
 
-/// In the body of a range loop or of loop_while, or of a when inside of it: leaves the innermost loop where the
-/// condition, a scalar, holds. What follows in the body does not run then. A range loop with it has no software
-/// pipeline.
+/// In the body of a range loop or of loop_while, or of a when inside of it: leaves the innermost loop where
+/// the condition, a scalar, holds. What follows in the body does not run then. A range loop with it has no
+/// software pipeline.
 void break_when(const detail::Condition &condition);
 
 } // namespace nereid

@@ -39,8 +39,7 @@ int main() {
   Buffer<int32_t> experts = device.allocate<int32_t>(tokens * config.chosen).value();
 
   Kernel kernel("routing", routing);
-  Result<LaunchInfo> launched =
-      kernel(device.stream(), {tokens}, config, scores, weights, experts, count);
+  Result<LaunchInfo> launched = kernel(device.stream(), {tokens}, config, scores, weights, experts, count);
   if (!launched) {
     std::fprintf(stderr, "%s\n", launched.error().text().c_str());
     return 1;

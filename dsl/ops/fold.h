@@ -12,11 +12,11 @@
 
 /// Reductions and scans with a combining function of the author's.
 ///
-/// The function is traced once, on scalars: `combine(a, b)` gives what two elements a and b are together, a the
-/// earlier one along the axis. It must be associative, which is the author's promise; it need not be commutative,
-/// and needs no neutral element. The order is fixed, on every device and for every number of waves: neighbours 2i
-/// and 2i + 1 are combined first, then pairs of neighbours, as far as the power of two in the size goes; the blocks
-/// that an odd factor makes then follow from first to last.
+/// The function is traced once, on scalars: `combine(a, b)` gives what two elements a and b are together, a
+/// the earlier one along the axis. It must be associative, which is the author's promise; it need not be
+/// commutative, and needs no neutral element. The order is fixed, on every device and for every number of
+/// waves: neighbours 2i and 2i + 1 are combined first, then pairs of neighbours, as far as the power of two
+/// in the size goes; the blocks that an odd factor makes then follow from first to last.
 namespace nereid {
 
 namespace detail {
@@ -76,7 +76,8 @@ std::tuple<Tile<T>...> reduce(Where where, const std::tuple<Tile<T>...> &tiles, 
     const int rank = static_cast<int>(std::get<0>(tiles).rank());
     const int kept = axis.along.index < 0 ? axis.along.index + rank : axis.along.index;
     return std::apply(
-        [&](const auto &...tile) { return std::tuple<Tile<T>...>(expand_dims(tile, kept, where)...); }, result);
+        [&](const auto &...tile) { return std::tuple<Tile<T>...>(expand_dims(tile, kept, where)...); },
+        result);
   }
   if (std::get<0>(tiles).rank() == 0)
     return tiles;
@@ -85,7 +86,8 @@ std::tuple<Tile<T>...> reduce(Where where, const std::tuple<Tile<T>...> &tiles, 
 
 template <class... X> auto tiles_of(const std::tuple<X...> &values) {
   return std::apply(
-      [](const X &...x) { return std::tuple<Tile<ElementOf<X>>...>(make<ElementOf<X>>(id_of(x))...); }, values);
+      [](const X &...x) { return std::tuple<Tile<ElementOf<X>>...>(make<ElementOf<X>>(id_of(x))...); },
+      values);
 }
 
 template <TileLike X> std::tuple<Tile<ElementOf<X>>> tiles_of(const X &x) {
@@ -109,7 +111,8 @@ template <detail::TileLike X, class F>
 auto reduce(const X &x, detail::FoldAxis along, F &&combine, Where where = Where::current()) {
   return std::get<0>(detail::reduce(where, detail::tiles_of(x), along, detail::of_tuples(combine)));
 }
-/// The same of several tiles of one shape, whose elements are combined together: combine takes and gives tuples.
+/// The same of several tiles of one shape, whose elements are combined together: combine takes and gives
+/// tuples.
 ///
 ///     auto [largest, where_it_is] = reduce(std::tuple(x, index), 0, [](auto a, auto b) {
 ///       auto [x, i] = a;
@@ -117,15 +120,16 @@ auto reduce(const X &x, detail::FoldAxis along, F &&combine, Where where = Where
 ///       return std::tuple(where(y > x, y, x), where(y > x, j, i));
 ///     });
 template <detail::TileLike... X, class F>
-auto reduce(const std::tuple<X...> &values, detail::FoldAxis along, F &&combine, Where where = Where::current()) {
+auto reduce(const std::tuple<X...> &values, detail::FoldAxis along, F &&combine,
+            Where where = Where::current()) {
   return detail::reduce(where, detail::tiles_of(values), along, combine);
 }
 
 /// Each element combined with all before it along an axis, itself included; the shape stays.
 template <detail::TileLike X, class F>
 auto scan(const X &x, int along, F &&combine, Where where = Where::current()) {
-  return std::get<0>(detail::fold(where, ir::Opcode::Scan, detail::tiles_of(x), along,
-                                  detail::of_tuples(combine)));
+  return std::get<0>(
+      detail::fold(where, ir::Opcode::Scan, detail::tiles_of(x), along, detail::of_tuples(combine)));
 }
 template <detail::TileLike... X, class F>
 auto scan(const std::tuple<X...> &values, int along, F &&combine, Where where = Where::current()) {
@@ -136,8 +140,10 @@ auto scan(const std::tuple<X...> &values, int along, F &&combine, Where where = 
 template <detail::NumericTile X>
 Tile<detail::ElementOf<X>> cumprod(const X &x, int along, Where where = Where::current()) {
   return scan(
-      x, along, [&](const auto &a, const auto &b) { return detail::binary<detail::ElementOf<X>>(
-                                 ir::Opcode::Mul, {a, where}, {b, where}); },
+      x, along,
+      [&](const auto &a, const auto &b) {
+        return detail::binary<detail::ElementOf<X>>(ir::Opcode::Mul, {a, where}, {b, where});
+      },
       where);
 }
 

@@ -15,8 +15,8 @@ std::vector<int32_t> small_numbers(size_t count, int32_t range = 16) {
 
 std::vector<TileConfig> configs() {
   std::vector<TileConfig> result;
-  const std::pair<int, int> shapes[] = {{1, 1},   {1, 64},  {4, 256}, {64, 16}, {2, 2},
-                                        {3, 7},   {48, 16}, {6, 96},  {256, 1}, {1, 1024}};
+  const std::pair<int, int> shapes[] = {{1, 1}, {1, 64},  {4, 256}, {64, 16}, {2, 2},
+                                        {3, 7}, {48, 16}, {6, 96},  {256, 1}, {1, 1024}};
   for (const auto &[rows, columns] : shapes)
     for (int axis : {0, 1})
       for (int waves : {1, 2, 4})
@@ -78,8 +78,8 @@ TEST(LowerFold, ScansKeepTheOrderOfWhatDoesNotCommute) {
         expected[line[k]] = total.q;
       }
     }
-    expect_values(traced(kernel, c), {buffer(p), buffer(q), {Bytes(c.count() * 4)}, {Bytes(c.count() * 4)}}, 3,
-                  expected);
+    expect_values(traced(kernel, c), {buffer(p), buffer(q), {Bytes(c.count() * 4)}, {Bytes(c.count() * 4)}},
+                  3, expected);
   }
 }
 
@@ -167,9 +167,14 @@ TEST(LowerFold, EveryWidthAndProductsAndAllAxes) {
     SCOPED_TRACE(config_text(c));
     const std::vector<int32_t> x = small_numbers(c.count());
     const auto [least, greatest] = std::minmax_element(x.begin(), x.end());
-    std::vector<int32_t> expected = {*greatest, *greatest, *greatest, *greatest > 6,
-                                     std::accumulate(x.begin(), x.end(), 0), *greatest - *least,
-                                     std::count(x.begin(), x.end(), 3) != 0, 0};
+    std::vector<int32_t> expected = {*greatest,
+                                     *greatest,
+                                     *greatest,
+                                     *greatest > 6,
+                                     std::accumulate(x.begin(), x.end(), 0),
+                                     *greatest - *least,
+                                     std::count(x.begin(), x.end(), 3) != 0,
+                                     0};
     expected.resize(8 + c.count());
     for (const std::vector<size_t> &line : c.lines())
       for (size_t k = 0; k < line.size(); ++k) {

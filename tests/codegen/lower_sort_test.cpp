@@ -40,7 +40,8 @@ TEST(LowerSort, ButterfliesOfEveryDistance) {
     for (int axis : {0, 1})
       for (int waves : {1, 4}) {
         const int size = axis == 0 ? rows : columns;
-        for (int distance = 0; distance < (size & -size); distance = distance < 8 ? distance + 1 : 2 * distance + 1) {
+        for (int distance = 0; distance < (size & -size);
+             distance = distance < 8 ? distance + 1 : 2 * distance + 1) {
           const TileConfig c{rows, columns, axis, distance, waves};
           SCOPED_TRACE(config_text(c));
           std::vector<int32_t> x(c.count()), expected(c.count());
@@ -98,10 +99,11 @@ TEST(LowerSort, KeysTakeTheirValuesAlong) {
         std::vector<int32_t> order(c.count());
         std::iota(order.begin(), order.end(), 0);
         for (int r = 0; r < rows; ++r)
-          std::sort(order.begin() + r * columns, order.begin() + (r + 1) * columns, [&](int32_t a, int32_t b) {
-            return descending != 0 ? x[static_cast<size_t>(a)] > x[static_cast<size_t>(b)]
-                                   : x[static_cast<size_t>(a)] < x[static_cast<size_t>(b)];
-          });
+          std::sort(order.begin() + r * columns, order.begin() + (r + 1) * columns,
+                    [&](int32_t a, int32_t b) {
+                      return descending != 0 ? x[static_cast<size_t>(a)] > x[static_cast<size_t>(b)]
+                                             : x[static_cast<size_t>(a)] < x[static_cast<size_t>(b)];
+                    });
         expect_values(traced(kernel, c), {buffer(x), {Bytes(x.size() * 4)}, {Bytes(x.size() * 4)}}, 2, order);
       }
 }

@@ -21,7 +21,6 @@ using codegen::testing::run_interpreted;
 /// A scalar argument; codegen::testing::i32 has the name of the element type.
 inline Argument number(int32_t value) { return {value}; }
 
-
 /// The shape of a tile, the axis that is worked along, and a number more.
 struct TileConfig {
   int rows = 1, columns = 64, axis = 1, extra = 0, waves = 1;
@@ -44,12 +43,13 @@ template <class Kernel, class Config> ir::Function traced(const Kernel &kernel, 
   Result<ir::Function> function = trace("kernel", kernel, config);
   EXPECT_TRUE(function.ok()) << function.error().text();
   if (!function.ok())
-    return {};
+    return ir::Function();
   const std::string text = ir::print(*function);
   const Result<ir::Function> parsed = ir::parse(text);
   EXPECT_TRUE(parsed.ok()) << parsed.error().text();
-  if (parsed.ok())
+  if (parsed.ok()) {
     EXPECT_EQ(ir::print(*parsed), text);
+  }
   return *std::move(function);
 }
 

@@ -26,8 +26,8 @@ TEST(LowerWhile, CountsTheStepsOfEachStart) {
   }
   for (int waves : {1, 4})
     expect_values(traced(kernel, TileConfig{.waves = waves}),
-                  {buffer(starts), {Bytes(starts.size() * 4)}, number(static_cast<int32_t>(starts.size()))}, 1,
-                  expected);
+                  {buffer(starts), {Bytes(starts.size() * 4)}, number(static_cast<int32_t>(starts.size()))},
+                  1, expected);
 }
 
 TEST(LowerWhile, CarriesTilesOfEveryWidth) {
@@ -146,7 +146,8 @@ TEST(LowerWhile, ABrokenRangeEndsAtTheLargestIndex) {
   };
   const ir::Function function = traced(kernel, TileConfig{});
   expect_values<int32_t>(function, {{Bytes(8)}, number(2147483640), number(3)}, 0, {3, 2147483646});
-  expect_values<int32_t>(function, {{Bytes(8)}, number(-2147483647 - 1), number(2147483647)}, 0, {3, 2147483646});
+  expect_values<int32_t>(function, {{Bytes(8)}, number(-2147483647 - 1), number(2147483647)}, 0,
+                         {3, 2147483646});
   expect_values<int32_t>(function, {{Bytes(8)}, number(5), number(7)}, 0, {100, 5 + 99 * 7});
 }
 

@@ -199,7 +199,8 @@ TEST(Verifier, RefusesEveryKindOfMalformedOperation) {
       {"%30, %31 = reduce %13, %14 {axis = 0} : f32, f32 do (%40: f32, %41: f32, %42: f32, %43: f32) { yield "
        "%40, %41 }",
        "operand 1 has shape [16, 64], not [64]"},
-      {"%30 = scan %13 {axis = 0} : f32 do (%40: f32, %41: f32) { yield %40 }", "result 0 is f32, not f32[64]"},
+      {"%30 = scan %13 {axis = 0} : f32 do (%40: f32, %41: f32) { yield %40 }",
+       "result 0 is f32, not f32[64]"},
       {"%30 = scan %13 {axis = 0} : f32[64] do (%40: f32) { yield %40 }",
        "a region with 1 arguments instead of 2"},
       {"%30 = scan %13 {axis = 0} : f32[64] do (%40: f32, %41: f32) { yield %1 }", "value 0 is i32, not f32"},

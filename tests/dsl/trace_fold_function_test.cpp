@@ -71,8 +71,12 @@ TEST(TraceWhile, RefusesWhatIsNoCondition) {
                  for (Int k : range(0, in.n)) break_when(in.i({4}) > k));
   EXPECT_REFUSED("break_when stands in no loop", "around it", break_when(in.n > 0));
   EXPECT_REFUSED("break_when stands in no loop", "around it", when(in.n > 0, [&] { break_when(in.n > 1); }));
-  EXPECT_REFUSED("is used at", "Declare a Var", Var a = 0;
-                 std::optional<Int> inside; loop_while([&] { return a < 3; }, [&] { inside.emplace(a + 1); a += 1; });
+  EXPECT_REFUSED("is used at", "Declare a Var", Var a = 0; std::optional<Int> inside;
+                 loop_while([&] { return a < 3; },
+                            [&] {
+                              inside.emplace(a + 1);
+                              a += 1;
+                            });
                  store(in.q, *inside));
 }
 
@@ -99,10 +103,9 @@ TEST(TraceWhile, ALoopWithoutAnEndIsReportedByTheInterpreter) {
 }
 
 TEST(TraceFoldFunction, OneTile) {
-  EXPECT_EQ(body_of([](const Inputs &in) {
-              store(in.p + arange(0, 4), reduce(in.x({4, 8}) * 2, 1, sum_of_two));
-            }),
-            R"(  %7 = broadcast %0 : ptr<f32>[4]
+  EXPECT_EQ(
+      body_of([](const Inputs &in) { store(in.p + arange(0, 4), reduce(in.x({4, 8}) * 2, 1, sum_of_two)); }),
+      R"(  %7 = broadcast %0 : ptr<f32>[4]
   %8 = arange {start = 0} : i32[4]
   %9 = ptr_add %7, %8 : ptr<f32>[4]
   %10 = broadcast %6 : f32[4, 8]
@@ -152,7 +155,8 @@ TEST(TraceFoldFunction, TheCanonicalFormIsItsOwn) {
 }
 
 TEST(TraceFoldFunction, RefusesWhatIsNoCombiningFunction) {
-  EXPECT_REFUSED("reduce: axis 1 does not exist in shape [8]", "from -1 to 0", reduce(in.i({8}), 1, sum_of_two));
+  EXPECT_REFUSED("reduce: axis 1 does not exist in shape [8]", "from -1 to 0",
+                 reduce(in.i({8}), 1, sum_of_two));
   EXPECT_REFUSED("scan: axis 0 does not exist in shape []", "no axes", scan(in.n, 0, sum_of_two));
   EXPECT_REFUSED("reduce: the tiles have the shapes [8] and [4]", "Broadcast",
                  reduce(std::tuple(in.i({8}), in.i({4})), 0, [](auto a, auto) { return a; }));
@@ -167,22 +171,26 @@ TEST(TraceFoldFunction, RefusesWhatIsNoCombiningFunction) {
                    seen += 1;
                    return a + b;
                  }));
-  EXPECT_REFUSED("break_when stands in no loop", "around it", for (Int k : range(0, in.n)) {
-    scan(in.i({8}), 0, [&](auto a, auto b) {
-      break_when(k > 3);
-      return a + b;
-    });
-  });
+  EXPECT_REFUSED(
+      "break_when stands in no loop", "around it", for (Int k : range(0, in.n)) {
+        scan(in.i({8}), 0, [&](auto a, auto b) {
+          break_when(k > 3);
+          return a + b;
+        });
+      });
 }
 
 TEST(TraceSort, RefusesSizesAndNumbers) {
-  EXPECT_REFUSED("sort: the last axis of shape [2, 12] is no power of two", "Fill it up", sort(in.i({2, 12})));
+  EXPECT_REFUSED("sort: the last axis of shape [2, 12] is no power of two", "Fill it up",
+                 sort(in.i({2, 12})));
   EXPECT_REFUSED("sort: the last axis of shape [] is no power of two", "Fill it up", sort(in.n));
   EXPECT_REFUSED("topk: k is 3 of 8 elements", "a power of two", topk(in.i({8}), 3));
   EXPECT_REFUSED("topk: k is 16 of 8 elements", "a power of two", topk(in.i({8}), 16));
   EXPECT_REFUSED("topk: k is 0 of 8 elements", "a power of two", topk(in.i({8}), 0));
-  EXPECT_REFUSED("butterfly: the distance is 4, and axis 0 has the size 12", "0 to 3", butterfly(in.i({12}), 4));
-  EXPECT_REFUSED("butterfly: the distance is 1, and axis 0 has the size 5", "odd size", butterfly(in.i({5}), 1));
+  EXPECT_REFUSED("butterfly: the distance is 4, and axis 0 has the size 12", "0 to 3",
+                 butterfly(in.i({12}), 4));
+  EXPECT_REFUSED("butterfly: the distance is 1, and axis 0 has the size 5", "odd size",
+                 butterfly(in.i({5}), 1));
   EXPECT_REFUSED("arange(0, 0) is empty", "greater", histogram(in.i({8}), 0));
 }
 
