@@ -195,12 +195,12 @@ llvm::Value *binary(EmitContext &context, const ir::Op &op, ir::Element element,
   llvm::IRBuilder<> &builder = context.builder;
   if (ir::is_float(element)) {
     llvm::Value *wide = widen(builder, b);
-    llvm::Value *narrower = widen(builder, a);
+    llvm::Value *left = widen(builder, a);
     if (op.has("fast"))
-      return narrow(builder, fast_divide(builder, narrower, wide), element);
-    if (llvm::Value *value = wide_function(builder, op.opcode, narrower, wide))
+      return narrow(builder, fast_divide(builder, left, wide), element);
+    if (llvm::Value *value = wide_function(builder, op.opcode, left, wide))
       return narrow(builder, value, element);
-    return narrow(builder, float_binary(builder, op.opcode, narrower, wide), element);
+    return narrow(builder, float_binary(builder, op.opcode, left, wide), element);
   }
   if (op.opcode == ir::Opcode::CeilDiv) {
     const ValueRanges &ranges = context.plan.ranges;
