@@ -40,7 +40,6 @@ struct ModuleLaunchInfo {
   ModuleLaunchShape shape;
   std::optional<InstructionCounts> instructions; ///< when the device counts them
   std::optional<sim::LaunchTime> time;           ///< simulated, when SimulatorOptions::timing asks for it
-  double wall_ms = 0;                            ///< of the launch alone, on the host's clock
 };
 
 namespace jit {

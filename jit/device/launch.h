@@ -67,7 +67,6 @@ struct LaunchInfo {
   CacheLevel cache = CacheLevel::None;
   std::optional<InstructionCounts> instructions; ///< when the device counts them
   std::optional<sim::LaunchTime> time;           ///< simulated, when SimulatorOptions::timing asks for it
-  double wall_ms = 0;                            ///< of the launch alone, on the host's clock
   bool interpreted = false;
 
   std::string kernel() const;
