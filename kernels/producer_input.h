@@ -17,8 +17,8 @@ constexpr auto nereid_config_names(InputSource) {
   return std::to_array<std::string_view>({"bf16", "slices"});
 }
 
-/// How a group's scale comes from its largest magnitude: to the nearest power of two of amax / 4 (even), or
-/// the smallest under which no value exceeds 6 (ceil).
+/// How a group's scale comes from its largest magnitude (ir::ScaleRule): the even rule, or the smallest under
+/// which no value exceeds 6 (ceil).
 enum class QuantRule : int { Even, Ceil };
 constexpr auto nereid_config_names(QuantRule) { return std::to_array<std::string_view>({"even", "ceil"}); }
 
