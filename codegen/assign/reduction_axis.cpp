@@ -28,7 +28,8 @@ std::optional<AxisBits> axis_bits(const LinearLayout &layout, unsigned axis) {
   return result;
 }
 
-std::optional<std::pair<Space, unsigned>> axis_bit_holder(const LinearLayout &layout, unsigned axis, unsigned bit) {
+std::optional<std::pair<Space, unsigned>> axis_bit_holder(const LinearLayout &layout, unsigned axis,
+                                                          unsigned bit) {
   const uint64_t wanted = uint64_t(1) << (layout.first_bit(axis) + bit);
   for (Space space : all_spaces)
     for (unsigned at = 0; at < layout.bits(space); ++at)

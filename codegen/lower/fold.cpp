@@ -13,8 +13,8 @@
 
 namespace nereid::codegen {
 
-/// The scan so far: blocks of 2^n elements know their running parts and their total, which stands in the register
-/// in which all joined bits of the axis are 0.
+/// The scan so far: blocks of 2^n elements know their running parts and their total, which stands in the
+/// register in which all joined bits of the axis are 0.
 struct FoldEmitter::Blocks {
   std::vector<Part> parts;  ///< by register: running, within the block; those of a reduction are not kept
   std::vector<Part> totals; ///< by register; only those of `heads` count
@@ -59,8 +59,8 @@ FoldEmitter::Part FoldEmitter::select(llvm::Value *condition, const Part &a, con
   return result;
 }
 
-std::vector<std::array<FoldEmitter::Part, 2>> FoldEmitter::both_sides(const std::vector<Part> &own, Space space,
-                                                                      unsigned bit) {
+std::vector<std::array<FoldEmitter::Part, 2>> FoldEmitter::both_sides(const std::vector<Part> &own,
+                                                                      Space space, unsigned bit) {
   std::vector<std::array<Part, 2>> sides(own.size());
   if (space == Space::Wave) {
     for (size_t field = 0; field < own[0].size(); ++field) {
@@ -117,7 +117,8 @@ void FoldEmitter::join_over_threads(const ir::Op &op, Blocks &blocks, Space spac
         select(lower, blocks.parts[r], combine(op, before[r & ~blocks.joined], blocks.parts[r]));
 }
 
-FoldEmitter::Part FoldEmitter::carry_over(const ir::Op &op, Blocks &blocks, const std::vector<uint32_t> &along) {
+FoldEmitter::Part FoldEmitter::carry_over(const ir::Op &op, Blocks &blocks,
+                                          const std::vector<uint32_t> &along) {
   const size_t block = size_t(1) << std::popcount(blocks.joined);
   Part before = blocks.totals[along[0]];
   for (size_t first = block; first < along.size(); first += block) {

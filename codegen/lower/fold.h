@@ -6,9 +6,9 @@ namespace nereid::codegen {
 
 struct Lowering;
 
-/// Reductions and scans with a combining function, and butterflies: bit by bit along the axis, from the lowest.
-/// What a bit joins lies in two registers, two lanes or two waves, the earlier side first: the order of
-/// combination is that of the language in every layout.
+/// Reductions and scans with a combining function, and butterflies: bit by bit along the axis, from the
+/// lowest. What a bit joins lies in two registers, two lanes or two waves, the earlier side first: the order
+/// of combination is that of the language in every layout.
 class FoldEmitter {
 public:
   explicit FoldEmitter(Lowering &parts);

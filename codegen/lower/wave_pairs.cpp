@@ -5,7 +5,8 @@
 
 namespace nereid::codegen {
 
-std::array<Registers, 2> both_waves(const EmitContext &context, ExchangeEmitter &exchange, const Registers &values, unsigned bit) {
+std::array<Registers, 2> both_waves(const EmitContext &context, ExchangeEmitter &exchange,
+                                    const Registers &values, unsigned bit) {
   // Positions as a tile of their own: registers, lanes and waves are its dimensions.
   const LinearLayout threads = scalar_layout(context.function().options.waves);
   std::array<std::vector<uint64_t>, 3> from;
@@ -25,7 +26,7 @@ std::array<Registers, 2> both_waves(const EmitContext &context, ExchangeEmitter 
   if (registers.odd > 1)
     repeats.push_back({Space::Register, registers.odd, 0});
   const Registers moved = exchange.convert(values, LinearLayout::from_flat_bases(shape, from, repeats),
-                                            LinearLayout::from_flat_bases(shape, to, repeats));
+                                           LinearLayout::from_flat_bases(shape, to, repeats));
   std::array<Registers, 2> result;
   for (size_t i = 0; i < moved.size(); ++i)
     result[i % 2].push_back(moved[i]);

@@ -1,5 +1,6 @@
-// Reductions and scans with a combining function, and butterflies. Neighbours are combined first, then pairs of
-// neighbours, as far as the power of two in the size goes; the blocks of an odd factor follow from first to last.
+// Reductions and scans with a combining function, and butterflies. Neighbours are combined first, then pairs
+// of neighbours, as far as the power of two in the size goes; the blocks of an odd factor follow from first
+// to last.
 #include <algorithm>
 #include <cstring>
 
@@ -129,7 +130,8 @@ void run_butterfly(Frame &frame, const ir::Op &op) {
   Tensor &out = frame.out(op);
   std::shared_ptr<Poison> poison = in.poison ? std::make_shared<Poison>(in.poison->size()) : nullptr;
   for (size_t row = 0; row < view.outer * view.size; ++row) {
-    const size_t to = row * view.inner, from = (row / view.size * view.size + (row % view.size ^ distance)) * view.inner;
+    const size_t to = row * view.inner,
+                 from = (row / view.size * view.size + (row % view.size ^ distance)) * view.inner;
     std::memcpy(out.data.get() + to * bytes, in.data.get() + from * bytes, view.inner * bytes);
     if (poison)
       std::copy_n(in.poison->begin() + static_cast<std::ptrdiff_t>(from), view.inner,

@@ -51,9 +51,9 @@ struct InterpretOptions {
 /// the kernel's author (user): an access outside every allocation or not aligned to its element, an i32
 /// overflow that reaches an address, a division by zero, or memory that nothing has written, which reaches
 /// memory (the latter after arithmetic), an address, a branch or a print, a failed device_assert or assume, a
-/// loop whose step is not positive or whose condition never ends it, inline_asm without a host function; errors of the caller (user):
-/// arguments that do not fit the function or contradict its specialisation. Memory holds what was stored
-/// until then.
+/// loop whose step is not positive or whose condition never ends it, inline_asm without a host function;
+/// errors of the caller (user): arguments that do not fit the function or contradict its specialisation.
+/// Memory holds what was stored until then.
 Status interpret(const ir::Function &function, const std::array<uint32_t, 3> &grid,
                  std::span<const InterpretArgument> arguments, const HostMemory &memory,
                  const InterpretOptions &options = {});

@@ -174,8 +174,7 @@ std::vector<ValueId> Builder::end_for_while(std::span<const ValueId> yields, siz
   Region loop = std::move(regions_.back());
   regions_.pop_back();
   const ValueId zero = integer(type(step).element, 0);
-  const ValueId any =
-      binary(Opcode::And, binary(Opcode::Lt, first, last), binary(Opcode::Gt, step, zero));
+  const ValueId any = binary(Opcode::And, binary(Opcode::Lt, first, last), binary(Opcode::Gt, step, zero));
   loop.op.opcode = Opcode::While;
   loop.op.attributes.clear();
   loop.op.operands[2] = first;

@@ -46,7 +46,8 @@ std::vector<ValueId> Builder::end_fold(std::span<const ValueId> combined) {
   for (const Op &op : regions_.back().block.ops)
     if (!may_combine(function_, op)) {
       location_ = op.location;
-      fail(fmt::format("{}: the combining function has a {} that is not of scalars", what, facts(op.opcode).name),
+      fail(fmt::format("{}: the combining function has a {} that is not of scalars", what,
+                       facts(op.opcode).name),
            "It computes scalars of two elements, with elementwise operations only");
     }
   for (size_t i = 0; i < combined.size(); ++i) {

@@ -29,8 +29,7 @@ ir::ValueId SortNetwork::bit_is_clear(int64_t bit) const {
 
 ir::ValueId SortNetwork::takes_first(int64_t distance, int64_t direction) const {
   const ir::ValueId is_lower = bit_is_clear(distance);
-  return direction >= size_ ? is_lower
-                            : at(where_).binary(ir::Opcode::Eq, is_lower, bit_is_clear(direction));
+  return direction >= size_ ? is_lower : at(where_).binary(ir::Opcode::Eq, is_lower, bit_is_clear(direction));
 }
 
 int64_t topk_size(Where where, int64_t k, int64_t size) {

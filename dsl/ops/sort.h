@@ -8,9 +8,9 @@
 #include "dsl/ops/elementwise.h"
 #include "dsl/ops/fold.h"
 
-/// Sorting along the last axis, whose size is a power of two, by bitonic networks of butterflies; and counting.
-/// Floats are in the order of their values, -0 before +0; a NaN is greater than all numbers, and comes out as a NaN
-/// without its payload.
+/// Sorting along the last axis, whose size is a power of two, by bitonic networks of butterflies; and
+/// counting. Floats are in the order of their values, -0 before +0; a NaN is greater than all numbers, and
+/// comes out as a NaN without its payload.
 namespace nereid {
 
 enum class SortOrder { Ascending, Descending };
@@ -26,7 +26,8 @@ template <FloatElement T> struct SortKey<T> {
 };
 template <class T> using SortKeyOf = typename SortKey<T>::type;
 
-/// Bits of floats as integers of the same order, and back: those of negative ones but for the sign are inverted.
+/// Bits of floats as integers of the same order, and back: those of negative ones but for the sign are
+/// inverted.
 template <class K> Tile<K> ordered_bits(const Tile<K> &bits, Where where) {
   const Operand<K> sign_bit(static_cast<K>(8 * sizeof(K) - 1), where);
   const Operand<K> other_bits(std::numeric_limits<K>::max(), where);
@@ -60,15 +61,15 @@ public:
   int64_t size() const { return size_; }
   /// Positions along the axis, i32 [1, ..., size].
   Tile<i32> positions() const { return make<i32>(positions_); }
-  /// Calls `exchange(distance, first)` for each step that puts blocks of `block` elements in order: partners are
-  /// `distance` apart, and `first` says who takes the element that comes first. Every second block gets the
-  /// opposite order, unless there is but one.
+  /// Calls `exchange(distance, first)` for each step that puts blocks of `block` elements in order: partners
+  /// are `distance` apart, and `first` says who takes the element that comes first. Every second block gets
+  /// the opposite order, unless there is but one.
   template <class F> void sort(int64_t block, F &&exchange) const {
     for (int64_t size = 2; size <= block; size *= 2)
       merge(size, size, exchange);
   }
-  /// The same of bitonic blocks. Those whose positions have a 1 where `direction`, a power of two, has it get the
-  /// opposite order.
+  /// The same of bitonic blocks. Those whose positions have a 1 where `direction`, a power of two, has it get
+  /// the opposite order.
   template <class F> void merge(int64_t block, int64_t direction, F &&exchange) const {
     for (int64_t distance = block / 2; distance >= 1; distance /= 2)
       exchange(distance, make<i1>(takes_first(distance, direction)));
@@ -89,7 +90,8 @@ int64_t topk_size(Where where, int64_t k, int64_t size);
 
 /// The elements along the last axis in order.
 template <detail::NumericTile X>
-Tile<detail::ElementOf<X>> sort(const X &x, SortOrder order = SortOrder::Ascending, Where where = Where::current()) {
+Tile<detail::ElementOf<X>> sort(const X &x, SortOrder order = SortOrder::Ascending,
+                                Where where = Where::current()) {
   using T = detail::ElementOf<X>;
   using K = detail::SortKeyOf<T>;
   const detail::SortNetwork network(where, "sort", detail::id_of(x));
@@ -105,8 +107,8 @@ Tile<detail::ElementOf<X>> sort(const X &x, SortOrder order = SortOrder::Ascendi
   return detail::from_sort_key<T>(keys.get(), where);
 }
 
-/// Keys in order along the last axis, and their values with them; the tiles have one shape. Equal keys have no
-/// stated order.
+/// Keys in order along the last axis, and their values with them; the tiles have one shape. Equal keys have
+/// no stated order.
 template <detail::NumericTile X, detail::TileLike Y>
 std::pair<Tile<detail::ElementOf<X>>, Tile<detail::ElementOf<Y>>>
 sort(const X &keys, const Y &values, SortOrder order = SortOrder::Ascending, Where where = Where::current()) {
@@ -130,8 +132,8 @@ sort(const X &keys, const Y &values, SortOrder order = SortOrder::Ascending, Whe
   return {detail::from_sort_key<T>(sorted.get(), where), moved.get()};
 }
 
-/// The k greatest elements along the last axis in descending order, and their indices (i32): [..., k]. Of equal
-/// elements the first come first. k is a power of two.
+/// The k greatest elements along the last axis in descending order, and their indices (i32): [..., k]. Of
+/// equal elements the first come first. k is a power of two.
 template <detail::NumericTile X>
 std::pair<Tile<detail::ElementOf<X>>, Tile<i32>> topk(const X &x, int64_t k, Where where = Where::current()) {
   using T = detail::ElementOf<X>;
@@ -153,7 +155,8 @@ std::pair<Tile<detail::ElementOf<X>>, Tile<i32>> topk(const X &x, int64_t k, Whe
     keys = nereid::where({takes, where}, other, own, where);
     indices = nereid::where({takes, where}, other_index, own_index, where);
   };
-  // Blocks of k in order, every second one reversed: of two neighbours the better elements are a bitonic block.
+  // Blocks of k in order, every second one reversed: of two neighbours the better elements are a bitonic
+  // block.
   network.sort(block, exchange);
   for (int64_t sorted = block; sorted < size; sorted *= 2) {
     exchange(sorted, Tile<i1>(true, where));
@@ -167,8 +170,8 @@ std::pair<Tile<detail::ElementOf<X>>, Tile<i32>> topk(const X &x, int64_t k, Whe
   return {detail::from_sort_key<T>(best, where), max(reshape(indices, blocks, where), axis(-2), where)};
 }
 
-/// How many elements of x are 0, 1, ..., bins - 1: i32 [bins]; others are not counted. The work is that of one
-/// comparison and one sum of x for each bin.
+/// How many elements of x are 0, 1, ..., bins - 1: i32 [bins]; others are not counted. The work is that of
+/// one comparison and one sum of x for each bin.
 template <detail::IntegerTile X>
 Tile<i32> histogram(const X &x, int64_t bins, Where where = Where::current()) {
   using T = std::conditional_t<sizeof(detail::ElementOf<X>) < 4, i32, detail::ElementOf<X>>;
