@@ -177,7 +177,10 @@ ReduceEmitter::Part ReduceEmitter::reduce_lanes(const ir::Op &op, Part part, uin
     if (lanes >> bit & 1) {
       Part first, second;
       for (llvm::Value *value : part) {
-        const auto [one, other] = lane_and_partner(context_, value, bit, lanes & ((1u << bit) - 1));
+        // The fields of a part keep one order: the values and indices of an argmax.
+        const auto [one, other] = part.size() == 1
+                                      ? lane_and_partner(context_, value, bit, lanes & ((1u << bit) - 1))
+                                      : std::pair(value, shuffle_xor(context_, value, bit));
         first.push_back(one);
         second.push_back(other);
       }
