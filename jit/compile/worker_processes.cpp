@@ -120,9 +120,12 @@ bool read_some(Worker &worker) {
 int end(const Worker &worker) {
   kill(worker.process, SIGKILL);
   int status = 0;
-  while (waitpid(worker.process, &status, 0) < 0)
-    if (errno != EINTR)
+  while (waitpid(worker.process, &status, 0) < 0) {
+    if (errno != EINTR) {
       status = 0;
+      break;
+    }
+  }
   close(worker.pipe);
   return status;
 }

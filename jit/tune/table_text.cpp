@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "base/json_nesting.h"
 #include "jit/tune/kernel_tunings.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/JSON.h"
@@ -121,6 +122,8 @@ bool read_record(const llvm::json::Object &object, TuningRecord &record) {
 
 /// The object of a line; null when it is none.
 Result<llvm::json::Value> parse_line(llvm::StringRef line, const std::string &name, size_t number) {
+  if (!check_json_nesting(line))
+    return damaged(name, fmt::format("line {} is no JSON object", number));
   llvm::Expected<llvm::json::Value> value = llvm::json::parse(line);
   if (value && value->getAsObject())
     return std::move(*value);

@@ -9,6 +9,7 @@
 
 #include <gtest/gtest.h>
 
+#include "jit/cache/digest.h"
 #include "jit/cache/disk_cache.h"
 #include "jit/cache/entry_file.h"
 #include "jit/cache/trust.h"
@@ -50,6 +51,17 @@ TEST(HostileCache, AnyTruncationIsSeen) {
   for (size_t length = 0; length < good.size(); ++length)
     EXPECT_FALSE(read_kernel_file(std::string_view(good).substr(0, length), key)) << length;
   EXPECT_FALSE(read_kernel_file(good + '\0', key));
+}
+
+TEST(HostileCache, ADescriptionThatIsNestedDeeplyIsDamage) {
+  const std::string description(2'000'000, '[');
+  const uint64_t length = description.size();
+  const std::string payload =
+      std::string(reinterpret_cast<const char *>(&length), sizeof(length)) + description;
+  const std::string magic = kernel_file(key, info, sample_binary()).substr(0, 8);
+  const Result<KernelFile> read = read_kernel_file(magic + digest({payload}) + payload, key);
+  ASSERT_FALSE(read);
+  EXPECT_NE(read.error().message.find("has no description"), std::string::npos);
 }
 
 TEST(HostileCache, ADamagedFileIsReplaced) {

@@ -62,6 +62,17 @@ TEST(IsolatedCompile, SurvivesACrash) {
   EXPECT_NE(compiled.error().message.find("kernel 'k' compiles ended with signal 11"), std::string::npos);
 }
 
+TEST(IsolatedCompile, NeedsNoStatusOfItsProcess) {
+  // Then the kernel takes the status of every child.
+  const auto before = std::signal(SIGCHLD, SIG_IGN);
+  {
+    const ScopedEnvironment timeout(variable, "60");
+    const auto compiled = Kernel("add", add).compile(AddConfig{}, {}, Device::simulator());
+    EXPECT_TRUE(compiled) << compiled.error().text();
+  }
+  std::signal(SIGCHLD, before);
+}
+
 TEST(IsolatedCompile, RefusesATimeThatIsNone) {
   for (const char *text : {"soon", "0", "-1", "5s", "inf", "nan"}) {
     const ScopedEnvironment timeout(variable, text);

@@ -279,6 +279,9 @@ TEST(TuningTable, ALineThatIsNoRecordIsDamageEvenUnderItsChecksum) {
     ASSERT_FALSE(parsed) << line;
     EXPECT_NE(parsed.error().message.find("line 2"), std::string::npos) << parsed.error().text();
   }
+  const auto nested = KernelTunings::parse(with_checksum(std::string(2'000'000, '[') + "\n"), "t");
+  ASSERT_FALSE(nested);
+  EXPECT_NE(nested.error().message.find("line 1 is no JSON object"), std::string::npos);
   const auto other = KernelTunings::parse(with_checksum("{\"format\":\"nereid tuning table 3\"}\n"), "t");
   ASSERT_FALSE(other);
   EXPECT_NE(other.error().message.find("its format is 'nereid tuning table 3'"), std::string::npos);
