@@ -96,7 +96,8 @@ llvm::Value *exp_f64(Math &m, llvm::Value *x) {
 
 /// x = n ln 2 + r with |r| <= ln(2) / 2; e^r = 1 + r + r^2 q(r), q within 2^-29. Adding 1.5 2^23 rounds to
 /// n, which then stands in the low bits. Rounding r, the last but one sum and the last adds up to 0.95 ulp,
-/// measured over all f32. From the bounds on the result is 0 or infinite; a NaN passes through all steps.
+/// measured over all negative and each seventh positive f32. From the bounds on the result is 0 or infinite;
+/// a NaN passes through all steps.
 llvm::Value *exp(Math &m, llvm::Value *x, bool may_be_positive) {
   constexpr float ln2_high = 0x1.62e4p-1f; // few enough bits that n * ln2_high is exact
   constexpr double ln2_low = std::numbers::ln2 - double(ln2_high);
@@ -118,7 +119,7 @@ llvm::Value *exp(Math &m, llvm::Value *x, bool may_be_positive) {
 }
 
 /// x = 2^n (1 + f) with 1 + f in [2/3, 4/3): log(1 + f) = f - f^2/2 + f^3 P(f), P within 5e-9 / f^2. What
-/// rounding n ln 2 + f loses is added with the small terms: 0.85 ulp, measured on 3e6 f32 of all exponents.
+/// rounding n ln 2 + f loses is added with the small terms: 0.85 ulp, measured on samples of all exponents.
 /// Where x is no positive number the hardware's logarithm of its mantissa is the result: -infinity of 0,
 /// infinity, else a NaN.
 llvm::Value *log(Math &m, llvm::Value *x) {
