@@ -159,14 +159,14 @@ Complaint along_axis(const Types &t) {
     if (distance < 1 || distance >= (size & -size))
       return fmt::format("distance {} leaves the power of two in {}", distance, size);
   }
-  if (facts(t.op.opcode).op_class == OpClass::Scan)
-    return want(t.out(), wanted, "the result");
   if (t.op.opcode == Opcode::Gather) {
     if (t.in(1).pointer || t.in(1).element != Element::I32 || t.in(1).rank() != wanted.rank())
       return fmt::format("the index is i32 of rank {}, not {}", wanted.rank(), t.in(1).text());
     wanted.shape[static_cast<size_t>(axis)] = t.in(1).shape[static_cast<size_t>(axis)];
     return first_of({want_shape(t, 1, wanted.shape), want(t.out(), wanted, "the result")});
   }
+  if (facts(t.op.opcode).op_class == OpClass::Scan)
+    return want(t.out(), wanted, "the result");
   wanted.shape.erase(wanted.shape.begin() + axis);
   if (t.op.opcode == Opcode::ArgMax)
     wanted.element = Element::I32;

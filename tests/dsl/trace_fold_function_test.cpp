@@ -44,11 +44,11 @@ TEST(TraceWhile, WhatFollowsABreakIsABranch) {
       %15 = add %10, %14 : i32
       yield %15 } else {
       yield %10 }
-    %16 = if %12 : i1 then {
+    %16 = constant {bits = 0} : i1
+    %17 = if %12 : i1 then {
       yield %7 } else {
-      %17 = constant {bits = 0} : i1
-      yield %17 }
-    yield %16, %13 }
+      yield %16 }
+    yield %17, %13 }
   store %1, %9
 )");
 }
@@ -105,16 +105,16 @@ TEST(TraceWhile, ALoopWithoutAnEndIsReportedByTheInterpreter) {
 TEST(TraceFoldFunction, OneTile) {
   EXPECT_EQ(
       body_of([](const Inputs &in) { store(in.p + arange(0, 4), reduce(in.x({4, 8}) * 2, 1, sum_of_two)); }),
-      R"(  %7 = broadcast %0 : ptr<f32>[4]
-  %8 = arange {start = 0} : i32[4]
-  %9 = ptr_add %7, %8 : ptr<f32>[4]
-  %10 = broadcast %6 : f32[4, 8]
-  %11 = constant {bits = 0x40000000} : f32[4, 8]
-  %12 = mul %10, %11 : f32[4, 8]
-  %13 = reduce %12 {axis = 1} : f32[4] do (%14: f32, %15: f32) {
-    %16 = add %14, %15 : f32
-    yield %16 }
-  store %9, %13
+      R"(  %7 = broadcast %6 : f32[4, 8]
+  %8 = constant {bits = 0x40000000} : f32[4, 8]
+  %9 = mul %7, %8 : f32[4, 8]
+  %10 = reduce %9 {axis = 1} : f32[4] do (%11: f32, %12: f32) {
+    %13 = add %11, %12 : f32
+    yield %13 }
+  %14 = broadcast %0 : ptr<f32>[4]
+  %15 = arange {start = 0} : i32[4]
+  %16 = ptr_add %14, %15 : ptr<f32>[4]
+  store %16, %10
 )");
 }
 
@@ -161,11 +161,13 @@ TEST(TraceFoldFunction, RefusesWhatIsNoCombiningFunction) {
   EXPECT_REFUSED("reduce: the tiles have the shapes [8] and [4]", "Broadcast",
                  reduce(std::tuple(in.i({8}), in.i({4})), 0, [](auto a, auto) { return a; }));
   EXPECT_REFUSED("that is not of scalars", "scalars of two elements",
-                 reduce(in.i({8}), 0, [&](auto a, auto b) { return a + b + sum(in.i({4}), 0); }));
+                 Tile<i32> four = in.i({4});
+                 reduce(in.i({8}), 0, [&](auto a, auto b) { return a + b + sum(four, 0); }));
   EXPECT_REFUSED("the combining function has a load", "scalars of two elements",
                  reduce(in.i({8}), 0, [&](auto a, auto b) { return a + b + load(in.q); }));
   EXPECT_REFUSED("that is not of scalars", "scalars of two elements",
-                 scan(in.i({8}), 0, [&](auto a, auto b) { return a + b + in.i({8}); }));
+                 Tile<i32> eight = in.i({8});
+                 scan(in.i({8}), 0, [&](auto a, auto b) { return a + b + eight; }));
   EXPECT_REFUSED("a combining function assigns to a Var", "only returns", Var seen = 0;
                  scan(in.i({8}), 0, [&](auto a, auto b) {
                    seen += 1;
