@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "base/float_environment.h"
 #include "jit/build.h"
 #include "jit/compile/fork_guard.h"
 #include "jit/compile/stopwatch.h"
@@ -238,6 +239,7 @@ Result<std::shared_ptr<const CompiledKernel>>
 KernelCore::compile(ConfigView config, const std::vector<ArgumentFacts> &facts, const Device &device) const {
   NEREID_CHECK(check_not_forked_while_building());
   const Building building;
+  const FloatEnvironment defaults;
   KeyBytes key;
   start_key(key, this, false, config);
   for (const ArgumentFacts &fact : facts)
@@ -267,6 +269,7 @@ Result<LaunchInfo> KernelCore::launch(const LaunchOptions &options, const Stream
   if (!ready) {
     NEREID_CHECK(check_may_build(stream, name_));
     const Building building;
+    const FloatEnvironment defaults; // times and tables' sizes are inexact, which a program may have trap
     const auto build_now = [&] {
       std::vector<ArgumentFacts> facts;
       for (const ArgumentValue &argument : arguments)
