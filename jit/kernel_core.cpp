@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <map>
@@ -226,11 +227,19 @@ Result<ReadyKernel> KernelCore::build(ConfigView config, const std::vector<Argum
   request.code = !interpret;
   ReadyKernel ready;
   NEREID_TRY(const DiskCache disk, DiskCache::from_environment());
-  NEREID_TRY(ready.compiled, build_kernel(std::move(request), disk));
+  NEREID_TRY(ready.compiled, build_kernel(request, disk));
   if (interpret)
     return ready;
   watch.restart();
-  NEREID_TRY(ready.loaded, device.load(*ready.compiled));
+  auto loaded = device.load(*ready.compiled);
+  if (!loaded && disk.enabled() && ready.compiled->cache() != CacheLevel::None) {
+    // An entry with the right checksum may hold no code of this kernel.
+    std::remove(disk.path(ready.compiled->key()).c_str());
+    NEREID_TRY(ready.compiled, build_kernel(std::move(request), disk));
+    watch.restart();
+    loaded = device.load(*ready.compiled);
+  }
+  NEREID_TRY(ready.loaded, std::move(loaded));
   ready.load_ms = watch.milliseconds();
   return ready;
 }
