@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <map>
@@ -11,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include "base/float_environment.h"
 #include "jit/build.h"
 #include "jit/compile/fork_guard.h"
 #include "jit/compile/stopwatch.h"
@@ -225,11 +227,19 @@ Result<ReadyKernel> KernelCore::build(ConfigView config, const std::vector<Argum
   request.code = !interpret;
   ReadyKernel ready;
   NEREID_TRY(const DiskCache disk, DiskCache::from_environment());
-  NEREID_TRY(ready.compiled, build_kernel(std::move(request), disk));
+  NEREID_TRY(ready.compiled, build_kernel(request, disk));
   if (interpret)
     return ready;
   watch.restart();
-  NEREID_TRY(ready.loaded, device.load(*ready.compiled));
+  auto loaded = device.load(*ready.compiled);
+  if (!loaded && disk.enabled() && ready.compiled->cache() != CacheLevel::None) {
+    // An entry with the right checksum may hold no code of this kernel.
+    std::remove(disk.path(ready.compiled->key()).c_str());
+    NEREID_TRY(ready.compiled, build_kernel(std::move(request), disk));
+    watch.restart();
+    loaded = device.load(*ready.compiled);
+  }
+  NEREID_TRY(ready.loaded, std::move(loaded));
   ready.load_ms = watch.milliseconds();
   return ready;
 }
@@ -238,6 +248,7 @@ Result<std::shared_ptr<const CompiledKernel>>
 KernelCore::compile(ConfigView config, const std::vector<ArgumentFacts> &facts, const Device &device) const {
   NEREID_CHECK(check_not_forked_while_building());
   const Building building;
+  const FloatEnvironment defaults;
   KeyBytes key;
   start_key(key, this, false, config);
   for (const ArgumentFacts &fact : facts)
@@ -267,6 +278,7 @@ Result<LaunchInfo> KernelCore::launch(const LaunchOptions &options, const Stream
   if (!ready) {
     NEREID_CHECK(check_may_build(stream, name_));
     const Building building;
+    const FloatEnvironment defaults; // times and tables' sizes are inexact, which a program may have trap
     const auto build_now = [&] {
       std::vector<ArgumentFacts> facts;
       for (const ArgumentValue &argument : arguments)

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "base/float_environment.h"
 #include "codegen/target/gfx950.h"
 #include "jit/device/device_interface.h"
 #include "jit/module.h"
@@ -140,6 +141,7 @@ Result<ModuleLaunchInfo> ModuleKernel::launch_raw(const Stream &stream, const Mo
 
 Result<ModuleLaunchInfo> ModuleKernel::run(const Stream &stream, const ModuleLaunchShape &shape,
                                            std::span<const std::byte> kernarg) const {
+  const FloatEnvironment defaults;
   const KernelMetadata &kernel = metadata();
   if (!(stream.device() == state_->device))
     return wrong(kernel, "the stream is of another device than the one it is loaded on",

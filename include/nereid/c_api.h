@@ -105,7 +105,7 @@ typedef struct nereid_memory {
   uint64_t bytes;
 } nereid_memory;
 
-/* Device memory with undefined content. Errors: environment, device: it does not fit. */
+/* Device memory with undefined content. Errors: user: it does not fit; environment, device: HIP fails. */
 NEREID_API nereid_status nereid_buffer_create(const nereid_device *device, uint64_t bytes,
                                               nereid_buffer **buffer);
 NEREID_API void nereid_buffer_destroy(nereid_buffer *buffer);

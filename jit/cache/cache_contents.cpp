@@ -76,6 +76,18 @@ Status remove(const Listed &file, Removed &removed) {
   return {};
 }
 
+/// Removes what it can. Error: the first of what it cannot.
+Result<Removed> remove_all(const std::vector<Listed> &files) {
+  Removed removed;
+  Status first;
+  for (const Listed &file : files)
+    if (Status status = remove(file, removed); !status && first)
+      first = std::move(status);
+  if (!first)
+    return first.error();
+  return removed;
+}
+
 } // namespace
 
 uint64_t CacheContents::damaged() const {
@@ -100,20 +112,17 @@ Result<CacheContents> read_contents(const DiskCache &cache) {
 
 Result<Removed> remove_kernels(const DiskCache &cache) {
   NEREID_TRY(const std::vector<Listed> files, list(cache));
-  Removed removed;
-  for (const Listed &file : files)
-    NEREID_CHECK(remove(file, removed));
-  return removed;
+  return remove_all(files);
 }
 
 Result<Removed> remove_damaged(const DiskCache &cache, const CacheContents &contents) {
   NEREID_TRY(const std::vector<Listed> files, list(cache));
-  Removed removed;
+  std::vector<Listed> damaged;
   for (const CacheEntry &entry : contents.kernels)
     for (const Listed &file : files)
       if (!entry.problem.empty() && file.path == cache.path(entry.key))
-        NEREID_CHECK(remove(file, removed));
-  return removed;
+        damaged.push_back(file);
+  return remove_all(damaged);
 }
 
 } // namespace nereid::jit

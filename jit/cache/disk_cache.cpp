@@ -49,7 +49,7 @@ void warn_once(std::atomic<bool> &said, const std::string &text) {
 }
 
 constexpr const char *distrust_remedy =
-    "Give it to this user and take the right to write from others (chmod o-w), or set NEREID_CACHE_DIR to "
+    "Give it to this user and take the right to write from others (chmod go-w), or set NEREID_CACHE_DIR to "
     "another directory";
 
 /// Writes all of it to a file and closes that: 0, or what errno says.

@@ -1,4 +1,5 @@
 // Compiles in processes of their own: by NEREID_COMPILE_TIMEOUT, and several at once.
+#include <cmath>
 #include <csignal>
 #include <cstdlib>
 #include <thread>
@@ -119,6 +120,18 @@ TEST(CompileAll, CompilesSeveralKernelsAndKeepsTheirErrorsApart) {
   }
   ASSERT_FALSE(compiled[3]);
   EXPECT_NE(compiled[3].error().message.find("signal 6"), std::string::npos);
+}
+
+TEST(CompileAll, RefusesSecondsThatAreNoNumber) {
+  const std::vector<CompileFunction> functions(
+      2, [](const Device &) -> Result<CompiledKernels> { return CompiledKernels{}; });
+  const auto compiled = compile_all(functions, Device::simulator(), {.seconds = std::nan("")});
+  ASSERT_EQ(compiled.size(), 2u);
+  for (const Result<CompiledKernels> &one : compiled) {
+    ASSERT_FALSE(one);
+    EXPECT_EQ(one.error().owner, Owner::User);
+    EXPECT_NE(one.error().message.find("are no number"), std::string::npos);
+  }
 }
 
 } // namespace
