@@ -37,7 +37,7 @@ TEST(LowerWhile, CarriesTilesOfEveryWidth) {
     Var b = load(x + i).to<f32>();
     Var c64 = load(x + i).to<i64>();
     Var rounds = 0;
-    loop_while([&] { return max(c64, 0) < limit.to<i64>(); },
+    loop_while([&] { return max(c64, axis(0)) < limit.to<i64>(); },
                [&] {
                  a += 1;
                  b *= 2;
