@@ -13,7 +13,7 @@ Status run_gather(Frame &frame, const ir::Op &op) {
   const auto axis = static_cast<size_t>(op.integer("axis"));
   const AxisView source = along(from.shape, axis), result = along(to.shape, axis);
   const auto *index = frame.in(op, 1).as<int32_t>();
-  std::vector<size_t> places(frame.count(op));
+  std::vector<size_t> places(frame.count(op, 1));
   for (size_t o = 0; o < result.outer; ++o)
     for (size_t k = 0; k < result.size; ++k)
       for (size_t i = 0; i < result.inner; ++i) {
