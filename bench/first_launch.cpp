@@ -7,24 +7,12 @@
 #include <llvm/MC/TargetRegistry.h>
 #include <llvm/Support/CommandLine.h>
 
-#include "dsl/dsl.h"
+#include "bench/vector_add.h"
 #include "jit/kernel.h"
 
 using namespace nereid;
 
 namespace {
-
-struct AddConfig {
-  int block = 1024;
-  int waves = 4;
-  NEREID_CONFIG(AddConfig, block, waves)
-};
-
-void add(const AddConfig &c, Ptr<const f32> x, Ptr<const f32> y, Ptr<f32> z, Int n) {
-  const Tile<i32> i = program_id(0) * c.block + arange(0, c.block);
-  const Tile<i1> in_range = i < n;
-  store(z + i, load(x + i, in_range) + load(y + i, in_range), in_range);
-}
 
 Result<CacheLevel> launch() {
   constexpr int n = 1000;

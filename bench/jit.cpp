@@ -8,6 +8,7 @@
 
 #include <benchmark/benchmark.h>
 
+#include "bench/vector_add.h"
 #include "jit/kernel.h"
 #include "kernels/host/shuffle.h"
 #include "kernels/mxfp4_linear.h"
@@ -18,18 +19,6 @@ using namespace nereid;
 using namespace nereid::kernels;
 
 namespace {
-
-struct AddConfig {
-  int block = 1024;
-  int waves = 4;
-  NEREID_CONFIG(AddConfig, block, waves)
-};
-
-void add(const AddConfig &c, Ptr<const f32> x, Ptr<const f32> y, Ptr<f32> z, Int n) {
-  const Tile<i32> i = program_id(0) * c.block + arange(0, c.block);
-  const Tile<i1> in_range = i < n;
-  store(z + i, load(x + i, in_range) + load(y + i, in_range), in_range);
-}
 
 const Specialized<GemmConfig> fused_config{.config = {.tile = {.block_n = 32}}};
 

@@ -20,10 +20,10 @@
 namespace nereid::jit {
 namespace {
 
-/// Compiles, in a process of its own when asked; what does not compile is dumped when asked.
+/// Compiles, in a process of its own where there is a bound of seconds; what does not compile is dumped when
+/// asked.
 Result<Binary> compile(const Compiler &compiler, const ir::Function &function, std::string_view key,
-                       JitTimes &times) {
-  NEREID_TRY(const std::optional<double> seconds, compile_timeout());
+                       std::optional<double> seconds, JitTimes &times) {
   const auto compile_here = [&](JitTimes &spent) { return compile_and_verify(compiler, function, spent); };
   Result<Binary> compiled =
       seconds ? compile_isolated(function.name, *seconds, compile_here, times) : compile_here(times);
@@ -71,6 +71,8 @@ Result<std::shared_ptr<const CompiledKernel>> build_kernel(BuildRequest request,
     return finish(nullptr, "", CacheLevel::None);
 
   NEREID_TRY(const Compiler *compiler, chosen_compiler());
+  // A bad value is refused whether or not a cache has the kernel.
+  NEREID_TRY(const std::optional<double> seconds, compile_timeout());
   Stopwatch watch;
   const std::string specialization = text(request.facts);
   const std::string key = hash_key({ir::print(*request.function), request.config, specialization, target_isa,
@@ -100,8 +102,9 @@ Result<std::shared_ptr<const CompiledKernel>> build_kernel(BuildRequest request,
       return obtained(std::move(*found), CacheLevel::Disk);
     }
     watch.restart();
-    NEREID_TRY(Binary compiled,
-               on_large_stack([&] { return compile(*compiler, *request.function, key, request.times); }));
+    NEREID_TRY(Binary compiled, on_large_stack([&] {
+                 return compile(*compiler, *request.function, key, seconds, request.times);
+               }));
     log(LogLevel::Info,
         fmt::format("kernel '{}': compiled in {:.0f} ms", request.function->name, watch.milliseconds()));
     NEREID_CHECK(check_spills(request.function->name, compiled.resources));
