@@ -12,6 +12,7 @@
 
 namespace nereid::ir {
 
+/// The operations, a line of ops.def each.
 enum class Opcode : uint8_t {
 #define NEREID_OP(enumerator, ...) enumerator,
 #include "dsl/ir/ops.def"
@@ -56,6 +57,7 @@ struct OpFacts {
   ElementSet first; ///< what the first operand may be
 };
 
+/// The line of an operation, and the operation of a name, if there is one.
 const OpFacts &facts(Opcode opcode);
 std::optional<Opcode> opcode_named(std::string_view name);
 
@@ -67,6 +69,7 @@ inline bool is_division(Opcode opcode) {
   return opcode == Opcode::Div || opcode == Opcode::Rem || opcode == Opcode::CeilDiv;
 }
 
+/// Memory operations that read and write at once.
 inline bool is_atomic(Opcode opcode) {
   return facts(opcode).op_class == OpClass::Memory && opcode != Opcode::Load && opcode != Opcode::Store;
 }

@@ -15,6 +15,7 @@ struct Axis {
 constexpr Axis axis(int index) { return {index, false}; }
 constexpr Axis keep_axis(int index) { return {index, true}; }
 
+/// A reduction along an axis, and its alias by the axis's number, which removes it.
 #define NEREID_REDUCE(function, alias, allowed, opcode, result)                                              \
   template <detail::TileLike X>                                                                              \
     requires allowed<detail::ElementOf<X>>                                                                   \
