@@ -13,6 +13,7 @@ namespace nereid {
 
 using detail::Where;
 
+/// How a loop of the device is compiled.
 struct LoopOptions {
   /// Depth of the software pipeline, 1 to 16; 0: that of the config, or 1.
   int stages = 0;

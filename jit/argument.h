@@ -12,6 +12,7 @@
 
 namespace nereid::jit {
 
+/// What a type of the host says of device memory: the element, and the argument of a launch.
 template <class A> struct DeviceMemoryOf {};
 template <class T> struct DeviceMemoryOf<Buffer<T>> {
   using Element = T;
@@ -103,6 +104,7 @@ template <class A> struct Unspecialized {
   std::conditional_t<std::is_trivially_copyable_v<A>, A, const A &> argument;
 };
 
+/// The bits that a parameter P takes of an argument. Does not compile where it takes none of that type.
 template <class P, class A> ArgumentValue to_argument(const A &argument) {
   return ParameterArgument<std::decay_t<P>>::from(argument);
 }

@@ -52,6 +52,7 @@ struct ModuleArgument {
   const DeviceInterface *device = nullptr;
 };
 
+/// The argument of a launch that a value or buffer of the host becomes.
 template <class T> struct ModuleArgumentOf {
   static_assert(!std::is_pointer_v<T> && !std::is_array_v<T>,
                 "a kernel cannot use a host pointer: give a Buffer, a DevicePointer or a value");

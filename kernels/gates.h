@@ -22,6 +22,7 @@ constexpr auto nereid_config_names(GateLayout) {
   return std::to_array<std::string_view>({"separated", "interleaved", "pairs"});
 }
 
+/// act(gate) * up, of the shape of both.
 inline Tile<f32> activate(Activation activation, const Tile<f32> &gate, const Tile<f32> &up) {
   switch (activation) {
   case Activation::Silu:

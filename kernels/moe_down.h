@@ -9,6 +9,7 @@ namespace nereid::kernels {
 enum class Scatter : int { Store, Add };
 constexpr auto nereid_config_names(Scatter) { return std::to_array<std::string_view>({"store", "add"}); }
 
+/// The choices of moe_down at compile time.
 struct MoeDownConfig {
   TileConfig tile;
   bool bias = false;
@@ -17,6 +18,7 @@ struct MoeDownConfig {
   NEREID_CONFIG(MoeDownConfig, tile, bias, scatter)
 };
 
+/// Memory of moe_down; shapes in elements of the type that each says.
 struct MoeDownOperands {
   DeviceMemory a;        ///< u8 [blocks * block_m, k/2] codes in sorted order
   DeviceMemory a_scales; ///< u8 [blocks * block_m, k/32], plain
@@ -32,6 +34,7 @@ struct MoeDownOperands {
 /// weight of their index, scattered to it. k is a multiple of 32. Programs: (n in blocks, blocks of rows).
 extern const LibraryKernel<MoeDownConfig, MoeDownOperands> moe_down_kernel;
 
+/// Memory of moe_combine.
 struct MoeCombineOperands {
   DeviceMemory parts; ///< f32 [m, top_k, n]; with scatter=add f32 [m, n]
   DeviceMemory ids;   ///< i32 [m, top_k]: parts of ids below 0 or beyond the experts are left out

@@ -13,6 +13,7 @@ constexpr auto nereid_config_names(Scoring) {
   return std::to_array<std::string_view>({"softmax", "renormalised", "sigmoid"});
 }
 
+/// The choices of moe_route at compile time.
 struct MoeRouteConfig {
   int block_m = 4;
   int experts = 256; ///< a power of two that is at least the number of experts
@@ -26,6 +27,7 @@ struct MoeRouteConfig {
   NEREID_CONFIG(MoeRouteConfig, block_m, experts, top_k, waves, waves_per_eu, scoring, groups, keep_groups)
 };
 
+/// Memory of moe_route.
 struct MoeRouteOperands {
   DeviceMemory logits;  ///< f32 [m, experts]
   DeviceMemory bias;    ///< f32 [experts]; read with scoring=sigmoid

@@ -5,6 +5,7 @@
 /// Rows of a mixture in the order of their experts, in whole blocks.
 namespace nereid::kernels {
 
+/// The choices of moe_sort's kernels at compile time.
 struct MoeSortConfig {
   int block_m = 16;  ///< sorted rows of a block
   int experts = 256; ///< a power of two that is at least the number of experts
@@ -25,6 +26,7 @@ struct MoeSortSize {
   int64_t scratch_bytes(const MoeSortConfig &config) const;
 };
 
+/// Memory of moe_sort.
 struct MoeSortOperands {
   DeviceMemory ids;           ///< i32 [ids]: experts; below 0 or beyond them: skipped
   DeviceMemory sorted;        ///< out: i32 [sorted_rows]: indices of ids, -1 where a block is filled up

@@ -13,6 +13,7 @@ struct MoeBlock {
   Tile<i1> is_row; ///< [block_m, 1]
 };
 
+/// The rows of `sorted` i32 [blocks * block_m] that program `block` has, and their expert of i32 [blocks].
 inline MoeBlock load_moe_block(const Ptr<const i32> &sorted, const Ptr<const i32> &block_experts,
                                const Int &block, int64_t block_m) {
   const Int expert = load(block_experts + block);

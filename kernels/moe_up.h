@@ -6,6 +6,7 @@
 
 namespace nereid::kernels {
 
+/// The choices of moe_up at compile time.
 struct MoeUpConfig {
   TileConfig tile; ///< block_n counts columns of the result: 32, 64 or 128
   Activation activation = Activation::Silu;
@@ -26,6 +27,7 @@ struct MoeRows {
   int top_k = 1;
 };
 
+/// Memory of moe_up.
 struct MoeUpOperands {
   DeviceMemory a;                           ///< u8 [m, k/2] codes
   DeviceMemory a_scales;                    ///< u8 [m, k/32], plain

@@ -7,6 +7,7 @@
 
 namespace nereid::kernels {
 
+/// The choices of act_quant at compile time; tiles in elements of the result.
 struct ActQuantConfig {
   int block_m = 32;
   int block_k = 128;
@@ -23,6 +24,7 @@ struct ActQuantConfig {
                 rule, shuffled)
 };
 
+/// Memory of act_quant.
 struct ActQuantOperands {
   DeviceMemory x;                           ///< bf16 [m, 2k]; of source=slices f32 [split_k, m, 2k]
   GateLayout gates = GateLayout::Separated; ///< of x: the launch is refused where the config has another

@@ -36,6 +36,7 @@ struct MoeWeights {
   DeviceMemory route_bias;  ///< f32 [experts], with scoring=sigmoid
 };
 
+/// Memory of one call of a mixture of experts.
 struct MoeOperands {
   DeviceMemory x;      ///< bf16 [m, width]
   DeviceMemory logits; ///< f32 [m, experts]

@@ -6,6 +6,7 @@
 
 namespace nereid::kernels {
 
+/// The choices of rmsnorm_quant at compile time.
 struct RmsNormQuantConfig {
   int block_m = 1;
   int width = 4096; ///< columns that a program holds: a whole row and what rounds it up
@@ -21,6 +22,7 @@ struct RmsNormQuantConfig {
                 shuffled)
 };
 
+/// Memory of rmsnorm_quant.
 struct RmsNormQuantOperands {
   DeviceMemory x;        ///< bf16 [m, k]; of source=slices f32 [split_k, m, k]
   DeviceMemory residual; ///< bf16 [m, k], where the config has one

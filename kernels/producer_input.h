@@ -22,6 +22,7 @@ constexpr auto nereid_config_names(InputSource) {
 enum class QuantRule : int { Even, Ceil };
 constexpr auto nereid_config_names(QuantRule) { return std::to_array<std::string_view>({"even", "ceil"}); }
 
+/// The rule of the language for a rule of a config.
 constexpr ScaleRule scale_rule(QuantRule rule) {
   return rule == QuantRule::Even ? ScaleRule::Even : ScaleRule::Ceil;
 }

@@ -16,6 +16,7 @@ constexpr auto nereid_config_names(CacheLayout) {
   return std::to_array<std::string_view>({"tokens_first", "heads_first"});
 }
 
+/// The choices of rope_cache at compile time.
 struct RopeCacheConfig {
   int heads = 64;
   int kv_heads = 8;
@@ -29,6 +30,7 @@ struct RopeCacheConfig {
   NEREID_CONFIG(RopeCacheConfig, heads, kv_heads, head, page, waves, waves_per_eu, style, layout)
 };
 
+/// Memory of rope_cache.
 struct RopeCacheOperands {
   DeviceMemory q;         ///< bf16 [m, heads, head]; rotated in place
   DeviceMemory k;         ///< bf16 [m, kv_heads, head]

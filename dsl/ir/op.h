@@ -12,6 +12,7 @@
 
 namespace nereid::ir {
 
+/// The operations, a line of ops.def each.
 enum class Opcode : uint8_t {
 #define NEREID_OP(enumerator, ...) enumerator,
 #include "dsl/ir/ops.def"
@@ -57,6 +58,7 @@ struct OpFacts {
   ElementSet first; ///< what the first operand may be
 };
 
+/// The line of an operation, and the operation of a name, if there is one.
 const OpFacts &facts(Opcode opcode);
 std::optional<Opcode> opcode_named(std::string_view name);
 
@@ -74,6 +76,7 @@ inline bool has_fast_form(Opcode opcode) {
          opcode == Opcode::Div;
 }
 
+/// Memory operations that read and write at once.
 inline bool is_atomic(Opcode opcode) {
   return facts(opcode).op_class == OpClass::Memory && opcode != Opcode::Load && opcode != Opcode::Store;
 }
@@ -81,6 +84,7 @@ inline bool is_atomic(Opcode opcode) {
 /// Products of matrices: dot and dot_scaled.
 inline bool is_dot(Opcode opcode) { return opcode == Opcode::Dot || opcode == Opcode::DotScaled; }
 
+/// Operations with a body that runs several times.
 inline bool is_loop(Opcode opcode) { return opcode == Opcode::For || opcode == Opcode::While; }
 
 /// Reductions and scans with a combining function of their own.

@@ -12,6 +12,7 @@ namespace nereid {
 
 using detail::Where;
 
+/// An operation of one operand with its result's element.
 #define NEREID_UNARY(function, concept_name, opcode)                                                         \
   template <detail::concept_name X>                                                                          \
   Tile<detail::ElementOf<X>> function(const X &x, Where where = Where::current()) {                          \
@@ -98,6 +99,7 @@ Tile<detail::CommonElement<A, B>> where(const detail::Operand<i1> &condition, co
   return detail::make<T>(detail::at(location).where(condition.id(), x.id(), y.id()));
 }
 
+/// The same of two C++ numbers: of the element that C++ gives their sum.
 template <detail::Number A, detail::Number B>
   requires detail::OneNumber<A, B>
 auto where(const detail::Operand<i1> &condition, A a, B b, Where location = Where::current()) {
@@ -105,6 +107,7 @@ auto where(const detail::Operand<i1> &condition, A a, B b, Where location = Wher
   return nereid::where(condition, detail::as_tile<T>(a, location), b, location);
 }
 
+/// 1 where x is a NaN, of x's shape.
 template <detail::FloatTile X> Tile<i1> isnan(const X &x, Where where = Where::current()) {
   const ir::ValueId id = detail::id_of(x);
   return detail::make<i1>(detail::at(where).binary(ir::Opcode::Ne, id, id));

@@ -9,6 +9,7 @@
 /// functions.
 namespace nereid::fast {
 
+/// fast::function(x): the operation with the attribute `fast`, of x's shape and element type.
 #define NEREID_FAST(function, opcode)                                                                        \
   template <detail::FloatTile X>                                                                             \
   Tile<detail::ElementOf<X>> function(const X &x, detail::Where where = detail::Where::current()) {          \

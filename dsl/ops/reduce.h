@@ -28,6 +28,7 @@ inline ir::ValueId reduce_all(Where where, ir::Opcode opcode, ir::ValueId value)
 }
 } // namespace detail
 
+/// A reduction along an axis, and its alias by the axis's number, which removes it.
 #define NEREID_REDUCE(function, alias, allowed, opcode, result)                                              \
   template <detail::TileLike X>                                                                              \
     requires allowed<detail::ElementOf<X>>                                                                   \

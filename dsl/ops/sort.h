@@ -13,6 +13,7 @@
 /// comes out as a NaN without its payload.
 namespace nereid {
 
+/// Which end of the values comes first.
 enum class SortOrder { Ascending, Descending };
 
 namespace detail {

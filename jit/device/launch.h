@@ -50,6 +50,7 @@ struct LaunchOutcome {
   std::optional<sim::LaunchTime> time;           ///< when the device computes it
 };
 
+/// How a launch runs.
 struct LaunchOptions {
   /// Run the kernel's IR on the host in place of its code; unset: as NEREID_INTERPRET says.
   std::optional<bool> interpret;

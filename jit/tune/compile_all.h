@@ -9,6 +9,7 @@
 
 namespace nereid {
 
+/// How much compile_all does at a time, and how long.
 struct CompileAllOptions {
   unsigned workers = 0; ///< processes at a time; 0: one a core
   double seconds = 60;  ///< that one compile may take

@@ -23,6 +23,7 @@ struct TuneOutcome {
   CompiledKernels kernels;          ///< as far as it compiled
 };
 
+/// What a tuning found, candidate by candidate.
 struct TuneReport {
   std::string kernel;
   std::string key;

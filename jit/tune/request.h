@@ -39,6 +39,7 @@ struct TuneRequest {
 enum class TuneMode : uint8_t { Off, Model, Measure };
 inline constexpr std::string_view tune_mode_names[] = {"off", "model", "measure"};
 
+/// How a tuning ranks its candidates, and where it keeps what it found.
 struct TuneOptions {
   /// Unset: measure on a GPU, model on the simulator.
   std::optional<TuneMode> mode;

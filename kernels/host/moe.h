@@ -13,6 +13,7 @@ namespace nereid::kernels::host {
 /// their sum.
 enum class Scores { Softmax, Renormalised, Sigmoid };
 
+/// How experts are chosen and weighed: the arguments of moe_route on the host.
 struct Routing {
   Scores scores = Scores::Renormalised;
   int64_t experts = 1;
@@ -23,6 +24,7 @@ struct Routing {
   double scale = 1;
 };
 
+/// The chosen experts of each row and their weights.
 struct Routed {
   std::vector<int32_t> ids;   ///< [rows, top_k], best first; of equals the lower one
   std::vector<float> weights; ///< [rows, top_k]
