@@ -84,7 +84,7 @@ Registers FragmentEmitter::widen_codes(const Registers &dwords, ir::Format forma
 llvm::Value *FragmentEmitter::power_of_scale(llvm::Value *byte) {
   constexpr unsigned exponent_bit = 23, code_of_one = 2;
   llvm::Value *bits;
-  if (const Packing::Piece *piece = packing_.piece(byte))
+  if (const std::optional<Packing::Piece> piece = Packing::piece(byte))
     bits = piece->bit <= exponent_bit ? builder_.CreateShl(piece->dword, exponent_bit - piece->bit)
                                       : builder_.CreateLShr(piece->dword, piece->bit - exponent_bit);
   else
@@ -100,7 +100,7 @@ Fragments::Scale FragmentEmitter::scale_operand(llvm::Value *byte) {
   // Two constant zeros would be taken as "unscaled"; byte 0 of 256 is the same number and a constant else.
   if (auto *constant = llvm::dyn_cast<llvm::Constant>(byte); constant && constant->isNullValue())
     return {builder_.getInt32(256), 0};
-  if (const Packing::Piece *piece = packing_.piece(byte))
+  if (const std::optional<Packing::Piece> piece = Packing::piece(byte))
     return {piece->dword, piece->bit / 8};
   return {builder_.CreateZExt(byte, builder_.getInt32Ty()), 0};
 }
