@@ -133,9 +133,11 @@ Registers FragmentEmitter::packed_operands(const DotSide &side, const DotOperand
 
 Fragments FragmentEmitter::fragments(const DotSide &side, const DotOperandPlan &plan, const DotPlan &dot) {
   Fragments result{dot.k_instructions, {}, {}, {}};
-  const Registers operands = plan.facts->has_six_bits()
-                                 ? six_bit_.operands(side, plan, &plan == &dot.a ? 1 : 0)
-                                 : packed_operands(side, plan, half_type(builder_, dot.mfma->kind));
+  llvm::Type *half = half_type(builder_, dot.mfma->kind);
+  const unsigned k_dim = &plan == &dot.a ? 1 : 0;
+  const Registers operands = !plan.facts->has_six_bits() ? packed_operands(side, plan, half)
+                             : half ? six_bit_.operands_of_halves(side, plan, k_dim, half)
+                                    : six_bit_.operands(side, plan, k_dim);
   result.operands = by_tile(plan, dot.k_instructions, for_each_step(plan, operands));
   if (!side.scale)
     return result;

@@ -33,7 +33,7 @@ std::string_view describe(ElementSet set) {
   case ElementSet::Pointer:
     return "a pointer";
   case ElementSet::Number:
-    return "an integer or a float";
+    return "an integer, f32, bf16 or f16";
   case ElementSet::Bits:
     return "i1 or an integer";
   case ElementSet::Comparable:
