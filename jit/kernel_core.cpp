@@ -258,8 +258,9 @@ Result<ReadyKernel> KernelCore::build(ConfigView config, const std::vector<Argum
   Stopwatch watch;
   NEREID_TRY(ir::Function function, trace_(config.config, facts));
   ReadyKernel ready;
-  if (!interpret)
+  if (!interpret) {
     NEREID_TRY(ready.prints, lower_prints(function));
+  }
   request.times.trace = watch.milliseconds();
   request.function = std::make_shared<const ir::Function>(std::move(function));
   request.config = config_text_(config.config);
