@@ -17,7 +17,7 @@ concept HostFloat = std::floating_point<C> || FloatElement<C> || SmallFloatEleme
 template <class C, class T>
 concept ConstantFor = (std::same_as<T, i1> && (std::same_as<C, bool> || std::same_as<C, i1>)) ||
                       (IntegerElement<T> && std::integral<C> && !std::same_as<C, bool>) ||
-                      ((FloatElement<T> || SmallFloatElement<T>)&&!std::same_as<C, bool> &&
+                      ((FloatElement<T> || SmallFloatElement<T>) && !std::same_as<C, bool> &&
                        (std::integral<C> || HostFloat<C>));
 
 /// The element type of a C++ number where no tile decides.

@@ -17,8 +17,8 @@
 ///       NEREID_PARAMETERS(scale, bias)
 ///     };
 ///
-/// A launch gives it a struct of the host that lists its fields likewise, or a std::tuple: field by field what the
-/// parameter's fields take.
+/// A launch gives it a struct of the host that lists its fields likewise, or a std::tuple: field by field
+/// what the parameter's fields take.
 #define NEREID_PARAMETERS(...)                                                                               \
   template <class NereidStruct> static auto nereid_parameters(const NereidStruct &nereid_struct) {           \
     /* A structured binding has as many names as there are fields, or it does not compile. */                \
@@ -45,7 +45,8 @@ concept ParameterStruct = requires(const S &s) { S::nereid_parameters(s); };
 /// References to the fields of such a struct, as a tuple.
 template <class S> using FieldsOf = decltype(S::nereid_parameters(std::declval<const S &>()));
 
-/// How a parameter of a kernel looks in the IR: `count` arguments, their types, and the handle of their values.
+/// How a parameter of a kernel looks in the IR: `count` arguments, their types, and the handle of their
+/// values.
 template <class P> struct Parameter {
   static_assert(never<P>, "the parameters of a kernel are a config and then Ptr<T>, Int, Long, Float, "
                           "Tile<T> of u32, u64, f16, bf16 or i1, or structs of these with NEREID_PARAMETERS");

@@ -28,7 +28,8 @@ template <class T> struct DeviceMemoryOf<DevicePointer<T>> {
 };
 
 /// Whether a kernel's Ptr<T> takes host memory of elements Given: T itself, plain bytes, or for the floats
-/// of 16 and 8 bits and truth values, which have no type of their own on most hosts, the integers that hold their bits.
+/// of 16 and 8 bits and truth values, which have no type of their own on most hosts, the integers that hold
+/// their bits.
 template <class Given, class T>
 concept MemoryFor = std::same_as<Given, T> || std::same_as<Given, std::byte> ||
                     (std::same_as<Given, uint16_t> && (std::same_as<T, bf16> || std::same_as<T, f16>)) ||
@@ -116,11 +117,10 @@ template <class A> struct Unspecialized {
   std::conditional_t<std::is_trivially_copyable_v<A>, A, const A &> argument;
 };
 
-/// The bits that a parameter P takes of an argument, one value after the other. Does not compile where it takes none
-/// of that type.
+/// The bits that a parameter P takes of an argument, one value after the other. Does not compile where it
+/// takes none of that type.
 template <class P, class A> void add_arguments(ArgumentValue *&next, const A &argument);
-template <class P, class A>
-void add_arguments(ArgumentValue *&next, const Unspecialized<A> &unspecialized) {
+template <class P, class A> void add_arguments(ArgumentValue *&next, const Unspecialized<A> &unspecialized) {
   ArgumentValue *value = next;
   add_arguments<P>(next, unspecialized.argument);
   for (; value != next; ++value)
@@ -129,14 +129,16 @@ void add_arguments(ArgumentValue *&next, const Unspecialized<A> &unspecialized) 
 template <class... P, class... A>
 void add_fields(ArgumentValue *&next, std::type_identity<std::tuple<const P &...>>,
                 const std::tuple<const A &...> &fields) {
-  static_assert(sizeof...(P) == sizeof...(A), "this parameter is a struct: its argument has another number of fields");
+  static_assert(sizeof...(P) == sizeof...(A),
+                "this parameter is a struct: its argument has another number of fields");
   if constexpr (sizeof...(P) == sizeof...(A))
     std::apply([&](const A &...field) { (add_arguments<P>(next, field), ...); }, fields);
 }
 template <class P, class A> void add_arguments(ArgumentValue *&next, const A &argument) {
   if constexpr (detail::ParameterStruct<P>) {
-    static_assert(HostStruct<A>, "this parameter is a struct: its argument is a struct with NEREID_PARAMETERS or a "
-                                 "std::tuple, with as many fields");
+    static_assert(HostStruct<A>,
+                  "this parameter is a struct: its argument is a struct with NEREID_PARAMETERS or a "
+                  "std::tuple, with as many fields");
     if constexpr (HostStruct<A>)
       add_fields(next, std::type_identity<detail::FieldsOf<P>>{}, fields_of(argument));
   } else {

@@ -203,9 +203,10 @@ Result<LaunchOutcome> launch_printing(const ReadyKernel &ready, const Grid &grid
                                       std::span<const ArgumentValue> arguments, const Stream &stream) {
   NEREID_TRY(const bool capturing, stream.is_capturing());
   if (capturing)
-    return user_error(fmt::format("kernel '{}' has a device_print, and its stream is being captured",
-                                  ready.compiled->name()),
-                      "A launch of a graph prints nothing: leave the device_print out, or launch without a graph");
+    return user_error(
+        fmt::format("kernel '{}' has a device_print, and its stream is being captured",
+                    ready.compiled->name()),
+        "A launch of a graph prints nothing: leave the device_print out, or launch without a graph");
   DeviceInterface &device = stream.interface();
   NEREID_TRY(const uint64_t buffer, device.allocate(PrintPlan::buffer_bytes));
   const auto launch_and_read = [&]() -> Result<LaunchOutcome> {

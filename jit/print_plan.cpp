@@ -45,9 +45,8 @@ public:
   void store(const PrintPlan::Site &site, size_t number, const std::vector<ValueId> &values) {
     const ValueId size = constant(Element::I64, static_cast<int64_t>(site.bytes));
     const Type i64 = Type::scalar(Element::I64);
-    const ValueId taken =
-        emit(Opcode::AtomicAdd, {pointer(buffer_, Element::I64), size}, i64,
-             {{"order", std::string("relaxed")}, {"scope", std::string("device")}});
+    const ValueId taken = emit(Opcode::AtomicAdd, {pointer(buffer_, Element::I64), size}, i64,
+                               {{"order", std::string("relaxed")}, {"scope", std::string("device")}});
     const ValueId room =
         constant(Element::I64, static_cast<int64_t>(PrintPlan::buffer_bytes - PrintPlan::first_record));
     fits_ = emit(Opcode::Le, {emit(Opcode::Add, {taken, size}, i64), room}, Type::scalar(Element::I1));
@@ -132,7 +131,8 @@ void lower_block(ir::Function &function, ValueId buffer, ir::Block &block, Print
       continue;
     }
     plan.sites.push_back(site_of(function, op));
-    PrintStores(function, buffer, op.location, ops).store(plan.sites.back(), plan.sites.size() - 1, op.operands);
+    PrintStores(function, buffer, op.location, ops)
+        .store(plan.sites.back(), plan.sites.size() - 1, op.operands);
   }
   block.ops = std::move(ops);
 }
@@ -205,9 +205,10 @@ std::vector<std::string> printed_lines(const PrintPlan &plan, std::span<const st
   for (Line &line : lines)
     result.push_back(std::move(line.text));
   if (taken > records.size())
-    result.push_back(fmt::format("device_print: a launch prints at most {} bytes of values, this one wanted {}; "
-                                 "the rest is left out",
-                                 records.size(), taken));
+    result.push_back(
+        fmt::format("device_print: a launch prints at most {} bytes of values, this one wanted {}; "
+                    "the rest is left out",
+                    records.size(), taken));
   return result;
 }
 

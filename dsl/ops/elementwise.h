@@ -148,8 +148,8 @@ template <detail::IntegerTile X> Tile<detail::ElementOf<X>> ffs(const X &x, Wher
 
 /// Conversion of values. Integers to integers wrap; to floats all round once, to nearest even. A float to an
 /// integer truncates, and saturates to u32, i64 and u64; to i32 and all narrower ones it saturates to i32,
-/// then wraps. A NaN gives 0. Anything to i1 is x != 0. What rounds to more than the largest number of a float is
-/// infinite, in fp8 a NaN.
+/// then wraps. A NaN gives 0. Anything to i1 is x != 0. What rounds to more than the largest number of a
+/// float is infinite, in fp8 a NaN.
 template <ElementType U, detail::TileLike X> Tile<U> cast(const X &x, Where where = Where::current()) {
   return detail::make<U>(detail::at(where).cast(detail::id_of(x), element_of<U>));
 }

@@ -42,8 +42,9 @@ ValueId batch_of(ir::Builder &builder, const std::vector<ValueId> &matrices) {
 void check_batch(const ir::Builder &builder, ValueId a, ValueId b) {
   const Shape &x = builder.type(a).shape, &y = builder.type(b).shape;
   if (x.size() != 3 || y.size() != 3 || x[0] != y[0])
-    builder.fail(fmt::format("dot: {} and {} are not two batches of as many matrices", ir::text(x), ir::text(y)),
-                 "Pass [M, K] and [K, N], or [B, M, K] and [B, K, N]");
+    builder.fail(
+        fmt::format("dot: {} and {} are not two batches of as many matrices", ir::text(x), ir::text(y)),
+        "Pass [M, K] and [K, N], or [B, M, K] and [B, K, N]");
   if ((x[0] & (x[0] - 1)) != 0)
     builder.fail(fmt::format("dot: the batch of shape {} has {} matrices", ir::text(x), x[0]),
                  "Use a power of two: pad the batch, or give a program fewer matrices");

@@ -18,8 +18,8 @@ inline constexpr Format e3m2 = Format::E3M2;
 inline constexpr Format e4m3 = Format::E4M3;
 inline constexpr Format e5m2 = Format::E5M2;
 
-/// How dot multiplies f32, which no fast matrix instruction does: in bf16 parts, the sums in f32. The error of a sum
-/// is that of its f32 additions and, for each product a * b, at most
+/// How dot multiplies f32, which no fast matrix instruction does: in bf16 parts, the sums in f32. The error
+/// of a sum is that of its f32 additions and, for each product a * b, at most
 enum class DotPrecision : uint8_t {
   Bf16x3, ///< 2^-16 abs(a * b): three products
   Bf16x6, ///< 2^-25 abs(a * b), less than f32 rounds: six products
@@ -57,8 +57,8 @@ ir::ValueId multiply(ir::Builder &builder, ir::ValueId a, ir::ValueId b, const P
 ir::ValueId dot_of_parts(ir::Builder &builder, ir::ValueId a, ir::ValueId b, DotPrecision precision);
 } // namespace detail
 
-/// a [M, K] times b [K, N] to [M, N]. Both bf16, both f16, or each fp8 or bf8: summed in f32. Both i8: in i32 that
-/// wraps. A batch of such products: [B, M, K] by [B, K, N] to [B, M, N], where B is a power of two.
+/// a [M, K] times b [K, N] to [M, N]. Both bf16, both f16, or each fp8 or bf8: summed in f32. Both i8: in i32
+/// that wraps. A batch of such products: [B, M, K] by [B, K, N] to [B, M, N], where B is a power of two.
 template <detail::TileLike A, detail::TileLike B>
   requires(std::same_as<detail::ElementOf<A>, detail::ElementOf<B>> &&
            (detail::HalfTile<A> || detail::SignedByteTile<A>)) ||
@@ -66,20 +66,20 @@ template <detail::TileLike A, detail::TileLike B>
 auto dot(const A &a, const B &b, Where where = Where::current()) {
   using Sum = std::conditional_t<detail::SignedByteTile<A>, i32, f32>;
   ir::Builder &builder = detail::at(where);
-  return detail::make<Sum>(
-      detail::multiply(builder, detail::id_of(a), detail::id_of(b),
-                       [&](ir::ValueId x, ir::ValueId y) { return builder.dot(x, y); }));
+  return detail::make<Sum>(detail::multiply(builder, detail::id_of(a), detail::id_of(b),
+                                            [&](ir::ValueId x, ir::ValueId y) { return builder.dot(x, y); }));
 }
 
-/// The same of f32, in parts. An operand that is infinite, NaN or above the largest bf16 makes its results NaN; parts
-/// below 2^-126 may count as 0.
+/// The same of f32, in parts. An operand that is infinite, NaN or above the largest bf16 makes its results
+/// NaN; parts below 2^-126 may count as 0.
 template <detail::SingleTile A, detail::SingleTile B>
 Tile<f32> dot(const A &a, const B &b, DotPrecision precision = DotPrecision::Bf16x6,
               Where where = Where::current()) {
   ir::Builder &builder = detail::at(where);
-  return detail::make<f32>(detail::multiply(
-      builder, detail::id_of(a), detail::id_of(b),
-      [&](ir::ValueId x, ir::ValueId y) { return detail::dot_of_parts(builder, x, y, precision); }));
+  return detail::make<f32>(
+      detail::multiply(builder, detail::id_of(a), detail::id_of(b), [&](ir::ValueId x, ir::ValueId y) {
+        return detail::dot_of_parts(builder, x, y, precision);
+      }));
 }
 
 /// Codes a [M, K] times b [K, N] of e4m3 or e5m2, without scales, summed in f32: [M, N]. Batches as above.
@@ -87,14 +87,13 @@ template <detail::CodeTile A, detail::CodeTile B>
 Tile<f32> dot(const A &a, Format format_a, const B &b, Format format_b, Where where = Where::current()) {
   ir::Builder &builder = detail::at(where);
   return detail::make<f32>(
-      detail::multiply(builder, detail::id_of(a), detail::id_of(b), [&](ir::ValueId x, ir::ValueId y) {
-        return builder.dot(x, format_a, y, format_b);
-      }));
+      detail::multiply(builder, detail::id_of(a), detail::id_of(b),
+                       [&](ir::ValueId x, ir::ValueId y) { return builder.dot(x, format_a, y, format_b); }));
 }
 
 /// Product of microscaled matrices, f32 [M, N]: codes a u8 [M, K*bits/8] and b u8 [K*bits/8, N] packed along
-/// K, e8m0 scales u8 [M, K/32] and [N, K/32]. Codes of e4m3 may be fp8, those of e5m2 bf8. One side may be a bf16 or
-/// f16 tile without scales.
+/// K, e8m0 scales u8 [M, K/32] and [N, K/32]. Codes of e4m3 may be fp8, those of e5m2 bf8. One side may be a
+/// bf16 or f16 tile without scales.
 template <detail::CodeTile A, detail::ByteTile SA, detail::CodeTile B, detail::ByteTile SB>
 Tile<f32> dot_scaled(const A &a, const SA &scale_a, Format format_a, const B &b, const SB &scale_b,
                      Format format_b, Where where = Where::current()) {

@@ -23,9 +23,9 @@ std::string name_of(Scope scope);
 using Truth = Operand<i1>;
 } // namespace detail
 
-/// A global pointer to elements T from an address, i64 or u64; a tile of addresses gives a tile of pointers. The
-/// launch sees no buffer behind it: its memory must stay alive, and device checks find it by its address alone.
-/// That the address is a multiple of more bytes than the element's is promised with assume.
+/// A global pointer to elements T from an address, i64 or u64; a tile of addresses gives a tile of pointers.
+/// The launch sees no buffer behind it: its memory must stay alive, and device checks find it by its address
+/// alone. That the address is a multiple of more bytes than the element's is promised with assume.
 template <class T, detail::TileLike X>
   requires ElementType<std::remove_const_t<T>> &&
            (std::same_as<detail::ElementOf<X>, i64> || std::same_as<detail::ElementOf<X>, u64>)

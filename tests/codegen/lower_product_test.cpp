@@ -109,8 +109,8 @@ template <class T> void check_batch(const ProductConfig &c) {
 }
 
 TEST(LowerProduct, OfABatchMultipliesPairByPair) {
-  for (const ProductConfig &c : {ProductConfig{1}, ProductConfig{2, 16, 32, 32, 1, 4}, ProductConfig{4, 32, 16, 64, 1, 2},
-                                 ProductConfig{8, 4, 16, 16, 1, 4}}) {
+  for (const ProductConfig &c : {ProductConfig{1}, ProductConfig{2, 16, 32, 32, 1, 4},
+                                 ProductConfig{4, 32, 16, 64, 1, 2}, ProductConfig{8, 4, 16, 16, 1, 4}}) {
     check_batch<bf16>(c);
     check_batch<f16>(c);
     check_batch<fp8>(c);

@@ -77,7 +77,11 @@ template <class T> void check_conversions(int waves, int columns) {
                                            {Bytes(256)},         {Bytes(256)},  {Bytes(256)}};
   const codegen::testing::Grid grid = {static_cast<uint32_t>(256 / columns), 1, 1};
   expect_same(function, grid, arguments,
-              {{1, ir::Element::F32}, {2, ir::Element::F16}, {3, ir::Element::BF16}, {5, element<T>}, {6, element<T>}});
+              {{1, ir::Element::F32},
+               {2, ir::Element::F16},
+               {3, ir::Element::BF16},
+               {5, element<T>},
+               {6, element<T>}});
   const Result<Outcome> outcome = run_interpreted(function, grid, arguments);
   ASSERT_TRUE(outcome.ok()) << outcome.error().text();
   for (size_t code = 0; code < 256; ++code) {
@@ -149,8 +153,11 @@ template <class T> void check_moves(int waves) {
   const int rows = 8, columns = 32, count = rows * columns, n = 200;
   const TileConfig c{rows, columns, 1, 0, waves};
   std::vector<uint8_t> x = every_code(), expected(3 * count);
-  std::replace_if(x.begin(), x.end(), [](uint8_t code) { return std::isnan(value_of(element<T>, code)); }, uint8_t{0});
-  const auto at = [&](int r, int k) { return r * columns + k < n ? x[static_cast<size_t>(r * columns + k)] : T(1.5F).bits; };
+  std::replace_if(
+      x.begin(), x.end(), [](uint8_t code) { return std::isnan(value_of(element<T>, code)); }, uint8_t{0});
+  const auto at = [&](int r, int k) {
+    return r * columns + k < n ? x[static_cast<size_t>(r * columns + k)] : T(1.5F).bits;
+  };
   for (int r = 0; r < rows; ++r)
     for (int k = 0; k < columns; ++k) {
       uint8_t chosen = 0;
@@ -191,8 +198,9 @@ template <class T> std::vector<uint8_t> exact_codes(size_t count, uint64_t seed)
   return codes;
 }
 
-template <class A, class B> std::vector<float> product(const std::vector<uint8_t> &a, const std::vector<uint8_t> &b,
-                                                       const DotConfig &c, float scale) {
+template <class A, class B>
+std::vector<float> product(const std::vector<uint8_t> &a, const std::vector<uint8_t> &b, const DotConfig &c,
+                           float scale) {
   std::vector<float> result;
   for (int m = 0; m < c.m; ++m)
     for (int n = 0; n < c.n; ++n) {
@@ -216,7 +224,8 @@ template <class A, class B> void check_dot(const DotConfig &c) {
       const Tile<B> y = trans(load(b + (rows(c.n) * c.k + cols(step) + k)));
       sum += dot(x, y);
       const Tile<u8> twice = full<u8>({c.m, step / 32}, 128), once = full<u8>({c.n, step / 32}, 127);
-      constexpr Format format_a = std::same_as<A, fp8> ? e4m3 : e5m2, format_b = std::same_as<B, fp8> ? e4m3 : e5m2;
+      constexpr Format format_a = std::same_as<A, fp8> ? e4m3 : e5m2,
+                       format_b = std::same_as<B, fp8> ? e4m3 : e5m2;
       scaled_sum += dot_scaled(x, twice, format_a, y, once, format_b);
     }
     store(z + (rows(c.m) * c.n + cols(c.n)), sum);
@@ -259,7 +268,8 @@ TEST(SmallFloat, ArithmeticIsOfF32) {
   std::vector<uint8_t> expected;
   for (const bf16 v : x)
     expected.push_back(fp8(float{v} / (largest / 448)).bits);
-  expect_values(traced(kernel, TileConfig{1, 256, 1, 0, 1}), {buffer(x), {Bytes(256)}, {Bytes(4)}}, 1, expected);
+  expect_values(traced(kernel, TileConfig{1, 256, 1, 0, 1}), {buffer(x), {Bytes(256)}, {Bytes(4)}}, 1,
+                expected);
 }
 
 } // namespace

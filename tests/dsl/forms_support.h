@@ -11,8 +11,8 @@
 namespace nereid::test {
 
 template <class T>
-using NumberFor =
-    std::conditional_t<std::same_as<T, i1>, bool, std::conditional_t<FloatElement<T> || SmallFloatElement<T>, float, int>>;
+using NumberFor = std::conditional_t<std::same_as<T, i1>, bool,
+                                     std::conditional_t<FloatElement<T> || SmallFloatElement<T>, float, int>>;
 
 /// Calls f with an operand of every kind.
 template <class T, class F> void with_each_handle(const Inputs &in, const Shape &shape, F f) {

@@ -144,7 +144,8 @@ TEST(Verifier, RefusesEveryKindOfMalformedOperation) {
       // Matrices.
       {"%30 = dot %15, %15 : f32[16, 64]", "K is 64 in a and 16 in b"},
       {"%30 = dot %15, %22 : f32[16, 32]", "b is f16[64, 32], not bf16[64, 32]"},
-      {"%30 = dot %14, %14 : f32[16, 64]", "dot takes bf16, f16, i8 or codes in u8, fp8 and bf8, not f32[16, 64]"},
+      {"%30 = dot %14, %14 : f32[16, 64]",
+       "dot takes bf16, f16, i8 or codes in u8, fp8 and bf8, not f32[16, 64]"},
       {"%30 = cast %15 : fp8[16, 64] %31 = cast %16 : fp8[64, 32] %32 = dot %30, %31 {format_a = \"e4m3\", "
        "format_b = \"e5m2\"} : f32[16, 32]",
        "fp8[64, 32] holds no codes of e5m2"},

@@ -15,8 +15,8 @@ struct PrintConfig {
 
 /// What a launch writes to stderr.
 template <class Kernel, class... A>
-std::string printed(const Kernel &kernel, const Device &device, bool interpret, Grid grid, const PrintConfig &c,
-                    const A &...arguments) {
+std::string printed(const Kernel &kernel, const Device &device, bool interpret, Grid grid,
+                    const PrintConfig &c, const A &...arguments) {
   LaunchOptions options;
   options.interpret = interpret;
   ::testing::internal::CaptureStderr();
@@ -38,10 +38,11 @@ TEST(DevicePrint, WritesValuesOfEveryElement) {
   const Device device = Device::simulator();
   const Kernel kernel("print_elements", print_elements);
   const Buffer<f32> x = device.upload(std::vector<f32>{-1.5F, 0, 2, 300}).value();
-  const std::string wanted = "(0, 0, 0) scalars 5 5497558138880 true 0.625 1.5 5\n"
-                             "(0, 0, 0) floats [-1.5, 0, 2, 300] [-1.5, 0, 2, 300] [-1.5, 0, 2, 320]\n"
-                             "(0, 0, 0) integers [[-1, 0],\n[2, 44]] [65535, 0, 2, 300] [false, false, true, true]\n"
-                             "(0, 0, 0) nothing\n";
+  const std::string wanted =
+      "(0, 0, 0) scalars 5 5497558138880 true 0.625 1.5 5\n"
+      "(0, 0, 0) floats [-1.5, 0, 2, 300] [-1.5, 0, 2, 300] [-1.5, 0, 2, 320]\n"
+      "(0, 0, 0) integers [[-1, 0],\n[2, 44]] [65535, 0, 2, 300] [false, false, true, true]\n"
+      "(0, 0, 0) nothing\n";
   EXPECT_EQ(printed(kernel, device, true, {1}, {}, x, 5), wanted);
   for (const int waves : {1, 4})
     EXPECT_EQ(printed(kernel, device, false, {1}, {.waves = waves}, x, 5), wanted);
@@ -79,7 +80,8 @@ void print_much(const PrintConfig &c, Int n) {
 TEST(DevicePrint, SaysWhatDidNotFit) {
   const Device device = Device::simulator();
   const Kernel kernel("print_much", print_much);
-  const std::string text = printed(kernel, device, false, {1}, {.n = 1024, .waves = 4}, 300); // 4112 bytes a line
+  const std::string text =
+      printed(kernel, device, false, {1}, {.n = 1024, .waves = 4}, 300); // 4112 bytes a line
   EXPECT_EQ(std::count(text.begin(), text.end(), '('), 255);
   EXPECT_NE(text.find("prints at most 1048560 bytes of values, this one wanted 1233600"), std::string::npos)
       << text.substr(text.size() - 200);

@@ -159,7 +159,8 @@ TEST(ScalarArguments, AddressesInMemoryArePointers) {
     std::vector<i32> sizes;
     std::vector<float> wanted, first;
     for (int n : {1, 7, 64, 200}) {
-      arrays.push_back(device.upload(std::vector<f32>(static_cast<size_t>(n), static_cast<float>(n))).value());
+      arrays.push_back(
+          device.upload(std::vector<f32>(static_cast<size_t>(n), static_cast<float>(n))).value());
       addresses.push_back(arrays.back().address());
       sizes.push_back(n);
       wanted.push_back(static_cast<float>(n * n));

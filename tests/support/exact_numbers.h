@@ -217,7 +217,9 @@ inline std::vector<uint64_t> edge_bits(ir::Element element) {
     for (const ir::Element small : {ir::Element::FP8, ir::Element::BF8})
       for (uint64_t code = 0; code < 127; ++code) {
         const Exact low = exact_of(small, code), high = exact_of(small, code + 1);
-        const auto value = [](const Exact &x) { return std::ldexp(static_cast<double>(x.magnitude), x.exponent); };
+        const auto value = [](const Exact &x) {
+          return std::ldexp(static_cast<double>(x.magnitude), x.exponent);
+        };
         const auto tie = std::bit_cast<uint32_t>(static_cast<float>((value(low) + value(high)) / 2));
         add(tie);
         add(sign | tie);
