@@ -111,9 +111,8 @@ void AxisAnalysis::note_multiple(const ir::Op &assume) {
   const ir::ValueId value = rest->operands[0];
   const ir::Function &function = index_.function();
   const ir::Op *definition = index_.definition(value);
-  const bool is_argument =
-      std::any_of(function.arguments.begin(), function.arguments.end(),
-                  [&](const ir::Argument &argument) { return argument.value == value; });
+  const bool is_argument = std::any_of(function.arguments.begin(), function.arguments.end(),
+                                       [&](const ir::Argument &argument) { return argument.value == value; });
   const ir::Block *defined_in = definition    ? index_.block(*definition)
                                 : is_argument ? &function.body
                                               : nullptr;

@@ -25,7 +25,8 @@ std::optional<Packing::Piece> Packing::piece(llvm::Value *element) {
   if (auto *cast = llvm::dyn_cast<llvm::BitCastInst>(element))
     bits = cast->getOperand(0);
   uint64_t bit = 0;
-  if (!match(bits, m_Trunc(m_LShr(m_Value(dword), m_ConstantInt(bit)))) && !match(bits, m_Trunc(m_Value(dword))))
+  if (!match(bits, m_Trunc(m_LShr(m_Value(dword), m_ConstantInt(bit)))) &&
+      !match(bits, m_Trunc(m_Value(dword))))
     return std::nullopt;
   if (!dword->getType()->isIntegerTy(32) || bit >= 32)
     return std::nullopt;

@@ -8,8 +8,8 @@
 
 namespace nereid::codegen {
 
-/// Elements in dwords. An element that was cut out of a dword is known with its offset there, so that packing it
-/// again, or selecting it by an instruction's byte select, needs no code.
+/// Elements in dwords. An element that was cut out of a dword is known with its offset there, so that packing
+/// it again, or selecting it by an instruction's byte select, needs no code.
 class Packing {
 public:
   struct Piece {

@@ -17,14 +17,14 @@ using llvm::Intrinsic::ID;
 struct Conversions {
   ID pair_to_f32, one_to_f32, pair_to_f16, pair_to_bf16, pair_from_f32;
 };
-constexpr Conversions fp8 = {
-    llvm::Intrinsic::amdgcn_cvt_pk_f32_fp8, llvm::Intrinsic::amdgcn_cvt_f32_fp8,
-    llvm::Intrinsic::amdgcn_cvt_scalef32_pk_f16_fp8, llvm::Intrinsic::amdgcn_cvt_scalef32_pk_bf16_fp8,
-    llvm::Intrinsic::amdgcn_cvt_pk_fp8_f32};
-constexpr Conversions bf8 = {
-    llvm::Intrinsic::amdgcn_cvt_pk_f32_bf8, llvm::Intrinsic::amdgcn_cvt_f32_bf8,
-    llvm::Intrinsic::amdgcn_cvt_scalef32_pk_f16_bf8, llvm::Intrinsic::amdgcn_cvt_scalef32_pk_bf16_bf8,
-    llvm::Intrinsic::amdgcn_cvt_pk_bf8_f32};
+constexpr Conversions fp8 = {llvm::Intrinsic::amdgcn_cvt_pk_f32_fp8, llvm::Intrinsic::amdgcn_cvt_f32_fp8,
+                             llvm::Intrinsic::amdgcn_cvt_scalef32_pk_f16_fp8,
+                             llvm::Intrinsic::amdgcn_cvt_scalef32_pk_bf16_fp8,
+                             llvm::Intrinsic::amdgcn_cvt_pk_fp8_f32};
+constexpr Conversions bf8 = {llvm::Intrinsic::amdgcn_cvt_pk_f32_bf8, llvm::Intrinsic::amdgcn_cvt_f32_bf8,
+                             llvm::Intrinsic::amdgcn_cvt_scalef32_pk_f16_bf8,
+                             llvm::Intrinsic::amdgcn_cvt_scalef32_pk_bf16_bf8,
+                             llvm::Intrinsic::amdgcn_cvt_pk_bf8_f32};
 
 const Conversions &conversions_of(ir::Element element) { return element == ir::Element::FP8 ? fp8 : bf8; }
 
@@ -42,8 +42,8 @@ bool is_pair(const Packing::Piece &first, llvm::Value *next) {
 }
 
 /// The two values of a half of a dword.
-llvm::Value *convert_half(llvm::IRBuilder<> &builder, const Conversions &conversions, const Packing::Piece &piece,
-                          ir::Element to) {
+llvm::Value *convert_half(llvm::IRBuilder<> &builder, const Conversions &conversions,
+                          const Packing::Piece &piece, ir::Element to) {
   llvm::Value *high = builder.getInt1(piece.bit >= 16);
   if (to == ir::Element::F32)
     return builder.CreateIntrinsic(conversions.pair_to_f32, {piece.dword, high});
@@ -54,7 +54,8 @@ llvm::Value *convert_half(llvm::IRBuilder<> &builder, const Conversions &convers
 
 } // namespace
 
-Registers from_small_float(llvm::IRBuilder<> &builder, const Registers &codes, ir::Element from, ir::Element to) {
+Registers from_small_float(llvm::IRBuilder<> &builder, const Registers &codes, ir::Element from,
+                           ir::Element to) {
   const Conversions &conversions = conversions_of(from);
   Registers values;
   while (values.size() < codes.size()) {

@@ -26,7 +26,8 @@ static Status print(Frame &frame, const ir::Op &op) {
   for (size_t i = 0; i < op.operands.size(); ++i) {
     NEREID_CHECK(observe(frame, op, i, "reaches a print", Use::Value));
     const ir::Type &type = frame.in_type(op, i);
-    values.push_back({type, [&type, &tensor = frame.in(op, i)](size_t e) { return bits_at(type, tensor, e); }});
+    values.push_back(
+        {type, [&type, &tensor = frame.in(op, i)](size_t e) { return bits_at(type, tensor, e); }});
   }
   frame.launch.print(print_line(frame.program, op.string("message"), values));
   return {};

@@ -44,7 +44,8 @@ ValueId Builder::ptr_add(ValueId pointer, ValueId offset) {
 ValueId Builder::int_to_ptr(ValueId address, Element element) {
   require_value("as_pointer", address);
   require_element("as_pointer", address,
-                  type(address).element == Element::I64 || type(address).element == Element::U64, "i64 or u64");
+                  type(address).element == Element::I64 || type(address).element == Element::U64,
+                  "i64 or u64");
   return emit_one(Opcode::IntToPtr, {address}, Type::pointer_to(element, type(address).shape));
 }
 

@@ -255,7 +255,8 @@ bool one_of(std::string_view name, std::initializer_list<std::string_view> names
 }
 
 Complaint atomic(const Types &t) {
-  const bool adds_halves = t.op.opcode == Opcode::AtomicAdd && is_float(t.in(0).element) && !is_small_float(t.in(0).element);
+  const bool adds_halves =
+      t.op.opcode == Opcode::AtomicAdd && is_float(t.in(0).element) && !is_small_float(t.in(0).element);
   if (facts(t.in(0).element).bits < 32 && !adds_halves)
     return fmt::format("atomics take 32 or 64 bits, not {}", t.in(0).text());
   const bool is_bitwise =

@@ -72,8 +72,8 @@ private:
     const bool is_real = is_float(type.element) && !is_small_float(type.element);
     const bool passable = type.pointer || is_number || is_real || bits == 1;
     if (type.rank() != 0 || !passable)
-      return fmt::format("an argument is a pointer, an integer of 32 or 64 bits, f32, f16, bf16 or i1, not {}",
-                         type.text());
+      return fmt::format(
+          "an argument is a pointer, an integer of 32 or 64 bits, f32, f16, bf16 or i1, not {}", type.text());
     if (argument.divisibility < 1)
       return "divisibility is at least 1";
     if (argument.constant && (type.pointer || !is_number))
