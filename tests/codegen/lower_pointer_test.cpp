@@ -25,15 +25,20 @@ template <Promise promise> std::string copy_code() {
   return codegen::testing::assembly(*function);
 }
 
+bool has_wide_loads(const std::string &code) {
+  return code.find("global_load_dwordx4") != std::string::npos ||
+         code.find("buffer_load_dwordx4") != std::string::npos;
+}
+
 TEST(LowerPointer, AnAssumedAlignmentMakesAccessesWide) {
-  EXPECT_NE(copy_code<Promise::Sixteen>().find("global_load_dwordx4"), std::string::npos);
-  EXPECT_EQ(copy_code<Promise::None>().find("global_load_dwordx4"), std::string::npos);
-  EXPECT_EQ(copy_code<Promise::OfAnother>().find("global_load_dwordx4"), std::string::npos);
+  EXPECT_TRUE(has_wide_loads(copy_code<Promise::Sixteen>()));
+  EXPECT_FALSE(has_wide_loads(copy_code<Promise::None>()));
+  EXPECT_FALSE(has_wide_loads(copy_code<Promise::OfAnother>()));
 }
 
 /// Where the promise may not have been given, it says nothing.
 TEST(LowerPointer, AnAlignmentAssumedInABranchIsNoneAfterIt) {
-  EXPECT_EQ(copy_code<Promise::InABranch>().find("global_load_dwordx4"), std::string::npos);
+  EXPECT_FALSE(has_wide_loads(copy_code<Promise::InABranch>()));
 }
 
 } // namespace
