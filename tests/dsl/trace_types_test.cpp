@@ -61,8 +61,7 @@ static_assert(Adds<Ptr<fp8>, int> && Stores<Ptr<fp8>, Tile<fp8>> && Stores<Ptr<b
               Loads<Ptr<const bf8>> && Chooses<Tile<i1>, Tile<fp8>, float> && Bitcasts<u8, Tile<fp8>> &&
               Bitcasts<bf8, Tile<fp8>>);
 static_assert(!Adds<Tile<fp8>, Tile<fp8>> && !Adds<Tile<bf8>, float> && !Ands<Tile<fp8>, Tile<fp8>> &&
-              !Exponentiates<Tile<fp8>> && !Stores<Ptr<fp8>, Tile<bf8>> && !Stores<Ptr<fp8>, Tile<u8>> &&
-              !AtomicallyAdds<Ptr<fp8>, float>);
+              !Exponentiates<Tile<fp8>> && !Stores<Ptr<fp8>, Tile<bf8>> && !Stores<Ptr<fp8>, Tile<u8>>);
 static_assert(Bitcasts<u32, Tile<f32>> && !Bitcasts<u16, Tile<f32>> && !Bitcasts<i1, Tile<u8>>);
 
 static_assert(!std::is_assignable_v<Tile<f32> &, Tile<f32>> && !std::is_assignable_v<Int &, int>);
