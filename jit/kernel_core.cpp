@@ -15,10 +15,10 @@
 #include "base/float_environment.h"
 #include "jit/build.h"
 #include "jit/compile/fork_guard.h"
+#include "jit/compile/print_plan.h"
 #include "jit/compile/stopwatch.h"
 #include "jit/device/device_interface.h"
 #include "jit/interpret.h"
-#include "jit/print_plan.h"
 
 namespace nereid::jit {
 namespace {

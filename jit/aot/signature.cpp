@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "jit/print_plan.h"
+#include "jit/compile/print_plan.h"
 
 namespace nereid::aot {
 namespace {

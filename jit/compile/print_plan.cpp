@@ -1,5 +1,5 @@
 // device_print as stores to a buffer of the launch, and the buffer as lines.
-#include "jit/print_plan.h"
+#include "jit/compile/print_plan.h"
 
 #include <algorithm>
 #include <cstring>
