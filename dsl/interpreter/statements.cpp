@@ -4,7 +4,7 @@
 #include "dsl/interpreter/numbers.h"
 #include "dsl/interpreter/operations.h"
 #include "dsl/interpreter/poison.h"
-#include "dsl/interpreter/print_text.h"
+#include "dsl/print_text.h"
 
 namespace nereid::interpreter {
 
@@ -22,14 +22,14 @@ static uint64_t bits_at(const ir::Type &type, const Tensor &tensor, size_t i) {
 }
 
 static Status print(Frame &frame, const ir::Op &op) {
-  std::vector<PrintedValue> values;
+  std::vector<detail::PrintedValue> values;
   for (size_t i = 0; i < op.operands.size(); ++i) {
     NEREID_CHECK(observe(frame, op, i, "reaches a print", Use::Value));
     const ir::Type &type = frame.in_type(op, i);
     values.push_back(
         {type, [&type, &tensor = frame.in(op, i)](size_t e) { return bits_at(type, tensor, e); }});
   }
-  frame.launch.print(print_line(frame.program, op.string("message"), values));
+  frame.launch.print(detail::print_line(frame.program, op.string("message"), values));
   return {};
 }
 

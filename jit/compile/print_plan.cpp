@@ -7,8 +7,8 @@
 
 #include <fmt/format.h>
 
-#include "dsl/interpreter/print_text.h"
 #include "dsl/ir/canonical.h"
+#include "dsl/print_text.h"
 
 namespace nereid::jit {
 
@@ -151,7 +151,7 @@ struct Line {
 
 Line line_of(const PrintPlan::Site &site, std::span<const std::byte> record) {
   Line line{{read<uint32_t>(record, 4), read<uint32_t>(record, 8), read<uint32_t>(record, 12)}, {}};
-  std::vector<interpreter::PrintedValue> values;
+  std::vector<detail::PrintedValue> values;
   for (const PrintPlan::Value &value : site.values)
     values.push_back({value.type, [&](size_t i) {
                         const size_t bytes = ir::byte_size(value.type.element);
@@ -159,7 +159,7 @@ Line line_of(const PrintPlan::Site &site, std::span<const std::byte> record) {
                         std::memcpy(&bits, record.data() + value.offset + i * bytes, bytes);
                         return bits;
                       }});
-  line.text = interpreter::print_line(line.program, site.message, values);
+  line.text = detail::print_line(line.program, site.message, values);
   return line;
 }
 

@@ -1,12 +1,12 @@
 // What device_print writes.
-#include "dsl/interpreter/print_text.h"
+#include "dsl/print_text.h"
 
 #include <fmt/format.h>
 
 #include "dsl/half.h"
 #include "dsl/ir/fold.h"
 
-namespace nereid::interpreter {
+namespace nereid::detail {
 
 static std::string element_text(const ir::Type &type, uint64_t bits) {
   if (type.pointer)
@@ -14,7 +14,7 @@ static std::string element_text(const ir::Type &type, uint64_t bits) {
   if (type.element == ir::Element::I1)
     return (bits & 1) != 0 ? "true" : "false";
   if (ir::is_float(type.element))
-    return fmt::format("{}", detail::float_of(type.element, bits));
+    return fmt::format("{}", float_of(type.element, bits));
   return ir::is_signed(type.element) ? fmt::format("{}", ir::integer_value(type.element, bits))
                                      : fmt::format("{}", bits);
 }
@@ -46,4 +46,4 @@ std::string print_line(const std::array<uint32_t, 3> &program, std::string_view 
   return line;
 }
 
-} // namespace nereid::interpreter
+} // namespace nereid::detail

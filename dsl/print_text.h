@@ -9,7 +9,7 @@
 
 #include "dsl/ir/type.h"
 
-namespace nereid::interpreter {
+namespace nereid::detail {
 
 /// A value of device_print: the bits of element i in row-major order.
 struct PrintedValue {
@@ -21,4 +21,4 @@ struct PrintedValue {
 std::string print_line(const std::array<uint32_t, 3> &program, std::string_view message,
                        std::span<const PrintedValue> values);
 
-} // namespace nereid::interpreter
+} // namespace nereid::detail
