@@ -15,60 +15,43 @@
 namespace nereid::kernels {
 namespace {
 
-GemmTile tile_of(const Specialized<GemmConfig> &specialized, const Int &m, const Int &n, const Int &k) {
+/// Where the program's tile of C begins.
+Position2D tile_of(const TileConfig &tile) {
+  return {program_id(2) * tile.block_m, program_id(0) * tile.block_n};
+}
+
+/// The program's part of K.
+KSteps steps_of(const Specialized<GemmConfig> &specialized, const Int &k) {
   const auto &[config, shape, scaling] = specialized;
-  assume_rows(m);
-  assume_columns(n);
-  return {
-      .config = config.tile,
-      .shape = shape,
-      .split_k = config.split_k,
-      .first_row = program_id(2) * config.tile.block_m,
-      .first_column = program_id(0) * config.tile.block_n,
-      .split = program_id(1),
-      .m = m,
-      .n = n,
-      .k = known_k(shape, k),
-  };
+  return k_steps(config.tile, shape, k, config.split_k, program_id(1));
 }
 
 /// Where programs of one tile count themselves.
-Int tile_number(const GemmTile &tile) {
-  return program_id(2) * cdiv(tile.n, tile.config.block_n) + program_id(0);
+Ptr<i32> arrivals_of_tile(const TileConfig &tile, const Ptr<i32> &arrivals, const Int &n) {
+  return arrivals + (program_id(2) * cdiv(n, tile.block_n) + program_id(0));
 }
 
 template <class Out>
-void store_sum(Reduce reduce, const GemmTile &tile, const Ptr<Out> &out, const Tile<f32> &sum) {
-  if constexpr (std::is_same_v<Out, bf16>) {
-    store_bf16(tile, out, sum);
-  } else {
-    const auto [offsets, in_bounds] = tile.elements();
-    const Ptr<Out> first = out + tile.row_offset();
-    if (reduce == Reduce::Atomic) {
-      atomic_add(first + offsets, sum, in_bounds, Order::Relaxed);
-    } else {
-      const Long slice = tile.split.to<i64>() * tile.m.to<i64>() * tile.n.to<i64>();
-      store(first + slice + offsets, sum, in_bounds);
-    }
-  }
-}
-
-/// Quantised A from memory: a load_a for multiply.
-auto loaded_codes(const GemmTile &tile, const Ptr<const u8> &a, const Ptr<const u8> &a_scales) {
-  return [tile, a, a_scales](const Int &first_k, int64_t iteration_k) {
-    const TileOrigin origin = tile.origin_of_a(first_k);
-    return Quantized{load_codes(a, origin, tile.config.block_m, iteration_k),
-                     load_shuffled_scales(a_scales, origin, tile.config.block_m, iteration_k)};
-  };
+void store_sum(Reduce reduce, const View2D<Out> &out, const Position2D &at, const Tile<f32> &sum) {
+  if constexpr (std::is_same_v<Out, bf16>)
+    out.store(at, sum.to<bf16>());
+  else if (reduce == Reduce::Atomic)
+    out.atomic_add(at, sum, Order::Relaxed);
+  else
+    out.matrix(program_id(1)).store(at, sum);
 }
 
 } // namespace
 
 template <class Out>
 void mxfp4_gemm_fused(const Specialized<GemmConfig> &specialized, Ptr<const bf16> a, Ptr<const u8> b,
-                      Ptr<const u8> b_scales, Ptr<Out> out, Int m, Int n, Int k) {
-  const GemmTile tile = tile_of(specialized, m, n, k);
-  store_sum(specialized.config.reduce, tile, out, multiply(tile, quantized_rows(tile, a), b, b_scales));
+                      Ptr<const u8> b_scales, Ptr<Out> out, Int m, Int n, Int k_argument) {
+  const auto &[config, shape, scaling] = specialized;
+  const Int k = known_k(shape, k_argument);
+  const Position2D at = tile_of(config.tile);
+  const Tile<f32> sum = multiply(config.tile, rows_view(a, m, k, shape),
+                                 weights_view(b, b_scales, n, k, shape), at, steps_of(specialized, k));
+  store_sum(config.reduce, View2D(out, {m, n}), at, sum);
 }
 
 template void mxfp4_gemm_fused(const Specialized<GemmConfig> &, Ptr<const bf16>, Ptr<const u8>, Ptr<const u8>,
@@ -81,32 +64,46 @@ namespace {
 /// alpha and beta do not apply where splits remain to be reduced.
 template <class Out>
 void mxfp4_gemm(const Specialized<GemmConfig> &specialized, Ptr<const u8> a, Ptr<const u8> a_scales,
-                Ptr<const u8> b, Ptr<const u8> b_scales, Ptr<const bf16> c, Ptr<Out> out, Int m, Int n, Int k,
-                Float alpha, Float beta) {
-  const GemmTile tile = tile_of(specialized, m, n, k);
-  const Tile<f32> sum = multiply(tile, loaded_codes(tile, a, a_scales), b, b_scales);
-  store_sum(specialized.config.reduce, tile, out,
-            scale_output(specialized.scaling, tile, sum, c, alpha, beta));
+                Ptr<const u8> b, Ptr<const u8> b_scales, Ptr<const bf16> c, Ptr<Out> out, Int m, Int n,
+                Int k_argument, Float alpha, Float beta) {
+  const auto &[config, shape, scaling] = specialized;
+  const Int k = known_k(shape, k_argument);
+  const Position2D at = tile_of(config.tile);
+  const Tile<f32> sum = multiply(config.tile, codes_view(a, a_scales, m, k, shape),
+                                 weights_view(b, b_scales, n, k, shape), at, steps_of(specialized, k));
+  store_sum(config.reduce, View2D(out, {m, n}), at,
+            scale_output(scaling, sum, View2D(c, {m, n}), at, alpha, beta));
 }
 
 /// With reduce = last_arrival: bf16 out from the program that arrives last at a tile.
 void mxfp4_gemm_fused_last(const Specialized<GemmConfig> &specialized, Ptr<const bf16> a, Ptr<const u8> b,
                            Ptr<const u8> b_scales, Ptr<f32> slices, Ptr<i32> arrivals, Ptr<bf16> out, Int m,
-                           Int n, Int k) {
-  const GemmTile tile = tile_of(specialized, m, n, k);
-  const Tile<f32> part = multiply(tile, quantized_rows(tile, a), b, b_scales);
-  with_sum_of_splits(tile, slices, arrivals, tile_number(tile), part,
-                     [&](const Tile<f32> &sum) { store_bf16(tile, out, sum); });
+                           Int n, Int k_argument) {
+  const auto &[config, shape, scaling] = specialized;
+  const Int k = known_k(shape, k_argument);
+  const Position2D at = tile_of(config.tile);
+  const Tile<f32> part = multiply(config.tile, rows_view(a, m, k, shape),
+                                  weights_view(b, b_scales, n, k, shape), at, steps_of(specialized, k));
+  with_sum_of_splits(View2D(slices, {m, n}), arrivals_of_tile(config.tile, arrivals, n), program_id(1),
+                     config.split_k, at, part,
+                     [&](const Tile<f32> &sum) { View2D(out, {m, n}).store(at, sum.to<bf16>()); });
 }
 
 void mxfp4_gemm_last(const Specialized<GemmConfig> &specialized, Ptr<const u8> a, Ptr<const u8> a_scales,
                      Ptr<const u8> b, Ptr<const u8> b_scales, Ptr<const bf16> c, Ptr<f32> slices,
-                     Ptr<i32> arrivals, Ptr<bf16> out, Int m, Int n, Int k, Float alpha, Float beta) {
-  const GemmTile tile = tile_of(specialized, m, n, k);
-  const Tile<f32> part = multiply(tile, loaded_codes(tile, a, a_scales), b, b_scales);
-  with_sum_of_splits(tile, slices, arrivals, tile_number(tile), part, [&](const Tile<f32> &sum) {
-    store_bf16(tile, out, scale_output(specialized.scaling, tile, sum, c, alpha, beta));
-  });
+                     Ptr<i32> arrivals, Ptr<bf16> out, Int m, Int n, Int k_argument, Float alpha,
+                     Float beta) {
+  const auto &[config, shape, scaling] = specialized;
+  const Int k = known_k(shape, k_argument);
+  const Position2D at = tile_of(config.tile);
+  const Tile<f32> part = multiply(config.tile, codes_view(a, a_scales, m, k, shape),
+                                  weights_view(b, b_scales, n, k, shape), at, steps_of(specialized, k));
+  with_sum_of_splits(View2D(slices, {m, n}), arrivals_of_tile(config.tile, arrivals, n), program_id(1),
+                     config.split_k, at, part, [&](const Tile<f32> &sum) {
+                       const Tile<f32> scaled =
+                           scale_output(specialized.scaling, sum, View2D(c, {m, n}), at, alpha, beta);
+                       View2D(out, {m, n}).store(at, scaled.to<bf16>());
+                     });
 }
 
 GemmConfig gemm_defaults(const Partial<GemmConfig> &given, const MaybeSize &size, bool fused) {

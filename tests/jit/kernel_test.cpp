@@ -25,7 +25,7 @@ void counted(const AddConfig &c, Ptr<i32> out, Int n) {
 struct Counted {
   Device device = Device::simulator();
   Buffer<int> out = device.allocate<int>(256).value();
-  Kernel<AddConfig, Ptr<i32>, Int> kernel{"counted", counted};
+  Kernel<counted> kernel;
   AddConfig config{.block = 256};
 
   Result<LaunchInfo> run(int n) { return kernel(device.stream(), {1}, config, out, n); }
