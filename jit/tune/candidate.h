@@ -76,4 +76,17 @@ TuneCandidate candidate(const KernelOf<Config, P...> &kernel, const Stream &stre
   return result;
 }
 
+/// The same with the kernel's own grid. Its run is an error (user) where the kernel has none.
+template <class Config, class... P, class... A>
+  requires(sizeof...(A) == sizeof...(P))
+TuneCandidate candidate(const KernelOf<Config, P...> &kernel, const Stream &stream, const Config &config,
+                        A &&...arguments) {
+  const Result<Grid> grid = kernel.grid(config, arguments...);
+  TuneCandidate result =
+      candidate(kernel, stream, grid ? *grid : Grid{}, config, std::forward<A>(arguments)...);
+  if (!grid)
+    result.run = [error = grid.error()]() -> Result<std::vector<LaunchInfo>> { return error; };
+  return result;
+}
+
 } // namespace nereid
