@@ -8,9 +8,12 @@
 /// Parts of the products: their operands as views, and the loop over K.
 namespace nereid::kernels {
 
-/// K as the kernel sees it.
+/// K as the kernel sees it; there is no product without any.
 inline Int known_k(const ShapeFacts &shape, const Int &k) {
-  return shape.constant_k > 0 ? Int(shape.constant_k) : k;
+  if (shape.constant_k > 0)
+    return shape.constant_k;
+  assume(k > 0);
+  return k;
 }
 
 /// A row-major [m, k].

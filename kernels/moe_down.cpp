@@ -52,7 +52,7 @@ Status check_moe_down(std::string_view kernel, const MoeDownConfig &config, cons
 }
 
 Grid moe_down_grid(const MoeDownConfig &config, const ProblemSize &size, const MoeDownOperands &operands) {
-  return {programs(size.n, config.tile.block_n), static_cast<uint32_t>(operands.rows.blocks)};
+  return {programs(size.n, config.tile.block_n), operands.rows.blocks};
 }
 
 BoundKernel bind_moe_down(std::string_view name, const MoeDownConfig &config, const MaybeSize &size,
@@ -134,7 +134,7 @@ Result<LaunchRecord> launch_moe_combine(const LaunchTarget &target, Scatter scat
       MemoryArgument<const i32>{"ids", ids, stored ? m * top_k * 4 : 0, "i32 [m, top_k]"},
       MemoryArgument<bf16>{"out", out, m * n * 2, "bf16 [m, n]"}, NumberArgument{"experts", int32_t{experts}},
       DimensionArgument{"n", n});
-  const Grid grid{static_cast<uint32_t>(m), programs(n, config.block_n)};
+  const Grid grid{m, programs(n, config.block_n)};
   NEREID_TRY(LaunchInfo info, combine.launch(target.options, target.stream, grid));
   return LaunchRecord{config_values(config), std::move(info)};
 }

@@ -76,7 +76,7 @@ Status check_moe_up(std::string_view kernel, const MoeUpConfig &config, const Ma
 }
 
 Grid moe_up_grid(const MoeUpConfig &config, const ProblemSize &size, const MoeUpOperands &operands) {
-  return {programs(size.n, config.tile.block_n), static_cast<uint32_t>(operands.rows.blocks)};
+  return {programs(size.n, config.tile.block_n), operands.rows.blocks};
 }
 
 BoundKernel bind_moe_up(std::string_view name, const MoeUpConfig &config, const MaybeSize &size,

@@ -122,8 +122,7 @@ Status check_gemm(std::string_view kernel, const GemmConfig &config, const Maybe
 }
 
 Grid gemm_grid(const GemmConfig &config, const ProblemSize &size) {
-  return {programs(size.n, config.tile.block_n), static_cast<uint32_t>(config.split_k),
-          programs(size.m, config.tile.block_m)};
+  return {programs(size.n, config.tile.block_n), config.split_k, programs(size.m, config.tile.block_m)};
 }
 
 constexpr std::array<GridTerm, 3> gemm_grid_terms = {{{"n", "block_n"}, {"", "split_k"}, {"m", "block_m"}}};

@@ -54,12 +54,13 @@ void mxfp4_grouped_gemm(const Specialized<GroupedConfig> &specialized, Ptr<const
   const auto &[config, shape, scaling] = specialized;
   const Int k = known_k(shape, k_argument);
   assume((experts > 0) & (experts <= config.experts));
+  const MxView2D weights = weights_view(b, b_scales, n, k, shape);
   const RowBlock block = row_block(config, ends, experts);
   when(block.in_bounds, [&] {
     const Position2D at{block.first_row, program_id(0) * config.tile.block_n};
-    const Tile<f32> sum = multiply(config.tile, rows_view(a, block.end_row, k, shape),
-                                   weights_view(b, b_scales, n, k, shape).matrix(block.expert), at,
-                                   k_steps(config.tile, shape, k));
+    const View2D rows = rows_view(a, block.end_row, k, shape);
+    const Tile<f32> sum =
+        multiply(config.tile, rows, weights.matrix(block.expert), at, k_steps(config.tile, shape, k));
     View2D(out, {block.end_row, n}).store(at, sum.to<bf16>());
   });
 }
@@ -87,13 +88,12 @@ Status check_grouped(std::string_view kernel, const GroupedConfig &config, const
 }
 
 Grid batched_grid(const TileConfig &config, const ProblemSize &size, const BatchedOperands &operands) {
-  return {programs(size.n, config.block_n), programs(size.m, config.block_m),
-          static_cast<uint32_t>(operands.batch)};
+  return {programs(size.n, config.block_n), programs(size.m, config.block_m), operands.batch};
 }
 
 Grid grouped_grid(const GroupedConfig &config, const ProblemSize &size, const GroupedOperands &operands) {
   const int64_t row_blocks = grouped_row_blocks(size.m, operands.experts, config.tile.block_m);
-  return {programs(size.n, config.tile.block_n), static_cast<uint32_t>(row_blocks)};
+  return {programs(size.n, config.tile.block_n), row_blocks};
 }
 
 BoundKernel bind_batched(std::string_view name, const TileConfig &config, const MaybeSize &size,

@@ -61,9 +61,9 @@ struct ZeroConfig {
 
 /// Sets `count` elements to 0. Programs: count in blocks.
 void zero_f32(const ZeroConfig &config, Ptr<f32> out, Long count) {
-  const Long first = program_id(0).to<i64>() * config.block;
+  const Long first = Long(program_id(0)) * config.block;
   const Tile<i32> offset = arange(0, config.block);
-  store(out + first + offset, zeros<f32>({config.block}), offset.to<i64>() < count - first);
+  store(out + first + offset, zeros<f32>({config.block}), offset < count - first);
 }
 
 } // namespace

@@ -14,6 +14,8 @@ enum class MxOrder {
             ///< by 8 of them, both dimensions padded to 256 values
 };
 
+/// How a microscaled matrix lies in memory, and what the author promises of its tiles, whose bounds are then
+/// not checked.
 struct MxViewOptions {
   Format format = e2m1;
   MxOrder codes = MxOrder::RowMajor;
