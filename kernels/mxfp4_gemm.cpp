@@ -22,8 +22,7 @@ Position2D tile_of(const TileConfig &tile) {
 
 /// The program's part of K.
 KSteps steps_of(const Specialized<GemmConfig> &specialized, const Int &k) {
-  const auto &[config, shape, scaling] = specialized;
-  return k_steps(config.tile, shape, k, config.split_k, program_id(1));
+  return k_steps(specialized.config.tile, specialized.shape, k, specialized.config.split_k, program_id(1));
 }
 
 /// Where programs of one tile count themselves.
@@ -44,14 +43,16 @@ void store_sum(Reduce reduce, const View2D<Out> &out, const Position2D &at, cons
 } // namespace
 
 template <class Out>
-void mxfp4_gemm_fused(const Specialized<GemmConfig> &specialized, Ptr<const bf16> a, Ptr<const u8> b,
-                      Ptr<const u8> b_scales, Ptr<Out> out, Int m, Int n, Int k_argument) {
+void mxfp4_gemm_fused(const Specialized<GemmConfig> &specialized, Ptr<const bf16> a_values,
+                      Ptr<const u8> b_codes, Ptr<const u8> b_scales, Ptr<Out> out_pointer, Int m, Int n,
+                      Int k_argument) {
   const auto &[config, shape, scaling] = specialized;
   const Int k = known_k(shape, k_argument);
+  const View2D a = rows_view(a_values, m, k, shape);
+  const MxView2D b = weights_view(b_codes, b_scales, n, k, shape);
+  const View2D out(out_pointer, {m, n});
   const Position2D at = tile_of(config.tile);
-  const Tile<f32> sum = multiply(config.tile, rows_view(a, m, k, shape),
-                                 weights_view(b, b_scales, n, k, shape), at, steps_of(specialized, k));
-  store_sum(config.reduce, View2D(out, {m, n}), at, sum);
+  store_sum(config.reduce, out, at, multiply(config.tile, a, b, at, steps_of(specialized, k)));
 }
 
 template void mxfp4_gemm_fused(const Specialized<GemmConfig> &, Ptr<const bf16>, Ptr<const u8>, Ptr<const u8>,
@@ -63,47 +64,55 @@ namespace {
 
 /// alpha and beta do not apply where splits remain to be reduced.
 template <class Out>
-void mxfp4_gemm(const Specialized<GemmConfig> &specialized, Ptr<const u8> a, Ptr<const u8> a_scales,
-                Ptr<const u8> b, Ptr<const u8> b_scales, Ptr<const bf16> c, Ptr<Out> out, Int m, Int n,
-                Int k_argument, Float alpha, Float beta) {
+void mxfp4_gemm(const Specialized<GemmConfig> &specialized, Ptr<const u8> a_codes, Ptr<const u8> a_scales,
+                Ptr<const u8> b_codes, Ptr<const u8> b_scales, Ptr<const bf16> c_pointer,
+                Ptr<Out> out_pointer, Int m, Int n, Int k_argument, Float alpha, Float beta) {
   const auto &[config, shape, scaling] = specialized;
   const Int k = known_k(shape, k_argument);
+  const MxView2D a = codes_view(a_codes, a_scales, m, k, shape);
+  const MxView2D b = weights_view(b_codes, b_scales, n, k, shape);
+  const View2D c(c_pointer, {m, n});
+  const View2D out(out_pointer, {m, n});
   const Position2D at = tile_of(config.tile);
-  const Tile<f32> sum = multiply(config.tile, codes_view(a, a_scales, m, k, shape),
-                                 weights_view(b, b_scales, n, k, shape), at, steps_of(specialized, k));
-  store_sum(config.reduce, View2D(out, {m, n}), at,
-            scale_output(scaling, sum, View2D(c, {m, n}), at, alpha, beta));
+  const Tile<f32> sum = multiply(config.tile, a, b, at, steps_of(specialized, k));
+  store_sum(config.reduce, out, at, scale_output(scaling, sum, c, at, alpha, beta));
 }
 
 /// With reduce = last_arrival: bf16 out from the program that arrives last at a tile.
-void mxfp4_gemm_fused_last(const Specialized<GemmConfig> &specialized, Ptr<const bf16> a, Ptr<const u8> b,
-                           Ptr<const u8> b_scales, Ptr<f32> slices, Ptr<i32> arrivals, Ptr<bf16> out, Int m,
-                           Int n, Int k_argument) {
+void mxfp4_gemm_fused_last(const Specialized<GemmConfig> &specialized, Ptr<const bf16> a_values,
+                           Ptr<const u8> b_codes, Ptr<const u8> b_scales, Ptr<f32> slices_pointer,
+                           Ptr<i32> arrivals, Ptr<bf16> out_pointer, Int m, Int n, Int k_argument) {
   const auto &[config, shape, scaling] = specialized;
   const Int k = known_k(shape, k_argument);
+  const View2D a = rows_view(a_values, m, k, shape);
+  const MxView2D b = weights_view(b_codes, b_scales, n, k, shape);
+  const View2D slices(slices_pointer, {m, n});
+  const View2D out(out_pointer, {m, n});
   const Position2D at = tile_of(config.tile);
-  const Tile<f32> part = multiply(config.tile, rows_view(a, m, k, shape),
-                                  weights_view(b, b_scales, n, k, shape), at, steps_of(specialized, k));
-  with_sum_of_splits(View2D(slices, {m, n}), arrivals_of_tile(config.tile, arrivals, n), program_id(1),
-                     config.split_k, at, part,
-                     [&](const Tile<f32> &sum) { View2D(out, {m, n}).store(at, sum.to<bf16>()); });
+  const Tile<f32> part = multiply(config.tile, a, b, at, steps_of(specialized, k));
+  const Ptr<i32> arrived = arrivals_of_tile(config.tile, arrivals, n);
+  with_sum_of_splits(slices, arrived, program_id(1), config.split_k, at, part,
+                     [&](const Tile<f32> &sum) { out.store(at, sum.to<bf16>()); });
 }
 
-void mxfp4_gemm_last(const Specialized<GemmConfig> &specialized, Ptr<const u8> a, Ptr<const u8> a_scales,
-                     Ptr<const u8> b, Ptr<const u8> b_scales, Ptr<const bf16> c, Ptr<f32> slices,
-                     Ptr<i32> arrivals, Ptr<bf16> out, Int m, Int n, Int k_argument, Float alpha,
-                     Float beta) {
+void mxfp4_gemm_last(const Specialized<GemmConfig> &specialized, Ptr<const u8> a_codes,
+                     Ptr<const u8> a_scales, Ptr<const u8> b_codes, Ptr<const u8> b_scales,
+                     Ptr<const bf16> c_pointer, Ptr<f32> slices_pointer, Ptr<i32> arrivals,
+                     Ptr<bf16> out_pointer, Int m, Int n, Int k_argument, Float alpha, Float beta) {
   const auto &[config, shape, scaling] = specialized;
   const Int k = known_k(shape, k_argument);
+  const MxView2D a = codes_view(a_codes, a_scales, m, k, shape);
+  const MxView2D b = weights_view(b_codes, b_scales, n, k, shape);
+  const View2D c(c_pointer, {m, n});
+  const View2D slices(slices_pointer, {m, n});
+  const View2D out(out_pointer, {m, n});
   const Position2D at = tile_of(config.tile);
-  const Tile<f32> part = multiply(config.tile, codes_view(a, a_scales, m, k, shape),
-                                  weights_view(b, b_scales, n, k, shape), at, steps_of(specialized, k));
-  with_sum_of_splits(View2D(slices, {m, n}), arrivals_of_tile(config.tile, arrivals, n), program_id(1),
-                     config.split_k, at, part, [&](const Tile<f32> &sum) {
-                       const Tile<f32> scaled =
-                           scale_output(specialized.scaling, sum, View2D(c, {m, n}), at, alpha, beta);
-                       View2D(out, {m, n}).store(at, scaled.to<bf16>());
-                     });
+  const Tile<f32> part = multiply(config.tile, a, b, at, steps_of(specialized, k));
+  const Ptr<i32> arrived = arrivals_of_tile(config.tile, arrivals, n);
+  with_sum_of_splits(slices, arrived, program_id(1), config.split_k, at, part, [&](const Tile<f32> &sum) {
+    const Tile<f32> scaled = scale_output(specialized.scaling, sum, c, at, alpha, beta);
+    out.store(at, scaled.to<bf16>());
+  });
 }
 
 GemmConfig gemm_defaults(const Partial<GemmConfig> &given, const MaybeSize &size, bool fused) {

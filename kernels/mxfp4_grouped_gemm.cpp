@@ -36,32 +36,35 @@ RowBlock row_block(const GroupedConfig &config, const Ptr<const i32> &ends, cons
   return {expert < config.experts, expert, first_row, sum(where(mine, end, 0), 0)};
 }
 
-void mxfp4_batched_gemm(const Specialized<TileConfig> &specialized, Ptr<const bf16> a, Ptr<const u8> b,
-                        Ptr<const u8> b_scales, Ptr<bf16> out, Int m, Int n, Int k_argument) {
-  const auto &[config, shape, scaling] = specialized;
-  const Int k = known_k(shape, k_argument);
-  const Int number = program_id(2);
-  const Position2D at{program_id(1) * config.block_m, program_id(0) * config.block_n};
-  const Tile<f32> sum =
-      multiply(config, rows_view(a, m, k, shape).matrix(number),
-               weights_view(b, b_scales, n, k, shape).matrix(number), at, k_steps(config, shape, k));
-  View2D(out, {m, n}).matrix(number).store(at, sum.to<bf16>());
-}
-
-void mxfp4_grouped_gemm(const Specialized<GroupedConfig> &specialized, Ptr<const bf16> a, Ptr<const i32> ends,
-                        Ptr<const u8> b, Ptr<const u8> b_scales, Ptr<bf16> out, Int experts, Int n,
+void mxfp4_batched_gemm(const Specialized<TileConfig> &specialized, Ptr<const bf16> a_values,
+                        Ptr<const u8> b_codes, Ptr<const u8> b_scales, Ptr<bf16> out_pointer, Int m, Int n,
                         Int k_argument) {
   const auto &[config, shape, scaling] = specialized;
   const Int k = known_k(shape, k_argument);
+  const View2D a = rows_view(a_values, m, k, shape);
+  const MxView2D b = weights_view(b_codes, b_scales, n, k, shape);
+  const View2D out(out_pointer, {m, n});
+  const Int number = program_id(2);
+  const Position2D at{program_id(1) * config.block_m, program_id(0) * config.block_n};
+  const Tile<f32> sum = multiply(config, a.matrix(number), b.matrix(number), at, k_steps(config, shape, k));
+  out.matrix(number).store(at, sum.to<bf16>());
+}
+
+void mxfp4_grouped_gemm(const Specialized<GroupedConfig> &specialized, Ptr<const bf16> a_values,
+                        Ptr<const i32> ends, Ptr<const u8> b_codes, Ptr<const u8> b_scales,
+                        Ptr<bf16> out_pointer, Int experts, Int n, Int k_argument) {
+  const auto &[config, shape, scaling] = specialized;
+  const Int k = known_k(shape, k_argument);
   assume((experts > 0) & (experts <= config.experts));
-  const MxView2D weights = weights_view(b, b_scales, n, k, shape);
+  const MxView2D b = weights_view(b_codes, b_scales, n, k, shape);
   const RowBlock block = row_block(config, ends, experts);
   when(block.in_bounds, [&] {
+    const View2D a = rows_view(a_values, block.end_row, k, shape);
+    const View2D out(out_pointer, {block.end_row, n});
     const Position2D at{block.first_row, program_id(0) * config.tile.block_n};
-    const View2D rows = rows_view(a, block.end_row, k, shape);
     const Tile<f32> sum =
-        multiply(config.tile, rows, weights.matrix(block.expert), at, k_steps(config.tile, shape, k));
-    View2D(out, {block.end_row, n}).store(at, sum.to<bf16>());
+        multiply(config.tile, a, b.matrix(block.expert), at, k_steps(config.tile, shape, k));
+    out.store(at, sum.to<bf16>());
   });
 }
 

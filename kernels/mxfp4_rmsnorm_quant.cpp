@@ -26,8 +26,9 @@ void mxfp4_rmsnorm_quant(const Specialized<RmsNormQuantConfig> &specialized, Ptr
   const TileSize size{config.block_m, config.width};
   const ViewOptions even{.even_rows = shape.even_m, .even_columns = shape.even_k};
 
-  Var r = load_input({config.source, config.split_k, View2D(x, {m, k}, even), View2D(slices, {m, k}, even)},
-                     at, size);
+  const ProducerInput input{config.source, config.split_k, View2D(x, {m, k}, even),
+                            View2D(slices, {m, k}, even)};
+  Var r = load_input(input, at, size);
   if (config.residual) {
     r += View2D(residual, {m, k}, even).load(at, size).to<f32>();
     View2D(sum_out, {m, k}, even).store(at, r.to<bf16>());

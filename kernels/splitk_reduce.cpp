@@ -9,14 +9,15 @@
 namespace nereid::kernels {
 namespace {
 
-void splitk_reduce(const Specialized<ReduceConfig> &specialized, Ptr<const f32> slices, Ptr<const bf16> c,
-                   Ptr<bf16> out, Int m, Int n, Float alpha, Float beta) {
-  const ReduceConfig &config = specialized.config;
+void splitk_reduce(const Specialized<ReduceConfig> &specialized, Ptr<const f32> slices_pointer,
+                   Ptr<const bf16> c_pointer, Ptr<bf16> out_pointer, Int m, Int n, Float alpha, Float beta) {
+  const auto &[config, shape, scaling] = specialized;
+  const View2D slices(slices_pointer, {m, n});
+  const View2D c(c_pointer, {m, n});
+  const View2D out(out_pointer, {m, n});
   const Position2D at{program_id(1) * config.block_m, program_id(0) * config.block_n};
-  const Tile<f32> sum =
-      sum_of_slices(View2D(slices, {m, n}), config.split_k, at, {config.block_m, config.block_n});
-  const Tile<f32> scaled = scale_output(specialized.scaling, sum, View2D(c, {m, n}), at, alpha, beta);
-  View2D(out, {m, n}).store(at, scaled.to<bf16>());
+  const Tile<f32> sum = sum_of_slices(slices, config.split_k, at, {config.block_m, config.block_n});
+  out.store(at, scale_output(scaling, sum, c, at, alpha, beta).to<bf16>());
 }
 
 ReduceConfig reduce_defaults(const Partial<ReduceConfig> &given, const MaybeSize &size) {

@@ -336,9 +336,9 @@ template <class Byte> MxView2D<Byte> MxView2D<Byte>::matrix(const detail::Operan
   const bool padded = options_.scales == MxOrder::Shuffled;
   const Int scale_rows = padded ? ((rows_ + 255) >> 8) << 8 : rows_;
   const Int row_scales = padded ? ((k_ + 255) >> 8) << 3 : k_ >> 5;
-  const Long code_bytes = Long(rows_) * Long(row_codes);
-  const Long scale_bytes = Long(scale_rows) * Long(row_scales);
-  return MxView2D(codes_ + index * code_bytes, scales_ + index * scale_bytes, *this);
+  const Ptr<Byte> codes = codes_ + index * (Long(rows_) * Long(row_codes));
+  const Ptr<Byte> scales = scales_ + index * (Long(scale_rows) * Long(row_scales));
+  return MxView2D(codes, scales, *this);
 }
 
 template class MxView2D<u8>;

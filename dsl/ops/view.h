@@ -93,7 +93,7 @@ public:
          const ViewOptions &options = {}, Where where = Where::current())
       : View2D(detail::CallSite(where), pointer, extent, row_stride, options) {}
 
-  /// f32 or other [rows, columns]; 0 beyond the matrix.
+  /// [rows, columns] of the tile; 0 beyond the matrix.
   Tile<element_type> load(const Position2D &position, const TileSize &tile, Cache cache = Cache::Default,
                           const detail::Read &read = detail::Read(Where::current())) const {
     const detail::CallSite site(read.where());
@@ -148,8 +148,8 @@ public:
   /// `count` columns from `first` on.
   View2D columns(const detail::Operand<i32> &first, const detail::Operand<i32> &count) const {
     const detail::CallSite site(first.where());
-    return View2D(pointer_ + Long(detail::make<i32>(first.id())), *this,
-                  detail::view_dimension("columns", count, max_view_columns));
+    const Int width = detail::view_dimension("columns", count, max_view_columns);
+    return View2D(pointer_ + Long(detail::make<i32>(first.id())), *this, width);
   }
 
   const Int &rows() const { return rows_; }

@@ -53,7 +53,8 @@ void gated_layer(const LayerConfig &layer, Ptr<const bf16> a, Ptr<const u8> gate
   const TileConfig &tile = layer.tile;
   const Position2D at = tile_of(tile);
   const View2D x = rows_view(a, m, k, {});
-  const MxView2D g = weights_view(gate, gate_scales, n, k, {}), u = weights_view(up, up_scales, n, k, {});
+  const MxView2D g = weights_view(gate, gate_scales, n, k, {});
+  const MxView2D u = weights_view(up, up_scales, n, k, {});
   Var gates = zeros<f32>({tile.block_m, tile.block_n});
   Var ups = zeros<f32>({tile.block_m, tile.block_n});
   for (Int k0 : range(0, k, tile.block_k)) {
