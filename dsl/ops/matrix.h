@@ -134,5 +134,5 @@ detail::The_right_operand_of_dot_scaled_is_transposed dot_scaled(const A &a, con
 
 template <> struct std::tuple_size<nereid::MxTile> : std::integral_constant<size_t, 2> {};
 template <size_t I> struct std::tuple_element<I, nereid::MxTile> {
-  using type = nereid::Tile<nereid::u8>;
+  using type = const nereid::Tile<nereid::u8>;
 };
