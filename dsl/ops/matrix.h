@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <tuple>
 
 #include "dsl/ops/common.h"
 
@@ -113,18 +114,63 @@ Tile<f32> dot_scaled(const A &a, const SA &scale_a, Format format_a, const B &b,
       detail::at(where).dot_scaled(detail::scaled(a, scale_a, format_a), detail::unscaled(b)));
 }
 
-/// What quantize gives: codes u8 [..., K*bits/8] and e8m0 scales u8 [..., K/32].
-struct Quantized {
-  Tile<u8> codes;
-  Tile<u8> scales;
+/// A microscaled matrix [K, N], the right operand of dot_scaled; see MxTile::transposed.
+struct MxTransposed {
+  Tile<u8> codes;  ///< [K*bits/8, N], packed along K
+  Tile<u8> scales; ///< e8m0, [N, K/32]
+  Format format;
 };
+
+/// A microscaled tile: codes with their scales and format. Also as a pair: `auto [codes, scales] = tile`.
+struct MxTile {
+  Tile<u8> codes;  ///< [..., K*bits/8], packed along K
+  Tile<u8> scales; ///< e8m0, [..., K/32]
+  Format format;
+
+  /// Of a tile of rank 2 [N, K].
+  MxTransposed transposed(Where where = Where::current()) const {
+    return {detail::make<u8>(detail::at(where).permute(codes.id(), {1, 0})), scales, format};
+  }
+  template <size_t I> const Tile<u8> &get() const {
+    if constexpr (I == 0)
+      return codes;
+    else
+      return scales;
+  }
+};
+/// What quantize gives.
+using Quantized = MxTile;
 
 /// x [..., K] to a microscaling format, a scale for each 32 values along the last axis; K % 32 = 0.
 template <detail::FloatTile X>
-Quantized quantize(const X &x, Format format, ScaleRule rule = ScaleRule::Even,
-                   Where where = Where::current()) {
+MxTile quantize(const X &x, Format format, ScaleRule rule = ScaleRule::Even, Where where = Where::current()) {
   auto [codes, scales] = detail::at(where).quantize(detail::id_of(x), format, rule);
-  return {detail::make<u8>(codes), detail::make<u8>(scales)};
+  return {detail::make<u8>(codes), detail::make<u8>(scales), format};
 }
 
+/// a [M, K] times b [K, N], f32 [M, N]. One side may be a bf16 or f16 tile.
+inline Tile<f32> dot_scaled(const MxTile &a, const MxTransposed &b, Where where = Where::current()) {
+  return dot_scaled(a.codes, a.scales, a.format, b.codes, b.scales, b.format, where);
+}
+template <detail::HalfTile A>
+Tile<f32> dot_scaled(const A &a, const MxTransposed &b, Where where = Where::current()) {
+  return dot_scaled(a, b.codes, b.scales, b.format, where);
+}
+template <detail::HalfTile B>
+Tile<f32> dot_scaled(const MxTile &a, const B &b, Where where = Where::current()) {
+  return dot_scaled(a.codes, a.scales, a.format, b, where);
+}
+namespace detail {
+class The_right_operand_of_dot_scaled_is_transposed;
+}
+/// Scales run along K: the right operand is b.transposed() of a tile [N, K].
+template <class A>
+  requires std::same_as<A, MxTile> || detail::HalfTile<A>
+detail::The_right_operand_of_dot_scaled_is_transposed dot_scaled(const A &a, const MxTile &b) = delete;
+
 } // namespace nereid
+
+template <> struct std::tuple_size<nereid::MxTile> : std::integral_constant<size_t, 2> {};
+template <size_t I> struct std::tuple_element<I, nereid::MxTile> {
+  using type = const nereid::Tile<nereid::u8>;
+};

@@ -11,7 +11,7 @@ namespace {
 struct Sum {
   static constexpr int n = 1000;
   AddConfig config{.block = 512};
-  Kernel<AddConfig, Ptr<const f32>, Ptr<const f32>, Ptr<f32>, Int> kernel{"add", add};
+  Kernel<add> kernel;
   Buffer<float> x, y, z;
 
   explicit Sum(const Device &device, float first = 1.0F)
