@@ -31,13 +31,13 @@ struct MxRows {
   Ptr<const u8> codes, scales;
   Format format;
 };
-struct MxTileOf {
+struct MxBlock {
   Tile<u8> codes, scales;
 };
 
 /// Rows `row`, values first_k to first_k + block_k.
-MxTileOf load_mx(const MxRows &matrix, const Tile<i32> &row, const Int &row_count, const Int &k,
-                 const Int &first_k, int block_k) {
+MxBlock load_mx(const MxRows &matrix, const Tile<i32> &row, const Int &row_count, const Int &k,
+                const Int &first_k, int block_k) {
   const int packed = values_per_byte(matrix.format);
   Int groups = k / 32;
   Int bytes = groups * (32 / packed);
@@ -50,14 +50,15 @@ MxTileOf load_mx(const MxRows &matrix, const Tile<i32> &row, const Int &row_coun
 // a [m, k] times the transpose of b [n, k] as c [m, n], all row-major.
 void block_scaled_matmul(const MatmulConfig &config, Ptr<const u8> a_codes, Ptr<const u8> a_scales,
                          Ptr<const u8> b_codes, Ptr<const u8> b_scales, Ptr<f32> c, Int m, Int n, Int k) {
-  assume((k >= 0) & (m >= 0) & (n >= 0));
+  for (const Int &size : {m, n, k})
+    assume((size > 0) & (size <= 1 << 20)); // offsets fit the range check of loads: masks are no branches
   const MxRows a{a_codes, a_scales, format_a(config.formats)}, b{b_codes, b_scales, format_b(config.formats)};
   Tile<i32> a_row = program_id(1) * config.block_m + rows(config.block_m);
   Tile<i32> b_row = program_id(0) * config.block_n + rows(config.block_n);
   Var sum = zeros<f32>({config.block_m, config.block_n});
   for (Int first_k : range(0, k, config.block_k)) {
-    MxTileOf x = load_mx(a, a_row, m, k, first_k, config.block_k);
-    MxTileOf y = load_mx(b, b_row, n, k, first_k, config.block_k);
+    MxBlock x = load_mx(a, a_row, m, k, first_k, config.block_k);
+    MxBlock y = load_mx(b, b_row, n, k, first_k, config.block_k);
     sum += dot_scaled(x.codes, x.scales, a.format, trans(y.codes), y.scales, b.format);
   }
   Tile<i32> column = program_id(0) * config.block_n + cols(config.block_n);
