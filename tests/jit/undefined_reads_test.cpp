@@ -171,7 +171,7 @@ const Row rows[] = {
     {"AsBound", as_bound, "reaches the bounds of a loop: 4 bytes at "},
     {"AddAtomically", add_atomically, "is changed by an atomic: element [100], 4 bytes at "},
     {"Overwrite", overwrite, nullptr},
-    {"ReduceRows", reduce_rows, "reaches memory: element [100], 4 bytes at "},
+    {"ReduceRows", reduce_rows, "reaches memory: element [10"},
     {"ReduceWrittenRows", reduce_written_rows, nullptr},
     {"ReduceColumns", reduce_columns, "reaches memory: element ["},
     {"ReduceTwo", reduce_two, nullptr},
