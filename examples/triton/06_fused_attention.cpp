@@ -1,5 +1,5 @@
 // After Triton's tutorial 6: attention, forward. A program owns block_m queries of a head and goes over the
-// keys: scores, weights and the product with the values never leave its registers (FlashAttention 2: Dao
+// keys: scores and weights are never written to memory (FlashAttention 2: Dao
 // 2023). The causal form takes the keys before the diagonal without a mask, those on it with one.
 #include <limits>
 #include <numbers>
@@ -27,7 +27,7 @@ void attention(const AttentionConfig &c, Ptr<const f16> q, Ptr<const f16> k, Ptr
   Tile<i32> feature = cols(c.d);
   Tile<f16> query = load(q + head + (query_row * c.d + feature), query_row < n);
 
-  // Weights are powers of 2, which are one instruction: log2(e) goes into the scale.
+  // Weights are powers of 2, which cost less than those of e: log2(e) goes into the scale.
   Float scale_2 = scale * static_cast<float>(std::numbers::log2e);
   Var maximum = full<f32>({c.block_m, 1}, -std::numeric_limits<float>::infinity());
   Var total = zeros<f32>({c.block_m, 1});

@@ -20,6 +20,8 @@ void grouped_gemm(const GroupedConfig &config, Ptr<const f16> a, Ptr<const f16> 
   Var tiles_before = 0;     // of the products before this one
   for (Int g : range(0, products)) {
     Int m = load(sizes + 3 * g), n = load(sizes + 3 * g + 1), k = load(sizes + 3 * g + 2);
+    for (const Int &size : {m, n, k})
+      assume((size > 0) & (size <= 1 << 20)); // offsets fit the range check of loads: masks are no branches
     Ptr<const f16> a_start = a + load(starts + 3 * g);
     Ptr<const f16> b_start = b + load(starts + 3 * g + 1);
     Ptr<f16> c_start = c + load(starts + 3 * g + 2);
