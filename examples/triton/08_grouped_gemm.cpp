@@ -7,9 +7,10 @@ using namespace nereid;
 struct GroupedConfig {
   int block_m = 64;
   int block_n = 64;
-  int block_k = 32;
+  int block_k = 64;
   int waves = 4;
-  NEREID_CONFIG(GroupedConfig, block_m, block_n, block_k, waves)
+  int stages = 2;
+  NEREID_CONFIG(GroupedConfig, block_m, block_n, block_k, waves, stages)
 };
 
 // Product g has the sizes[g] = {m, n, k}; its row-major A [m, k], B [k, n] and C [m, n] begin at the elements
