@@ -32,7 +32,7 @@ void LdsPipelineEmitter::emit() {
   note_contracts();
   for (const PipelinedLoad &load : pipeline_.loads)
     lowering_.order.before(*load.op);
-  if (lowering_.context.plan.index.block(loop_) != &lowering_.context.function().body)
+  if (is_nested())
     lowering_.order.barrier(); // iterations of the loop around it may still read what is copied now
   lowering_.context.set_line(loop_);
   count_iterations();
@@ -45,6 +45,10 @@ void LdsPipelineEmitter::emit() {
   if (!pipeline_.loop.conditions.empty())
     emit_remainder();
   define_results();
+}
+
+bool LdsPipelineEmitter::is_nested() const {
+  return lowering_.context.plan.index.block(loop_) != &lowering_.context.function().body;
 }
 
 void LdsPipelineEmitter::list_reads() {

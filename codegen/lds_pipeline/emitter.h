@@ -37,6 +37,8 @@ private:
   static constexpr unsigned nothing_crosses = 0; ///< a scheduling barrier
 
   // --- emitter.cpp ---
+  /// Whether it runs again and again, in a loop around it.
+  bool is_nested() const;
   void list_reads();
   void note_contracts();
   void count_iterations();

@@ -28,8 +28,9 @@ void LdsPipelineEmitter::emit_main_loop() {
   builder_.SetInsertPoint(done);
   merge_accumulators();
   keep_in_accumulators();
-  // No copy may be in flight when the workgroup ends.
-  wait(0, false);
+  // No copy may be in flight when the workgroup ends. Where the pipeline may start again, neither may be the
+  // reads of the stage that does not come, which nothing waits for.
+  wait(0, is_nested());
 }
 
 /// In the order of the loop, so that what is in flight is the same at its top.

@@ -110,6 +110,11 @@ void Collector::note_loop(const LoopPlan &loop) {
 }
 
 void Collector::note_sequential(const LoopPlan &loop) {
+  // The config's stages are those of all loops, and meant for the inner ones, which have remarks of their
+  // own.
+  const ir::Op &obstacle = *loop.no_prefetch->op;
+  if (&obstacle != loop.op && obstacle.opcode == ir::Opcode::For && obstacle.integer("stages") > 1)
+    return;
   const std::vector<ir::Op> &body = loop.op->blocks.front().ops;
   std::string message = fmt::format("stages = {} has no effect: no load is issued ahead, as {}",
                                     loop.op->integer("stages"), because(*loop.no_prefetch, *loop.op));

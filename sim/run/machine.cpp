@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "base/float_environment.h"
+#include "base/progress.h"
 #include "base/threads.h"
 #include "sim/decode/program.h"
 #include "sim/run/make_checkers.h"
@@ -27,7 +28,9 @@ namespace {
 /// so that the number of host threads does not decide.
 class Scheduler {
 public:
-  explicit Scheduler(LaunchState &state) : state_(state) {}
+  explicit Scheduler(LaunchState &state)
+      : state_(state),
+        progress_(fmt::format("simulating kernel '{}'", state.kernel->name), state.group_count) {}
 
   void run(unsigned threads) {
     run_on_threads(threads, [this] { work(); });
@@ -55,6 +58,7 @@ private:
         }
         break;
       }
+      progress_.advance();
     }
     std::lock_guard lock(mutex_);
     totals_.add(runner.totals());
@@ -66,6 +70,7 @@ private:
   std::mutex mutex_;
   std::optional<Fault> fault_;
   WorkgroupTotals totals_;
+  ProgressLine progress_;
 };
 
 } // namespace

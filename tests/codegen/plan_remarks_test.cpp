@@ -133,6 +133,23 @@ TEST(Remarks, ALoopThatWritesMemoryIsNotPipelined) {
   EXPECT_FALSE(has_remark(row_sum(1, 256, stores), RemarkKind::NotPipelined));
 }
 
+TEST(Remarks, StagesOfALoopAroundAPipelinedOneAreNoMatter) {
+  const auto loop_of = [](int stages) {
+    return [stages](Lines &b, ir::ValueId x, ir::ValueId at, ir::ValueId loaded) {
+      const ir::ValueId start[] = {loaded};
+      b.at(13);
+      ir::Builder::Loop loop = b.begin_for(b.number(0), b.number(8), b.number(1), stages, start);
+      const ir::ValueId next[] = {
+          b.add(loop.carried[0], b.load(b.ptr_add(x, b.add(at, loop.index)), {}, {}, ""))};
+      return b.end_for(next)[0];
+    };
+  };
+  EXPECT_FALSE(has_remark(row_sum(2, 256, loop_of(2)), RemarkKind::NotPipelined));
+  const Remark remark = only_remark(row_sum(2, 256, loop_of(1)), RemarkKind::NotPipelined);
+  expect_at(remark, 10);
+  expect_words(remark, {"stages = 2 has no effect", "its body has a for", "kernel.cpp:13"});
+}
+
 TEST(Remarks, ALoadWhoseAddressIsLoadedIsNotIssuedAhead) {
   const Remark remark = only_remark(row_sum(2, 256,
                                             [](Lines &b, ir::ValueId x, ir::ValueId, ir::ValueId loaded) {

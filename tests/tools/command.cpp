@@ -148,6 +148,15 @@ TEST(Command, AMissingGpuIsExitCode3) {
       expect_error({"demo", "--device", "hip"}, 3, "environment", "");
 }
 
+TEST(Command, UnknownVectorInstructionsOfTheHostAreAWarning) {
+  setenv("NEREID_SIM_SIMD", "sse2", /*overwrite=*/1);
+  const CommandResult run = run_command({"--version"});
+  unsetenv("NEREID_SIM_SIMD");
+  EXPECT_EQ(run.exit_code, 0);
+  EXPECT_EQ(run.err,
+            "nereid: warning: NEREID_SIM_SIMD is 'sse2': it is portable, avx2 or avx512 (taken here)\n");
+}
+
 TEST(Doctor, SaysThatTheEnvironmentAsksForNoCompiler) {
   setenv("NEREID_COMPILER", "frobnicate", /*overwrite=*/1);
   const CommandResult doctor = run_command({"doctor", "--json"});
