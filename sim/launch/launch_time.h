@@ -19,10 +19,9 @@ enum class Timing : uint8_t {
 
 /// What the caches hold when a timed launch starts.
 enum class CacheState : uint8_t {
-  Cold,     ///< nothing, the kernel's code neither: all first reads come from HBM
-  Warm,     ///< the MALL what an earlier run of the same launch left of its buffers, and the code is cached
-  Rotating, ///< the launch before used another copy of all buffers, of which there are
-            ///< `rotating_copies`; the code is cached
+  Cold,     ///< nothing, nor the code: all first reads come from HBM
+  Warm,     ///< what an earlier run of the same launch left in the MALL, and the code
+  Rotating, ///< the launch before used another copy of all buffers, of which there are `rotating_copies`
 };
 
 /// In the order of the enum; launch files and command lines have them.
@@ -42,11 +41,9 @@ inline constexpr unsigned rotating_copies = 101;
 /// The time of one launch on an MI355X as the timing model computes it (docs/timing.md). Simulated, not
 /// measured.
 struct LaunchTime {
-  double us = 0; ///< device time, launch included
-  /// Core clocks from the first to the last instruction of the longest workgroup, beside others that share
-  /// its compute unit, with memory at its idle latency.
-  double cycles_per_workgroup = 0;
-  double clock_ghz = 0; ///< mean core clock; below the peak where power limits
+  double us = 0;                   ///< device time, launch included
+  double cycles_per_workgroup = 0; ///< core clocks of the longest workgroup, first to last instruction
+  double clock_ghz = 0;            ///< mean core clock; below the peak where power limits
   /// What takes most of the time: "launch", "latency", "issue", "mfma", "lds", "vector memory", "fabric",
   /// "hbm", "stores" or "power".
   std::string limit;
