@@ -132,9 +132,9 @@ LaunchTime launch_time(const LaunchProfile &profile, CacheState caches, const De
   result.limit = std::max_element(limits.begin(), limits.end(), [](const auto &a, const auto &b) {
                    return a.second < b.second;
                  })->first;
-  result.l2_bytes = static_cast<uint64_t>(l2);
-  result.mall_bytes = static_cast<uint64_t>(mall);
-  result.hbm_bytes = static_cast<uint64_t>(hbm);
+  result.l2_bytes = static_cast<uint64_t>(std::llround(l2));
+  result.mall_bytes = static_cast<uint64_t>(std::llround(mall));
+  result.hbm_bytes = static_cast<uint64_t>(std::llround(hbm));
   return result;
 }
 
