@@ -31,11 +31,13 @@ constexpr double longer = 1.05;
 /// Wave instructions between two looks at what was executed.
 constexpr uint64_t slice = 8;
 
-/// Leaves the first events of each wave.
+/// Leaves the first events of each wave, with what stands for others.
 void cut(WorkgroupTrace &trace, uint64_t events) {
   const size_t of_wave = events / std::max<size_t>(1, trace.waves.size());
-  for (auto &wave : trace.waves)
-    wave.resize(std::min(wave.size(), of_wave));
+  for (size_t w = 0; w < trace.waves.size(); ++w) {
+    const size_t sampled = w < trace.samples.size() ? trace.samples[w].last : 0;
+    trace.waves[w].resize(std::min(trace.waves[w].size(), std::max(of_wave, sampled)));
+  }
 }
 
 } // namespace
@@ -90,7 +92,7 @@ std::optional<Fault> WorkgroupSampler::trace(uint64_t id, TracedWorkgroup &resul
   if (id != 0)
     executed_ += recorder_.instructions();
   result.trace = recorder_.take_trace();
-  if (!runner_.ended() && result.trace.samples.empty())
+  if (!runner_.ended())
     cut(result.trace, traced_);
   result.totals = timing::totals_of(result.trace, state_.code->program());
   return std::nullopt;
