@@ -123,6 +123,13 @@ Result<std::vector<GemmPlan>> plans_of(const std::vector<Choice> &choices, const
   return plans;
 }
 
+void print_details(const sim::LaunchTime &time) {
+  fmt::print("              {:.0f} cycles a workgroup:", time.cycles_per_workgroup);
+  for (const auto &[reason, share] : time.stalls)
+    fmt::print(" {} {:.0f} %", reason, 100 * share);
+  fmt::print("\n");
+}
+
 void compare(const Device &device, const ProblemSize &size, const std::vector<GemmPlan> &plans,
              bool dispatched, unsigned shown, bool details) {
   const Result<OperandBuffers> operands = OperandBuffers::allocate(device, size);
@@ -164,15 +171,12 @@ void compare(const Device &device, const ProblemSize &size, const std::vector<Ge
                name_of(rows[i].path), rows[i].longest.limit, rows[i].config);
     if (!details)
       continue;
-    fmt::print("              {:.0f} cycles a workgroup:", rows[i].longest.cycles_per_workgroup);
-    for (const auto &[reason, share] : rows[i].longest.stalls)
-      fmt::print(" {} {:.0f} %", reason, 100 * share);
-    fmt::print("\n");
+    print_details(rows[i].longest);
   }
 }
 
 /// A code object of others, as a launch file describes its launch; with its caches where none are given.
-int compare_file(const std::string &path, std::optional<sim::CacheState> caches) {
+int compare_file(const std::string &path, std::optional<sim::CacheState> caches, bool details) {
   Result<sim::LaunchFile> file = sim::read_launch_file(path);
   if (!file) {
     fmt::print(stderr, "{}\n", file.error().text());
@@ -189,6 +193,8 @@ int compare_file(const std::string &path, std::optional<sim::CacheState> caches)
   }
   fmt::print("{}: {:.2f} us, {} caches, limit {}\n", path, answer.report.time->us,
              sim::cache_state_names.at(static_cast<size_t>(file->caches)), answer.report.time->limit);
+  if (details)
+    print_details(*answer.report.time);
   return 0;
 }
 
@@ -257,6 +263,7 @@ int main(int count, char **words) {
     compare(device, sizes[i], plans[i], choices.empty(), shown, details);
   int code = 0;
   for (const std::string &file : files)
-    code = std::max(code, compare_file(file, caches_option->count() ? std::optional(state) : std::nullopt));
+    code = std::max(
+        code, compare_file(file, caches_option->count() ? std::optional(state) : std::nullopt, details));
   return code;
 }

@@ -90,6 +90,7 @@ double stream_us(double read, double written, sim::CacheState caches) {
   profile.footprint_bytes = read + written;
   sim::RoundProfile &round = profile.rounds.emplace_back();
   round.workgroups = round.compute_units = static_cast<uint64_t>(units);
+  round.loaded_bytes = read;
   round.phases[sim::RoundProfile::Prologue].cycles = loaded_round_trip;
   sim::PhaseProfile &loop = round.phases[sim::RoundProfile::Loop];
   loop.load_bytes = read / units;

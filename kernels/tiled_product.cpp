@@ -90,6 +90,7 @@ sim::RoundProfile count_round(const TiledProduct &product, const TileGrid &grid,
   sim::RoundProfile round;
   round.workgroups = static_cast<uint64_t>(count);
   round.compute_units = static_cast<uint64_t>(units);
+  round.loaded_bytes = k * bytes.loads;
   round.phases[sim::RoundProfile::Prologue].cycles =
       costs.prologue + costs.prologue_row * static_cast<double>(product.block_m + product.block_n);
 

@@ -45,10 +45,11 @@ Outcome stat() {
   outcome.json["kernels"] = contents.kernels.size();
   outcome.json["bytes"] = contents.bytes;
   outcome.json["damaged"] = contents.damaged();
+  outcome.json["stale"] = contents.stale();
   outcome.json["unfinished"] = contents.unfinished;
-  outcome.text = fmt::format("{}\n  {} kernels in {} bytes of {}\n  {} damaged, {} unfinished\n",
+  outcome.text = fmt::format("{}\n  {} kernels in {} bytes of {}\n  {} damaged, {} stale, {} unfinished\n",
                              cache.directory(), contents.kernels.size(), contents.bytes, cache.bytes(),
-                             contents.damaged(), contents.unfinished);
+                             contents.damaged(), contents.stale(), contents.unfinished);
   return outcome;
 }
 
@@ -56,20 +57,23 @@ Outcome verify(bool remove) {
   NEREID_TRY(const jit::DiskCache cache, enabled_cache());
   NEREID_TRY(const jit::CacheContents contents, jit::read_contents(cache));
   Outcome outcome;
-  llvm::json::Array damaged;
+  llvm::json::Array damaged, stale;
   for (const jit::CacheEntry &entry : contents.kernels) {
     if (entry.problem.empty())
       continue;
-    damaged.push_back(llvm::json::Object{{"file", json_string(cache.path(entry.key))},
-                                         {"problem", json_string(entry.problem)}});
+    (entry.is_stale ? stale : damaged)
+        .push_back(llvm::json::Object{{"file", json_string(cache.path(entry.key))},
+                                      {"problem", json_string(entry.problem)}});
     outcome.text += fmt::format("{}: {}\n", cache.path(entry.key), entry.problem);
   }
-  outcome.text += fmt::format("{} kernels, {} damaged\n", contents.kernels.size(), contents.damaged());
+  outcome.text += fmt::format("{} kernels, {} damaged, {} stale\n", contents.kernels.size(),
+                              contents.damaged(), contents.stale());
   outcome.json = directory_json(cache);
   outcome.json["kernels"] = contents.kernels.size();
   outcome.json["damaged"] = std::move(damaged);
+  outcome.json["stale"] = std::move(stale);
   if (remove) {
-    NEREID_TRY(const jit::Removed removed, jit::remove_damaged(cache, contents));
+    NEREID_TRY(const jit::Removed removed, jit::remove_unusable(cache, contents));
     outcome.json["removed"] = removed.files;
     outcome.text += fmt::format("{} removed\n", removed.files);
   } else if (contents.damaged() != 0) {

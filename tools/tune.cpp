@@ -20,7 +20,8 @@ constexpr const char *tune_footer =
     R"(Compiles, runs and checks configs of all paths of mxfp4_linear on seeded data: the library's lists and, of a generated
 space, those that a quick estimate puts first. Rejects those that are
 wrong or do not fit, and ranks the rest: --mode measure by device time on a GPU, model by the time that the
-simulator computes, with rotating caches if --caches does not say otherwise. off takes the first config as it is. KERNEL and --path leave out the paths of other kernels.
+simulator computes, with rotating caches if --caches does not say otherwise. off takes the first config as it is. KERNEL and --path leave out the paths of other kernels;
+with --table what the library takes at present is tried in any case, as the table's winner takes its place.
 With --table, figures are kept in a table of that directory (docs/tuning.md): a run that was interrupted goes on where
 it was, and only what is new is measured.
 
@@ -91,7 +92,10 @@ Result<Device> device_for(const CommonOptions &common, std::optional<TuneMode> m
 
 Result<TuneReport> tune_shape(const TuneCommand &options, const Device &device, const kernels::ProblemSize &size,
                               const std::vector<GemmPath> &paths, Progress &progress) {
-  NEREID_TRY(const LinearTuning tuning, LinearTuning::make(device, size, paths, options.configs));
+  // A table says what the library takes: with the best of one path it could be less than without.
+  TunedConfigs configs = options.configs;
+  configs.dispatched_of_any_path = !options.table.empty();
+  NEREID_TRY(const LinearTuning tuning, LinearTuning::make(device, size, paths, configs));
   TuneOptions tune_options = tuning.options();
   tune_options.mode = chosen_mode(options.mode);
   tune_options.caches = *sim::cache_state_named(options.caches);
@@ -118,6 +122,8 @@ Outcome run(const CommonOptions &common, const TuneCommand &options) {
   NEREID_TRY(const std::vector<GemmPath> paths, chosen_paths(options));
   NEREID_TRY(const Device device, device_for(common, chosen_mode(options.mode)));
   Outcome outcome;
+  if (shapes.empty())
+    outcome.text = fmt::format("shard {} has none of the shapes\n", options.shapes.shard);
   llvm::json::Array tunings;
   size_t without_winner = 0;
   {

@@ -33,8 +33,7 @@ Result<TuningRecord> record_of(const AiterRow &row) {
   NEREID_CHECK(kernels::plan_gemm(kernels::GemmPath::TwoPass, gemm, row.size));
   TuningRecord record;
   record.key = kernels::linear_key(row.size);
-  record.config =
-      config_text(Partial<kernels::LinearConfig>{.path = kernels::GemmPath::TwoPass, .gemm = gemm});
+  record.config = kernels::linear_config_text({.path = kernels::GemmPath::TwoPass, .gemm = gemm}, row.size);
   record.figure = rounded_figure(row.us);
   record.unit = "us";
   record.ranking = imported_ranking;

@@ -57,6 +57,8 @@ CacheEntry read_entry(const Listed &file) {
   const Result<KernelFile> kernel = read_kernel_file(content.bytes->getBuffer(), entry.key);
   if (!kernel) {
     entry.problem = kernel.error().message;
+    const llvm::StringRef bytes = content.bytes->getBuffer();
+    entry.is_stale = is_of_another_version({bytes.data(), bytes.size()});
     return entry;
   }
   entry.kernel = kernel->info.kernel;
@@ -91,8 +93,14 @@ Result<Removed> remove_all(const std::vector<Listed> &files) {
 } // namespace
 
 uint64_t CacheContents::damaged() const {
-  return static_cast<uint64_t>(std::count_if(kernels.begin(), kernels.end(),
-                                             [](const CacheEntry &entry) { return !entry.problem.empty(); }));
+  return static_cast<uint64_t>(std::count_if(kernels.begin(), kernels.end(), [](const CacheEntry &entry) {
+    return !entry.problem.empty() && !entry.is_stale;
+  }));
+}
+
+uint64_t CacheContents::stale() const {
+  return static_cast<uint64_t>(
+      std::count_if(kernels.begin(), kernels.end(), [](const CacheEntry &entry) { return entry.is_stale; }));
 }
 
 Result<CacheContents> read_contents(const DiskCache &cache) {
@@ -115,14 +123,14 @@ Result<Removed> remove_kernels(const DiskCache &cache) {
   return remove_all(files);
 }
 
-Result<Removed> remove_damaged(const DiskCache &cache, const CacheContents &contents) {
+Result<Removed> remove_unusable(const DiskCache &cache, const CacheContents &contents) {
   NEREID_TRY(const std::vector<Listed> files, list(cache));
-  std::vector<Listed> damaged;
+  std::vector<Listed> unusable;
   for (const CacheEntry &entry : contents.kernels)
     for (const Listed &file : files)
       if (!entry.problem.empty() && file.path == cache.path(entry.key))
-        damaged.push_back(file);
-  return remove_all(damaged);
+        unusable.push_back(file);
+  return remove_all(unusable);
 }
 
 } // namespace nereid::jit

@@ -54,12 +54,21 @@ std::string kernel_file(std::string_view key, const CachedKernelInfo &info, cons
   return std::string(magic, sizeof(magic)) + digest({payload}) + payload;
 }
 
+bool is_of_another_version(std::string_view content) {
+  const std::string_view own(magic, sizeof(magic));
+  const std::string_view begin = content.substr(0, own.size());
+  constexpr size_t digit = 6;
+  return begin.size() == own.size() && begin != own && begin.substr(0, digit) == own.substr(0, digit) &&
+         begin[digit] >= '0' && begin[digit] <= '9' && begin.back() == own.back();
+}
+
 Result<KernelFile> read_kernel_file(std::string_view content, std::string_view key) {
   const llvm::StringRef file(content);
   if (file.size() < header_size)
     return unusable("is cut off");
   if (std::memcmp(file.data(), magic, sizeof(magic)) != 0)
-    return unusable("is of another format");
+    return unusable(is_of_another_version(content) ? "is of another version's format"
+                                                   : "is damaged: it does not begin as one");
   llvm::StringRef payload = file.drop_front(sizeof(magic) + digest_bytes);
   if (digest({payload}) != file.substr(sizeof(magic), digest_bytes))
     return unusable("is damaged: its checksum does not match");

@@ -27,4 +27,7 @@ struct KernelFile {
 /// The inverse. Error (Environment) when anything about the bytes is wrong or they are those of another key.
 Result<KernelFile> read_kernel_file(std::string_view content, std::string_view key);
 
+/// Whether the bytes begin as such a file of an older or newer Nereid.
+bool is_of_another_version(std::string_view content);
+
 } // namespace nereid::jit

@@ -193,7 +193,7 @@ private:
 
   UnitTime result() {
     std::array<uint64_t, 4> border{};
-    double sum = 0;
+    uint64_t longest = 0;
     std::vector<std::pair<uint64_t, uint64_t>> span(barriers_.size(), {never, 0});
     for (WaveReplay &wave : waves_) {
       phases_[RoundProfile::Epilogue].load_bytes += static_cast<double>(wave.vector_counter.retire(0));
@@ -205,7 +205,7 @@ private:
       span[wave.group].second = std::max(span[wave.group].second, wave.next);
     }
     for (const auto &[first, last] : span)
-      sum += static_cast<double>(last - first);
+      longest = std::max(longest, last - first);
     for (size_t p = 0; p < phases_.size(); ++p) {
       phases_[p].cycles = static_cast<double>(border[p + 1] - border[p]);
       for (const Simd &simd : simds_) {
@@ -213,7 +213,7 @@ private:
         phases_[p].issue_cycles = std::max(phases_[p].issue_cycles, simd.issue_clocks[p]);
       }
     }
-    return {phases_, stalls_, sum / static_cast<double>(span.size())};
+    return {phases_, stalls_, static_cast<double>(longest)};
   }
 
   std::vector<InstructionCost> costs_;

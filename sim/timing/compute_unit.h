@@ -16,7 +16,7 @@ namespace nereid::sim::timing {
 struct UnitTime {
   std::array<PhaseProfile, 3> phases;   ///< by RoundProfile::Phase; without the bytes of XCD and device
   std::map<std::string, double> stalls; ///< clocks of waves by reason
-  double workgroup_cycles = 0;          ///< mean, from a workgroup's first to its last instruction
+  double workgroup_cycles = 0; ///< from the first to the last instruction of the one that takes longest
 };
 
 /// Replays the traces of workgroups that share a compute unit: four SIMDs that issue in order, one

@@ -145,7 +145,7 @@ TEST(HostileCache, ADirectoryInPlaceOfAKernelKeepsNoOtherFromBeingRemoved) {
     ASSERT_FALSE(removed);
     EXPECT_EQ(removed.error().message, cache.path(in_place) + " is a directory");
   };
-  expect_named(remove_damaged(cache, read_contents(cache).value()));
+  expect_named(remove_unusable(cache, read_contents(cache).value()));
   EXPECT_FALSE(std::filesystem::exists(cache.path(damaged)));
   EXPECT_TRUE(cache.find(key));
   expect_named(remove_kernels(cache));

@@ -81,6 +81,20 @@ TEST_F(CacheCommand, VerifyFindsAndRemovesDamage) {
   EXPECT_EQ(number(json({"cache", "verify"}), "kernels"), 1);
 }
 
+TEST_F(CacheCommand, VerifyTellsStaleEntriesFromDamagedOnes) {
+  std::fstream(a_kernel(), std::ios::in | std::ios::out | std::ios::binary) << "NEREID2\n";
+  EXPECT_EQ(number(json({"cache", "stat"}), "stale"), 1);
+  EXPECT_EQ(number(json({"cache", "stat"}), "damaged"), 0);
+  const llvm::json::Object found = json({"cache", "verify"});
+  EXPECT_EQ(found.getArray("damaged")->size(), 0u);
+  ASSERT_EQ(found.getArray("stale")->size(), 1u);
+  const CommandResult doctor = run({"doctor"});
+  EXPECT_EQ(doctor.out.find("damaged"), std::string::npos) << doctor.out;
+  EXPECT_NE(doctor.out.find("1 of another version of Nereid, harmless"), std::string::npos) << doctor.out;
+  EXPECT_EQ(number(json({"cache", "verify", "--remove"}), "removed"), 1);
+  EXPECT_EQ(number(json({"cache", "stat"}), "kernels"), 1);
+}
+
 TEST_F(CacheCommand, ClearRemovesKernelsAlone) {
   std::ofstream(cache() + "/new-abcdef") << "left by a writer";
   std::ofstream(cache() + "/notes.txt") << "somebody's";
