@@ -5,7 +5,7 @@ usage: bench/codegen_quality.py [--command build/bin/nereid] [--write docs/codeg
 
 Every row is compiled with `nereid compile ... --emit hsaco` (whole-kernel rows: --emit isa, without an object's
 padding) and counted by loopstat.py: the innermost loop with the most MFMAs, cycles of its model (4 an
-instruction, 16 a 16x16x128 MFMA, no memory stalls). --times prints how long each row takes from trace to code object, beside its
+instruction, 8 a transcendental, 16 a 16x16 MFMA and 32 a 32x32 one, no memory stalls). --times prints how long each row takes from trace to code object, beside its
 budget, instead of the counts. --check ends with 1 when a figure is beyond its bound.
 """
 import argparse
