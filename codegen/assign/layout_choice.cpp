@@ -23,9 +23,10 @@ Status check_waves(const ir::Function &function) {
 
 class Chooser {
 public:
-  Chooser(const FunctionIndex &index, const AxisAnalysis &axes, const WaveSplitLoops &wave_split)
+  Chooser(const FunctionIndex &index, const AxisAnalysis &axes, const WaveSplitLoops &wave_split,
+          ColumnsOfRows columns)
       : index_(index), function_(index.function()), choice_{.wave_split = wave_split},
-        propagation_(index, axes, choice_) {
+        propagation_(index, axes, columns, choice_) {
     ir::for_each_op(function_, [&](const ir::Op &op, unsigned) { ops_.push_back(&op); });
   }
 
@@ -189,8 +190,8 @@ LinearLayout Chooser::write_layout(const ir::Op &op) const {
 } // namespace
 
 Result<LayoutChoice> choose_layouts(const FunctionIndex &index, const AxisAnalysis &axes,
-                                    const WaveSplitLoops &wave_split) {
-  Chooser chooser(index, axes, wave_split);
+                                    const WaveSplitLoops &wave_split, ColumnsOfRows columns) {
+  Chooser chooser(index, axes, wave_split, columns);
   try {
     return chooser.run();
   } catch (const LayoutError &error) {

@@ -76,6 +76,7 @@ void LdsPipelineEmitter::note_contracts() {
           std::count_if(groups.begin(), groups.end(), [&](LoadGroup group) { return group.load == i; }));
     const unsigned line = lowering_.context.plan.index.line(*load.op);
     const auto copies = static_cast<unsigned>(load.copies.first.size());
+    reads *= load.image->reads_of_group();
     lowering_.contracts.push_back({line, CodeTag::Pipeline, copies, reads, schedule_.buffers});
     if (!pipeline_.loop.conditions.empty())
       lowering_.contracts.push_back({line, CodeTag::Remainder, copies, reads, 1});

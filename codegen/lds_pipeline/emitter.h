@@ -22,7 +22,7 @@ private:
   using Accumulators = std::vector<LlvmValues>; ///< by carried value, tile
   /// A memory instruction that stands between matrix instructions.
   struct MemorySlot {
-    bool is_read; ///< of LDS
+    unsigned reads; ///< instructions that read LDS, or 0 for one to global memory
     std::function<void()> emit;
   };
   /// What a stage does in addition to its matrix instructions.
@@ -67,6 +67,7 @@ private:
   void emit_stage(unsigned number, const StageWork &work);
   std::vector<MemorySlot> slots_of_chunk(unsigned number, size_t chunk, const StageWork &work);
   void emit_chunk(unsigned number, size_t chunk, std::vector<MemorySlot> &slots);
+  void order_slot(const MemorySlot &slot);
   void order_by_groups(size_t chunk, const std::vector<MemorySlot> &slots);
   void wait_and_barrier(unsigned outstanding);
   void order_barrier(unsigned may_cross);

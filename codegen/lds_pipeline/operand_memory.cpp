@@ -110,7 +110,7 @@ void OperandMemory::emit_wave_target(size_t load) {
 void OperandMemory::emit_read_bases(size_t load) {
   const PipelinedLoad &of = pipeline_.loads[load];
   State &state = states_[load];
-  const LinearLayout &home = lowering_.context.plan.layouts.layout(of.op->result());
+  const LinearLayout &home = of.image->reads();
   uint64_t thread_bits = 0;
   llvm::Value *thread = builder_.getInt32(0);
   for (Space space : {Space::Lane, Space::Wave})
@@ -121,14 +121,15 @@ void OperandMemory::emit_read_bases(size_t load) {
       llvm::Value *bits = space == Space::Lane ? lowering_.context.lane : lowering_.context.wave;
       thread = builder_.CreateXor(thread, apply_bases(builder_, bits, one, builder_.getInt32(0)));
     }
-  for (uint32_t reg : of.groups.first) {
-    const uint32_t offset = of.image->read_offset(home, reg);
-    const auto exclusive = static_cast<uint32_t>(offset & thread_bits);
-    state.reads.emplace_back(exclusive, offset ^ exclusive);
-    llvm::Value *&base = state.read_bases[exclusive];
-    if (!base)
-      base = exclusive ? builder_.CreateXor(thread, exclusive) : thread;
-  }
+  for (uint32_t first : of.groups.first)
+    for (unsigned n = 0; n < of.image->reads_of_group(); ++n) {
+      const uint32_t offset = of.image->read_offset(first + n * of.image->elements_of_read());
+      const auto exclusive = static_cast<uint32_t>(offset & thread_bits);
+      state.reads.emplace_back(exclusive, offset ^ exclusive);
+      llvm::Value *&base = state.read_bases[exclusive];
+      if (!base)
+        base = exclusive ? builder_.CreateXor(thread, exclusive) : thread;
+    }
 }
 
 void OperandMemory::declare_buffers() {
@@ -181,17 +182,40 @@ llvm::Value *OperandMemory::load(LoadGroup group, llvm::Value *scalar_offset) {
 }
 
 llvm::Value *OperandMemory::read(LoadGroup group, unsigned buffer) {
-  State &state = states_[group.load];
+  const State &state = states_[group.load];
+  const LdsImage &image = *pipeline_.loads[group.load].image;
   set_position(*pipeline_.loads[group.load].op);
-  const auto [exclusive, added] = state.reads[group.group];
-  llvm::Type *byte = builder_.getInt8Ty();
-  llvm::Value *address = builder_.CreateGEP(byte, state.buffers[buffer], state.read_bases.at(exclusive));
-  if (added)
-    address = builder_.CreateGEP(byte, address, builder_.getInt32(added));
+  if (image.transposes()) {
+    const size_t first = group.group * image.reads_of_group();
+    llvm::Value *low = read_transposed(state, image, first, buffer);
+    llvm::Value *high = read_transposed(state, image, first + 1, buffer);
+    return builder_.CreateShuffleVector(low, high, {0, 1, 2, 3});
+  }
+  llvm::Value *address = read_address(state, group.group, buffer);
   auto *type = llvm::FixedVectorType::get(builder_.getInt32Ty(), LdsImage::copy_bytes / 4);
   llvm::LoadInst *read = builder_.CreateAlignedLoad(type, address, llvm::Align(LdsImage::copy_bytes));
   set_scopes(*read, state, buffer);
   return read;
+}
+
+llvm::Value *OperandMemory::read_address(const State &state, size_t number, unsigned buffer) {
+  const auto [exclusive, added] = state.reads[number];
+  llvm::Type *byte = builder_.getInt8Ty();
+  llvm::Value *address = builder_.CreateGEP(byte, state.buffers[buffer], state.read_bases.at(exclusive));
+  return added ? builder_.CreateGEP(byte, address, builder_.getInt32(added)) : address;
+}
+
+/// Two dwords.
+llvm::Value *OperandMemory::read_transposed(const State &state, const LdsImage &image, size_t number,
+                                            unsigned buffer) {
+  auto *dwords = llvm::FixedVectorType::get(builder_.getInt32Ty(), TransposedRead::bytes / 4);
+  const bool halves = image.element_bytes() == 2;
+  auto *type = halves ? llvm::FixedVectorType::get(builder_.getInt16Ty(), TransposedRead::bytes / 2) : dwords;
+  llvm::CallInst *read = builder_.CreateIntrinsic(
+      halves ? llvm::Intrinsic::amdgcn_ds_read_tr16_b64 : llvm::Intrinsic::amdgcn_ds_read_tr8_b64, {type},
+      {read_address(state, number, buffer)});
+  set_scopes(*read, state, buffer);
+  return builder_.CreateBitCast(read, dwords);
 }
 
 void OperandMemory::copy(size_t load, size_t number, unsigned buffer, llvm::Value *scalar_offset) {

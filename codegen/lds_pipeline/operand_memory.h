@@ -19,7 +19,7 @@ public:
   void emit_addresses();
   /// A load straight to registers, in the descriptor `scalar_offset` bytes further.
   llvm::Value *load(LoadGroup group, llvm::Value *scalar_offset);
-  /// A read of LDS.
+  /// 16 bytes of a lane from LDS: one read, or two that transpose.
   llvm::Value *read(LoadGroup group, unsigned buffer);
   /// Async copy `number` of a load.
   void copy(size_t load, size_t number, unsigned buffer, llvm::Value *scalar_offset);
@@ -37,7 +37,8 @@ private:
     std::vector<llvm::MDNode *> scopes, other_scopes;
     llvm::Value *wave_target = nullptr;               ///< in a buffer, of the wave's first copy
     std::map<uint32_t, llvm::Value *> read_bases;     ///< by what a group adds by xor
-    std::vector<std::pair<uint32_t, uint32_t>> reads; ///< by group: xor part, added part
+    /// By group, then by its reads: xor part, added part.
+    std::vector<std::pair<uint32_t, uint32_t>> reads;
   };
 
   const LinearLayout &leaders(size_t load) const;
@@ -48,6 +49,8 @@ private:
   llvm::Value *descriptor(llvm::Value *base);
   void emit_wave_target(size_t load);
   void emit_read_bases(size_t load);
+  llvm::Value *read_address(const State &state, size_t number, unsigned buffer);
+  llvm::Value *read_transposed(const State &state, const LdsImage &image, size_t number, unsigned buffer);
   void declare_buffers();
   void set_scopes(llvm::Instruction &instruction, const State &state, unsigned buffer) const;
   /// The line of a load, and the tag.

@@ -94,7 +94,7 @@ std::vector<LdsPipelineEmitter::MemorySlot> LdsPipelineEmitter::slots_of_chunk(u
   if (!is_last || work.reads_next) {
     const unsigned read_stage = is_last ? number + 1 : number;
     for (LoadGroup group : chunk_reads_[is_last ? 0 : chunk + 1])
-      reads.push_back({true, [this, group, read_stage] {
+      reads.push_back({pipeline_.loads[group.load].image->reads_of_group(), [this, group, read_stage] {
                          stage(read_stage).loaded[group.load][group.group] =
                              memory_.read(group, read_stage % schedule_.buffers);
                        }});
@@ -102,14 +102,14 @@ std::vector<LdsPipelineEmitter::MemorySlot> LdsPipelineEmitter::slots_of_chunk(u
   const unsigned loaded_stage = number + schedule_.load_distance(), copied_stage = number + schedule_.buffers;
   if (work.issues && chunk == 0)
     for (LoadGroup group : direct_groups(pipeline_))
-      vector_memory.push_back({false, [this, group, loaded_stage] {
+      vector_memory.push_back({0, [this, group, loaded_stage] {
                                  stage(loaded_stage).loaded[group.load][group.group] =
                                      memory_.load(group, offsets_.current(group.load));
                                }});
   if (work.issues && is_last)
     for (size_t load = 0; load < pipeline_.loads.size(); ++load)
       for (size_t n = 0; n < pipeline_.loads[load].copies.first.size(); ++n)
-        vector_memory.push_back({false, [this, load, n, copied_stage] {
+        vector_memory.push_back({0, [this, load, n, copied_stage] {
                                    memory_.copy(load, n, copied_stage % schedule_.buffers,
                                                 offsets_.current(load));
                                  }});
@@ -141,6 +141,13 @@ void LdsPipelineEmitter::emit_chunk(unsigned number, size_t chunk, std::vector<M
     slots[next++].emit();
 }
 
+void LdsPipelineEmitter::order_slot(const MemorySlot &slot) {
+  if (slot.reads != 0)
+    group_barrier(lds_read_group, slot.reads);
+  else
+    group_barrier(vector_memory_group, 1);
+}
+
 void LdsPipelineEmitter::order_by_groups(size_t chunk, const std::vector<MemorySlot> &slots) {
   const size_t steps = chunks_[chunk].size();
   const Spacing spacing(steps, slots.size());
@@ -148,7 +155,7 @@ void LdsPipelineEmitter::order_by_groups(size_t chunk, const std::vector<MemoryS
   for (size_t i = 0; i < steps; i += spacing.distance) {
     group_barrier(matrix_group, std::min(spacing.distance, steps - i));
     for (size_t n = 0; n < spacing.at_once && next < slots.size(); ++n)
-      group_barrier(slots[next++].is_read ? lds_read_group : vector_memory_group, 1);
+      order_slot(slots[next++]);
   }
 }
 

@@ -32,6 +32,14 @@ private:
   const LayoutChoice &layouts_;
 };
 
+/// Groups of 16 bytes of a column, in a lane's lowest registers.
+RegisterGroups columns_of(const LinearLayout &home, unsigned bytes) {
+  VectorAccess access;
+  while (access.elements() * bytes < LdsImage::copy_bytes)
+    access.register_bits.push_back(static_cast<unsigned>(access.register_bits.size()));
+  return group_registers(home, std::move(access));
+}
+
 /// A dot's accumulator is the carried value itself, and every step along K one matrix instruction.
 std::optional<Objection> Planner::check_accumulators(const StreamingLoop &loop) const {
   for (size_t i = 0; i < loop.accumulators.size(); ++i)
@@ -59,7 +67,10 @@ Decision<PipelinedLoad> Planner::load(const StreamedLoad &streamed) const {
   };
   if (!layouts_.assigned[op.result()])
     return Objection{&op, "its tile has no layout of its own"};
-  PipelinedLoad load{streamed, groups_of(layouts_.layout(op.result())), std::nullopt, {}};
+  const LinearLayout &home = layouts_.layout(op.result());
+  const bool transposes = wants_transposed_reads(function_, axes_, op, home);
+  PipelinedLoad load{
+      streamed, transposes ? columns_of(home, bytes) : groups_of(home), std::nullopt, {}};
   if (const unsigned access = load.groups.access.elements() * bytes; access < 4)
     return Objection{&op, fmt::format("a lane reads {} bytes at a time, less than a dword", access)};
   if (!wants_lds(index_, axes_, layouts_, op))
@@ -67,6 +78,8 @@ Decision<PipelinedLoad> Planner::load(const StreamedLoad &streamed) const {
   if (Decision<LdsImage> image = choose_lds_image(index_, axes_, layouts_, op)) {
     load.copies = groups_of(image->swizzled(image->copies()));
     load.image = std::move(*image);
+  } else if (transposes) {
+    return image.objection();
   }
   return load;
 }
@@ -85,7 +98,7 @@ LdsPipelineDemand Planner::demand_of(const LdsPipeline &pipeline) const {
     const auto groups = static_cast<unsigned>(load.groups.first.size());
     const unsigned registers = groups * load.groups.access.elements() * bytes / 4;
     if (load.through_lds()) {
-      constexpr unsigned read_bases = 2;
+      const unsigned read_bases = load.image->transposes() ? 8 : 2;
       const auto copies = static_cast<unsigned>(load.copies.first.size());
       demand.from_lds += registers;
       demand.copies += copies;
