@@ -32,6 +32,7 @@ public:
 
   Result<LayoutChoice> run() {
     NEREID_CHECK(check_waves(function_));
+    find_chained_dots();
     NEREID_CHECK(assign_dots());
     suggest_dot_operands();
     propagation_.to_fixpoint();
@@ -49,6 +50,8 @@ private:
   Status assign_wave_split_accumulators(const ir::Op &loop);
   LinearLayout layout_of_sum(const LinearLayout &of_dot) const;
   DotSharing sharing_of(const ir::Op &op) const;
+  void find_chained_dots();
+  const ir::Op *product_within(ir::ValueId operand) const;
   void suggest_dot_operands();
   void suggest_to_stores();
   void assign_loads_and_quantizes();
@@ -64,6 +67,7 @@ private:
   LayoutChoice choice_;
   Propagation propagation_;
   std::vector<const ir::Op *> ops_;
+  std::unordered_set<const ir::Op *> chained_; ///< dots whose A is made of a dot, and that dot
 };
 
 Status Chooser::assign_dots() {
@@ -112,9 +116,39 @@ DotSharing Chooser::sharing_of(const ir::Op &op) const {
   else if (options.waves > 1 && may_share_k && index_.block(op) == &function_.body &&
            accumulators_are_small(function_, op.result()))
     sharing.owner = DotOwner::Slices;
+  else if (options.wave_split == ir::WaveSplit::Auto && chained_.count(&op) != 0)
+    sharing.owner = DotOwner::Rows;
   const ir::Op *a = index_.definition(op.operands[0]);
   sharing.idle_rows_take_k = a && a->opcode == ir::Opcode::Quantize;
   return sharing;
+}
+
+/// A dot of the block that an operand is computed from, element by element.
+const ir::Op *Chooser::product_within(ir::ValueId operand) const {
+  std::vector<ir::ValueId> open = {operand};
+  std::unordered_set<ir::ValueId> seen;
+  while (!open.empty()) {
+    const ir::ValueId value = open.back();
+    open.pop_back();
+    const ir::Op *op = index_.definition(value);
+    if (!op || !seen.insert(value).second)
+      continue;
+    if (ir::is_dot(op->opcode))
+      return op;
+    if (ir::is_elementwise(op->opcode) || ir::facts(op->opcode).op_class == ir::OpClass::Shape)
+      open.insert(open.end(), op->operands.begin(), op->operands.end());
+  }
+  return nullptr;
+}
+
+/// Where a product follows a product, the rows of the first that a wave owns are those that it needs.
+void Chooser::find_chained_dots() {
+  for (const ir::Op *op : ops_)
+    if (ir::is_dot(op->opcode))
+      if (const ir::Op *first = product_within(op->operands[0])) {
+        chained_.insert(first);
+        chained_.insert(op);
+      }
 }
 
 void Chooser::suggest_dot_operands() {

@@ -21,7 +21,7 @@ LdsPipelineEmitter::LdsPipelineEmitter(Lowering &lowering, const LdsPipeline &pi
       template_(lowering, pipeline, IterationTemplate::Masks::KnownTrue), memory_(lowering, pipeline),
       offsets_(lowering.context.builder), chunks_(mma_chunks(pipeline, lowering.context.plan.layouts)) {
   for (const PipelinedLoad &load : pipeline.loads)
-    offsets_.add_load(load.change, load.through_lds() ? schedule_.buffers : schedule_.load_distance());
+    offsets_.add_load(load.offset_step(), load.through_lds() ? schedule_.buffers : schedule_.load_distance());
 }
 
 void LdsPipelineEmitter::emit() {

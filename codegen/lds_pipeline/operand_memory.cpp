@@ -46,7 +46,12 @@ void OperandMemory::emit_offsets(size_t load) {
   llvm::Value *base = nullptr;
   state.open_offsets = offsets_of(lowering_.addresses.addresses(of.op->operands[0], leaders(load)), base);
   state.offsets = masked(state.open_offsets, of.fixed_masks, leaders(load));
+  state.base = base;
   state.descriptor = descriptor(base);
+  if (of.factor)
+    state.change = builder_.CreateMul(
+        builder_.CreateSExtOrTrunc(lowering_.values.scalar(*of.factor), builder_.getInt64Ty()),
+        builder_.getInt64(static_cast<uint64_t>(of.change)));
 }
 
 /// Offsets of 32 bits from what is uniform of the first.
@@ -94,6 +99,14 @@ llvm::Value *OperandMemory::descriptor(llvm::Value *base) {
        base->getType()},
       {base, builder_.getInt16(0), builder_.getInt64(gfx950::buffer_range),
        builder_.getInt32(gfx950::buffer_flags)});
+}
+
+/// A matrix may be larger than a scalar offset reaches.
+std::pair<llvm::Value *, llvm::Value *> OperandMemory::moved(const State &state, llvm::Value *steps) {
+  if (!state.change)
+    return {state.descriptor, steps};
+  llvm::Value *bytes = builder_.CreateMul(builder_.CreateZExt(steps, builder_.getInt64Ty()), state.change);
+  return {descriptor(builder_.CreateGEP(builder_.getInt8Ty(), state.base, bytes)), builder_.getInt32(0)};
 }
 
 /// Where a copy puts its elements follows the lanes by itself.
@@ -174,7 +187,8 @@ llvm::Value *OperandMemory::load(LoadGroup group, llvm::Value *scalar_offset) {
   const State &state = states_[group.load];
   const ir::Op &op = *pipeline_.loads[group.load].op;
   lowering_.context.set_line(op);
-  const BufferAccess access{state.descriptor, state.offsets[group.group], scalar_offset};
+  const auto [descriptor, scalar] = moved(state, scalar_offset);
+  const BufferAccess access{descriptor, state.offsets[group.group], scalar};
   const unsigned bytes = pipeline_.loads[group.load].groups.access.elements() *
                          ir::byte_size(lowering_.context.type(op.result()).element);
   return buffer_load(builder_, access, access_type(builder_, bytes),
@@ -226,10 +240,11 @@ void OperandMemory::copy(size_t load, size_t number, unsigned buffer, llvm::Valu
   llvm::Value *target = builder_.CreateAdd(state.wave_target, builder_.getInt32(added), "", true, true);
   llvm::Value *address = builder_.CreateGEP(builder_.getInt8Ty(), state.buffers[buffer], target);
   llvm::Value *zero = builder_.getInt32(0);
+  const auto [descriptor, scalar] = moved(state, scalar_offset);
   llvm::CallInst *call =
       builder_.CreateIntrinsic(llvm::Intrinsic::amdgcn_raw_ptr_buffer_load_lds, {},
-                               {state.descriptor, address, builder_.getInt32(LdsImage::copy_bytes),
-                                state.offsets[number], scalar_offset, zero, zero});
+                               {descriptor, address, builder_.getInt32(LdsImage::copy_bytes),
+                                state.offsets[number], scalar, zero, zero});
   set_scopes(*call, state, buffer);
 }
 

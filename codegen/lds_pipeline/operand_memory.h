@@ -30,7 +30,8 @@ public:
 
 private:
   struct State {
-    llvm::Value *descriptor = nullptr;
+    llvm::Value *base = nullptr, *descriptor = nullptr;
+    llvm::Value *change = nullptr; ///< bytes an iteration, as i64, where they are not in the scalar offset
     LlvmValues offsets;      ///< by group or copy; beyond the descriptor where a fixed mask is off
     LlvmValues open_offsets; ///< the same without masks
     std::vector<llvm::GlobalVariable *> buffers;
@@ -47,6 +48,8 @@ private:
   LlvmValues masked(const LlvmValues &offsets, const std::vector<ir::ValueId> &masks,
                     const LinearLayout &leaders);
   llvm::Value *descriptor(llvm::Value *base);
+  /// Descriptor and scalar offset, so many steps of the load's offset further.
+  std::pair<llvm::Value *, llvm::Value *> moved(const State &state, llvm::Value *steps);
   void emit_wave_target(size_t load);
   void emit_read_bases(size_t load);
   llvm::Value *read_address(const State &state, size_t number, unsigned buffer);

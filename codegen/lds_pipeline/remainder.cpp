@@ -55,7 +55,8 @@ void LdsPipelineEmitter::load_iteration(Stage &stage, llvm::Value *iteration) {
   for (size_t load = 0; load < pipeline_.loads.size(); ++load) {
     const PipelinedLoad &of = pipeline_.loads[load];
     memory_.apply_iteration_masks(load);
-    llvm::Value *moved = builder_.CreateMul(iteration, builder_.getInt32(static_cast<uint32_t>(of.change)));
+    llvm::Value *step = builder_.getInt32(static_cast<uint32_t>(of.offset_step()));
+    llvm::Value *moved = builder_.CreateMul(iteration, step);
     for (size_t n = 0; n < of.copies.first.size(); ++n)
       memory_.copy(load, n, 0, moved);
     for (size_t group = 0; !of.through_lds() && group < of.groups.first.size(); ++group)

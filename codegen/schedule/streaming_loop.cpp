@@ -123,10 +123,10 @@ Decision<StreamedLoad> Finder::load(const ir::Op &op) const {
     return Objection{&op, "it loads a scalar or a mask"};
   if (!has_scalar_base(pointer))
     return Objection{&op, "its addresses are not a scalar pointer and computed offsets"};
-  const std::optional<int64_t> change = induction_.change(pointer);
-  if (!change || *change < 0 || *change >= max_change)
-    return Objection{&op, "its addresses do not rise by a constant number of bytes in an iteration"};
-  StreamedLoad load{&op, *change, {}, false};
+  const std::optional<LoopInduction::Change> change = induction_.scaled_change(pointer);
+  if (!change || change->amount < 0 || change->amount >= max_change)
+    return Objection{&op, "its addresses do not rise by the same number of bytes in each iteration"};
+  StreamedLoad load{&op, change->amount, {}, false, change->factor};
   if (op.operands.size() > 1)
     if (std::optional<Objection> objection = split_mask(op, load))
       return *objection;
