@@ -13,6 +13,7 @@ namespace nereid::kernels {
 namespace {
 
 constexpr int64_t max_heads = 1024;
+constexpr float min_scale = 1e-6F, max_scale = 1000;
 /// Scores of keys that a query does not see, and the running maximum before the first key: exp2 of their
 /// difference is 0.
 constexpr float unseen = -1e30F, no_maximum = -5e29F;
@@ -47,8 +48,7 @@ void attention(const AttentionConfig &c, Ptr<const T> q, Ptr<const T> k, Ptr<con
   const Int key_head = head / (heads / key_heads);
   const Long row_start = (batch * queries.to<i64>() + first.to<i64>()) * pitch.to<i64>();
   const Long start = row_start + (head * c.head_dim).to<i64>();
-  const Long key_start =
-      batch * keys.to<i64>() * key_pitch.to<i64>() + (key_head * c.head_dim).to<i64>();
+  const Long key_start = batch * keys.to<i64>() * key_pitch.to<i64>() + (key_head * c.head_dim).to<i64>();
 
   const Tile<i32> query = first + rows(c.block_m);
   const Tile<i1> is_query = query < queries;
@@ -79,7 +79,8 @@ void attention(const AttentionConfig &c, Ptr<const T> q, Ptr<const T> k, Ptr<con
     const Tile<f32> rescale = exp2(fma(maximum.get(), log2_scale, shift));
     maximum = highest;
     total = total * rescale + sum(p, keep_axis(1));
-    output = output * rescale + dot(in_lane_order(p.template to<T>(), 1, c.mfma), in_lane_order(z, 0, c.mfma));
+    output =
+        output * rescale + dot(in_lane_order(p.template to<T>(), 1, c.mfma), in_lane_order(z, 0, c.mfma));
   };
 
   // Keys that all queries of the block see come without masks.
@@ -102,8 +103,10 @@ void attention(const AttentionConfig &c, Ptr<const T> q, Ptr<const T> k, Ptr<con
 Status check(const AttentionConfig &config, const AttentionSize &size) {
   if (config.head_dim != 64 && config.head_dim != 128)
     return user_error(fmt::format("attention: head_dim {} is not taken", config.head_dim), "use 64 or 128");
-  const KeyValue values[] = {{"block_m", config.block_m}, {"block_n", config.block_n},
-                             {"waves", config.waves},     {"mfma", config.mfma},
+  const KeyValue values[] = {{"block_m", config.block_m},
+                             {"block_n", config.block_n},
+                             {"waves", config.waves},
+                             {"mfma", config.mfma},
                              {"stages", config.stages}};
   NEREID_CHECK(check_values("attention", values));
   if (config.block_n % 32 != 0)
@@ -145,8 +148,9 @@ BoundKernel bind_element(const AttentionConfig &config, const AttentionSize &siz
 Result<LaunchRecord> launch_attention(const LaunchTarget &target, const AttentionConfig &config,
                                       const AttentionSize &size, const AttentionOperands &operands) {
   NEREID_CHECK(check(config, size));
-  if (!(operands.scale > 0 && operands.scale <= 1000))
-    return user_error(fmt::format("attention: the scale {} is not above 0 and at most 1000", operands.scale));
+  if (!(operands.scale >= min_scale && operands.scale <= max_scale))
+    return user_error(fmt::format("attention: the scale {} is not from {} to {}", operands.scale, min_scale,
+                                  max_scale));
   const Grid grid{programs(size.queries, config.block_m), static_cast<uint32_t>(size.heads),
                   static_cast<uint32_t>(size.batch)};
   NEREID_TRY(LaunchInfo info,

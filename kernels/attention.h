@@ -3,8 +3,8 @@
 #include "kernels/bound_kernel.h"
 #include "kernels/library_kernel.h"
 
-/// Attention, forward: softmax(scale Q K^T) V by rows, without the matrix of scores in memory (FlashAttention,
-/// Dao et al. 2022; online softmax, Milakov and Gimelshein 2018).
+/// Attention, forward: softmax(scale Q K^T) V by rows, without the matrix of scores in memory
+/// (FlashAttention, Dao et al. 2022; online softmax, Milakov and Gimelshein 2018).
 namespace nereid::kernels {
 
 struct AttentionConfig {
@@ -24,7 +24,7 @@ struct AttentionSize {
   int64_t batch = 1;
   int64_t queries = 0;
   int64_t keys = 0;
-  int64_t heads = 1;     ///< a multiple of key_heads, at most 1024
+  int64_t heads = 1; ///< a multiple of key_heads, at most 1024
   int64_t key_heads = 1;
 };
 
@@ -37,7 +37,7 @@ struct AttentionOperands {
   DeviceMemory v;   ///< as k
   DeviceMemory out; ///< as q; zeros for a query without keys
   AttentionElement element = AttentionElement::BF16;
-  float scale = 1; ///< of the scores, above 0 and at most 1000; often 1 / sqrt(head_dim)
+  float scale = 1; ///< of the scores, 1e-6 to 1000; often 1 / sqrt(head_dim)
 };
 
 /// Programs: (queries in blocks, heads, batch). Errors (User): a config or size that is not taken, an operand

@@ -225,9 +225,9 @@ llvm::Value *OperandMemory::read_transposed(const State &state, const LdsImage &
   auto *dwords = llvm::FixedVectorType::get(builder_.getInt32Ty(), TransposedRead::bytes / 4);
   const bool halves = image.element_bytes() == 2;
   auto *type = halves ? llvm::FixedVectorType::get(builder_.getInt16Ty(), TransposedRead::bytes / 2) : dwords;
-  llvm::CallInst *read = builder_.CreateIntrinsic(
-      halves ? llvm::Intrinsic::amdgcn_ds_read_tr16_b64 : llvm::Intrinsic::amdgcn_ds_read_tr8_b64, {type},
-      {read_address(state, number, buffer)});
+  llvm::CallInst *read = builder_.CreateIntrinsic(halves ? llvm::Intrinsic::amdgcn_ds_read_tr16_b64
+                                                         : llvm::Intrinsic::amdgcn_ds_read_tr8_b64,
+                                                  {type}, {read_address(state, number, buffer)});
   set_scopes(*read, state, buffer);
   return builder_.CreateBitCast(read, dwords);
 }

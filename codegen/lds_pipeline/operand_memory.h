@@ -32,12 +32,12 @@ private:
   struct State {
     llvm::Value *base = nullptr, *descriptor = nullptr;
     llvm::Value *change = nullptr; ///< bytes an iteration, as i64, where they are not in the scalar offset
-    LlvmValues offsets;      ///< by group or copy; beyond the descriptor where a fixed mask is off
-    LlvmValues open_offsets; ///< the same without masks
+    LlvmValues offsets;            ///< by group or copy; beyond the descriptor where a fixed mask is off
+    LlvmValues open_offsets;       ///< the same without masks
     std::vector<llvm::GlobalVariable *> buffers;
     std::vector<llvm::MDNode *> scopes, other_scopes;
-    llvm::Value *wave_target = nullptr;               ///< in a buffer, of the wave's first copy
-    std::map<uint32_t, llvm::Value *> read_bases;     ///< by what a group adds by xor
+    llvm::Value *wave_target = nullptr;           ///< in a buffer, of the wave's first copy
+    std::map<uint32_t, llvm::Value *> read_bases; ///< by what a group adds by xor
     /// By group, then by its reads: xor part, added part.
     std::vector<std::pair<uint32_t, uint32_t>> reads;
   };

@@ -75,8 +75,8 @@ LdsImage::LdsImage(const ir::Type &type, LinearLayout copies, LinearLayout reads
 void LdsImage::swizzle_rows() {
   constexpr uint64_t rows_together = 16;
   for (unsigned bit = 0; bit < row_parts_.size(); ++bit)
-    row_parts_[bit] = parts() == 4 ? (bit == 3 ? 3 : 0)
-                                   : (uint64_t(1) << bit) & (std::min(parts(), rows_together) - 1);
+    row_parts_[bit] =
+        parts() == 4 ? (bit == 3 ? 3 : 0) : (uint64_t(1) << bit) & (std::min(parts(), rows_together) - 1);
 }
 
 /// 32 lanes are served together (as by ds_read_b64), which read 16 neighbours of several rows each: rows that

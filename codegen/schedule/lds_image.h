@@ -49,7 +49,7 @@ private:
   uint64_t parts() const { return row_elements_ * element_bytes_ / copy_bytes; }
 
   LinearLayout copies_, reads_;
-  unsigned transposed_elements_; ///< log2 of those of a transposing read, or 0
+  unsigned transposed_elements_;    ///< log2 of those of a transposing read, or 0
   std::vector<uint64_t> row_parts_; ///< by bit of a row's number: which 16-byte parts of a row it exchanges
   uint64_t row_elements_;
   unsigned element_bytes_;

@@ -69,8 +69,7 @@ Decision<PipelinedLoad> Planner::load(const StreamedLoad &streamed) const {
     return Objection{&op, "its tile has no layout of its own"};
   const LinearLayout &home = layouts_.layout(op.result());
   const bool transposes = wants_transposed_reads(function_, axes_, op, home);
-  PipelinedLoad load{
-      streamed, transposes ? columns_of(home, bytes) : groups_of(home), std::nullopt, {}};
+  PipelinedLoad load{streamed, transposes ? columns_of(home, bytes) : groups_of(home), std::nullopt, {}};
   if (const unsigned access = load.groups.access.elements() * bytes; access < 4)
     return Objection{&op, fmt::format("a lane reads {} bytes at a time, less than a dword", access)};
   if (!wants_lds(index_, axes_, layouts_, op))

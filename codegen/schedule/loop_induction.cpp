@@ -26,9 +26,8 @@ std::optional<Change> sum(std::optional<Change> a, std::optional<Change> b) {
 
 std::optional<Change> product(std::optional<Change> a, Number b) {
   int64_t result;
-  return a && b && !__builtin_mul_overflow(a->amount, *b, &result)
-             ? std::optional(Change{result, a->factor})
-             : std::nullopt;
+  return a && b && !__builtin_mul_overflow(a->amount, *b, &result) ? std::optional(Change{result, a->factor})
+                                                                   : std::nullopt;
 }
 
 Number power_of_two(Number exponent) {
@@ -38,8 +37,8 @@ Number power_of_two(Number exponent) {
 
 /// What the quotients of numbers that are multiples of `divisibility` change by.
 std::optional<Change> quotient(std::optional<Change> change, int64_t divisibility, Number divisor) {
-  const bool is_exact = change && !change->factor && divisor && change->amount % *divisor == 0 &&
-                        divisibility % *divisor == 0;
+  const bool is_exact =
+      change && !change->factor && divisor && change->amount % *divisor == 0 && divisibility % *divisor == 0;
   return is_exact ? std::optional(Change{change->amount / *divisor, std::nullopt}) : std::nullopt;
 }
 

@@ -11,9 +11,9 @@ namespace nereid::codegen {
 /// A load whose addresses move by a constant each iteration.
 struct StreamedLoad {
   const ir::Op *op;
-  int64_t change;                       ///< bytes an iteration, times `factor`
-  std::vector<ir::ValueId> fixed_masks; ///< parts of the mask that do not vary
-  bool has_iteration_mask = false;      ///< the mask has parts that vary, all of them in `conditions`
+  int64_t change;                         ///< bytes an iteration, times `factor`
+  std::vector<ir::ValueId> fixed_masks;   ///< parts of the mask that do not vary
+  bool has_iteration_mask = false;        ///< the mask has parts that vary, all of them in `conditions`
   std::optional<ir::ValueId> factor = {}; ///< a scalar that does not vary, as the pitch of a matrix
 
   /// Which steps its scalar offset takes: bytes or, with a factor, iterations.
