@@ -112,9 +112,10 @@ TEST(LowerTransposed, RowMajorBOfEveryElement) {
       Product product;
       product.element = element;
       product.mfma = mfma;
+      product.block_m = 4 * mfma; // two tiles of rows a wave: a stage is cut into two chunks
       EXPECT_EQ(transposed_loads(product.function()), 1u);
       for (int k : {64, 128, 320})
-        expect_right(product, 64, 64, k);
+        expect_right(product, 4 * mfma, 64, k);
     }
 }
 

@@ -44,7 +44,8 @@ template <class T> struct Problem {
   Problem(const AttentionSize &s, const AttentionConfig &c)
       : size(s), d(c.head_dim), causal(c.causal), scale(1 / std::sqrt(double(d))),
         q(values<T>(s.batch * s.queries * s.heads * d, 1)),
-        k(values<T>(s.batch * s.keys * s.key_heads * d, 2)), v(values<T>(s.batch * s.keys * s.key_heads * d, 3)) {}
+        k(values<T>(s.batch * s.keys * s.key_heads * d, 2)),
+        v(values<T>(s.batch * s.keys * s.key_heads * d, 3)) {}
 
   const T *query(int64_t b, int64_t i, int64_t h) const {
     return &q[((b * size.queries + i) * size.heads + h) * d];
@@ -55,7 +56,8 @@ template <class T> struct Problem {
 
   /// One row of the output; zeros without keys.
   std::vector<double> row(int64_t b, int64_t i, int64_t h) const {
-    const int64_t seen = causal ? std::clamp<int64_t>(i + size.keys - size.queries + 1, 0, size.keys) : size.keys;
+    const int64_t seen =
+        causal ? std::clamp<int64_t>(i + size.keys - size.queries + 1, 0, size.keys) : size.keys;
     std::vector<double> scores(seen), out(d, 0);
     double highest = -INFINITY, total = 0;
     for (int64_t j = 0; j < seen; ++j) {
@@ -84,8 +86,7 @@ template <class T> void expect_right(Backend backend, const Case &c, double tole
   Buffer<T> out = device.allocate<T>(problem.q.size()).value();
   ASSERT_TRUE(out.fill(T(NAN)).ok());
   const Stream stream = device.stream();
-  const AttentionElement element =
-      std::is_same_v<T, f16> ? AttentionElement::F16 : AttentionElement::BF16;
+  const AttentionElement element = std::is_same_v<T, f16> ? AttentionElement::F16 : AttentionElement::BF16;
   const auto launched = launch_attention({stream, options_of(backend)}, c.config, c.size,
                                          {q, k, v, out, element, static_cast<float>(problem.scale)});
   ASSERT_TRUE(launched.ok()) << launched.error().text();
@@ -112,8 +113,11 @@ const std::vector<Case> &cases() {
     const AttentionConfig small{.block_m = 64, .block_n = 32};
     for (int d : {64, 128})
       for (bool causal : {false, true})
-        for (AttentionSize size : {AttentionSize{1, 64, 64, 1, 1}, {1, 1, 1, 1, 1}, {2, 37, 101, 2, 1},
-                                   {1, 70, 3, 2, 2}, {1, 1, 130, 4, 2}}) {
+        for (AttentionSize size : {AttentionSize{1, 64, 64, 1, 1},
+                                   {1, 1, 1, 1, 1},
+                                   {2, 37, 101, 2, 1},
+                                   {1, 70, 3, 2, 2},
+                                   {1, 1, 130, 4, 2}}) {
           AttentionConfig config = small;
           config.head_dim = d;
           config.causal = causal;
