@@ -4,10 +4,9 @@
 namespace nereid {
 
 const char *remark_name(RemarkKind kind) {
-  static constexpr const char *names[] = {"not pipelined",    "fewer stages",         "not through LDS",
-                                          "split over waves", "not split over waves", "narrow access",
-                                          "mask branches",    "LDS round trip",       "cache fences",
-                                          "overridden"};
+  static constexpr const char *names[] = {
+      "not pipelined", "fewer stages",  "not through LDS", "split over waves", "not split over waves",
+      "narrow access", "mask branches", "LDS round trip",  "cache fences",     "overridden"};
   return names[static_cast<unsigned>(kind)];
 }
 

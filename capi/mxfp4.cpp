@@ -82,6 +82,9 @@ nereid_status nereid_mxfp4_quant(const nereid_device *device, const nereid_strea
     const kernels::ProblemSize size{m, 0, k};
     NEREID_CHECK(kernels::check_shape(size, /*has_n=*/false));
     const Stream target = stream_or_default(stream, device->device);
+    if (!(target.device() == device->device))
+      return user_error("mxfp4_quant: the stream is of another device",
+                        "Use a stream of the device that the operation is given");
     NEREID_TRY(const kernels::QuantConfig config,
                kernels::quant_kernel.complete({.shuffled = shuffled != 0}, size));
     NEREID_CHECK(kernels::quant_kernel.launch({target}, config, size,

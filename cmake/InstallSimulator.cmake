@@ -18,6 +18,7 @@ foreach(header IN ITEMS
     sim/code_object.h sim/coverage.h sim/execution.h sim/launch_file.h sim/machine.h sim/memory.h
     sim/decode/coverage.h sim/decode/program.h
     sim/launch/instruction_counts.h sim/launch/launch.h sim/launch/launch_time.h sim/launch_file/launch_file.h
+    sim/timing/launch_profile.h
     sim/object/code_object.h sim/object/line_table.h
     sim/run/execution.h sim/run/machine.h
     sim/state/checks.h sim/state/definedness.h sim/state/effects.h sim/state/fault.h sim/state/instruction.h

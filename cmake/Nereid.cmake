@@ -1,7 +1,8 @@
 # Helpers for the folders of Nereid.
 
 set(NEREID_WARNINGS -Wall -Wextra -Wpedantic -Wno-missing-field-initializers)
-if(PROJECT_IS_TOP_LEVEL)
+# What the optimiser says of several files at once is no reason for a first build to fail.
+if(PROJECT_IS_TOP_LEVEL AND NOT NEREID_UNITY)
   set(NEREID_WARNINGS -Wall -Wextra -Wpedantic -Werror -Wno-missing-field-initializers)
 endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
@@ -13,6 +14,7 @@ endif()
 # What every target of ours is compiled with.
 function(nereid_compile_options target)
   target_compile_options(${target} PRIVATE ${NEREID_WARNINGS} -fvisibility=hidden -fvisibility-inlines-hidden)
+  target_compile_options(${target} PRIVATE ${NEREID_DEFAULT_OPTIMISATION})
   target_compile_features(${target} PUBLIC cxx_std_20)
   target_include_directories(${target} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>)
   if(NEREID_SANITIZE)
@@ -26,6 +28,11 @@ function(nereid_library name)
   add_library(nereid_${name} STATIC ${ARGN})
   nereid_compile_options(nereid_${name})
   target_link_libraries(nereid_${name} PUBLIC fmt::fmt)
+endfunction()
+
+# nereid_unity(target): its files may be compiled several at once; names that are local to one must not clash.
+function(nereid_unity target)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${NEREID_UNITY} UNITY_BUILD_BATCH_SIZE 8)
 endfunction()
 
 # nereid_use_llvm(target): link LLVM's shared library; its headers are system headers with LLVM's own flags.

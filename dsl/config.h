@@ -25,8 +25,8 @@
 /// A config is a struct of ints, bools, floats, enums and other configs; the fields of a config in a config
 /// stand in its place, so that all names in it differ. Every field is listed, or the struct does not compile:
 /// a kernel is found again by the listed values. The fields waves and stages (1 to 16), mfma (16 or 32),
-/// waves_per_eu and wave_split, where they exist, tell the compiler how to build the kernel. An enum takes
-/// part with a function beside it:
+/// waves_per_eu, wave_split and fast_math (0 or 1), where they exist, tell the compiler how to build the
+/// kernel. An enum takes part with a function beside it:
 ///
 ///     constexpr auto nereid_config_names(Reduce) { return std::to_array<std::string_view>({"none",
 ///     "atomic"}); }

@@ -2,6 +2,9 @@
 // end.
 #include "dsl/control.h"
 
+#include <algorithm>
+#include <utility>
+
 #include <fmt/format.h>
 
 namespace nereid::detail {
@@ -33,21 +36,31 @@ bool LoopTrace::begin() {
     builder.check_stages(options_.stages);
   iterations_ = unrolled_iterations(builder);
   state_ = iterations_ == 0 ? State::Closed : State::Open;
+  if (state_ == State::Closed)
+    return false;
+  first_running_ = builder.constant(ir::Type::scalar(ir::Element::I1), 1);
+  running_ = Tracer::current()->new_var(first_running_);
   if (!iterations_)
     begin_loop(builder);
-  else if (*iterations_ > 0)
+  else
     begin_unrolled(builder);
-  return state_ == State::Open;
+  body_.emplace(running_);
+  return true;
 }
 
 bool LoopTrace::next() {
   ir::Builder &builder = at(where_);
+  body_->close();
+  body_.reset();
   if (iterations_ && ++iteration_ < *iterations_) {
     begin_unrolled(builder);
+    body_.emplace(running_);
+    body_->guard(where_, first_running_);
     return true;
   }
   if (!iterations_)
     end_loop(builder);
+  Tracer::current()->drop_var(running_);
   state_ = State::Closed;
   return false;
 }
@@ -84,6 +97,7 @@ void LoopTrace::begin_loop(ir::Builder &builder) {
   const ir::Builder::Loop loop = builder.begin_for(first_, last_, step_, stages, inits);
   for (size_t i = 0; i < vars_.size(); ++i)
     tracer.set_var(vars_[i], loop.carried[i]);
+  carried_running_ = tracer.var(running_);
   index_ = loop.index;
 }
 
@@ -92,22 +106,26 @@ void LoopTrace::end_loop(ir::Builder &builder) {
   std::vector<ir::ValueId> yields;
   for (unsigned slot : vars_)
     yields.push_back(tracer.var(slot));
-  const std::vector<ir::ValueId> results = builder.end_for(yields);
+  const auto running = static_cast<size_t>(std::find(vars_.begin(), vars_.end(), running_) - vars_.begin());
+  const std::vector<ir::ValueId> results =
+      yields[running] == carried_running_ ? builder.end_for(yields) : builder.end_for_while(yields, running);
   for (size_t i = 0; i < vars_.size(); ++i)
     tracer.set_var(vars_[i], results[i]);
 }
 
-BranchTrace::BranchTrace(Where where, ir::ValueId condition) : where_(where), trace_(tracer().serial()) {
+BranchTrace::BranchTrace(Where where, ir::ValueId condition, std::string_view what)
+    : where_(where), what_(what), trace_(tracer().serial()) {
   ir::Builder &builder = at(where);
   vars_ = Tracer::current()->live_vars();
   before_ = values();
-  builder.begin_if(condition);
+  builder.begin_if(condition, what);
 }
 
 BranchTrace::~BranchTrace() {
   Tracer *current = Tracer::current();
   if (!ended_ && current != nullptr && current->serial() == trace_)
-    current->defer(user_error("a branch of when is left by an exception",
+    current->defer(user_error(what_ == "when" ? "a branch of when is left by an exception"
+                                              : fmt::format("what follows {} is left by an exception", what_),
                               "A branch is traced once and must run to its end", SourceLine::from(where_)));
 }
 
@@ -143,4 +161,151 @@ void BranchTrace::end() {
   ended_ = true;
 }
 
+BodyTrace::BodyTrace(std::optional<unsigned> running)
+    : trace_(tracer().serial()), outer_(std::exchange(tracer().body, this)), running_(running) {}
+
+BodyTrace::BodyTrace() : trace_(tracer().serial()), outer_(std::exchange(tracer().body, this)) {
+  if (outer_ != nullptr)
+    running_ = outer_->running_;
+}
+
+BodyTrace::~BodyTrace() {
+  if (Tracer *current = Tracer::current(); current != nullptr && current->serial() == trace_)
+    current->body = outer_;
+}
+
+std::optional<ir::ValueId> BodyTrace::running() const {
+  return running_ ? std::optional(Tracer::current()->var(*running_)) : std::nullopt;
+}
+
+void BodyTrace::break_when(Where where, ir::ValueId condition) {
+  ir::Builder &builder = at(where);
+  if (!running_)
+    builder.fail("break_when stands in no loop", "It leaves the range loop or loop_while around it");
+  builder.check_condition("break_when", condition);
+  const ir::ValueId goes_on = builder.unary(ir::Opcode::Not, condition);
+  Tracer::current()->set_var(*running_, goes_on);
+  guards_.push_back(std::make_unique<BranchTrace>(where, goes_on, "break_when"));
+}
+
+void BodyTrace::guard(Where where, std::optional<ir::ValueId> before) {
+  if (running() != before)
+    guards_.push_back(std::make_unique<BranchTrace>(where, *running(), "break_when"));
+}
+
+void BodyTrace::close() {
+  for (; !guards_.empty(); guards_.pop_back()) {
+    guards_.back()->begin_else();
+    guards_.back()->end();
+  }
+}
+
+void trace_branches(Where where, ir::ValueId condition, const std::function<void()> &then,
+                    const std::function<void()> &otherwise) {
+  BodyTrace *around = tracer().body;
+  const std::optional<ir::ValueId> before = around != nullptr ? around->running() : std::nullopt;
+  BranchTrace branch(where, condition);
+  const auto trace_body = [](const std::function<void()> &statements) {
+    BodyTrace body;
+    statements();
+    body.close();
+  };
+  trace_body(then);
+  branch.begin_else();
+  trace_body(otherwise);
+  branch.end();
+  if (around != nullptr)
+    around->guard(where, before);
+}
+
+namespace {
+
+/// Tells of a loop_while whose body or condition did not run to its end.
+class OpenWhile {
+public:
+  explicit OpenWhile(Where where) : where_(where), trace_(tracer().serial()) {}
+  ~OpenWhile() {
+    Tracer *current = Tracer::current();
+    if (!closed_ && current != nullptr && current->serial() == trace_)
+      current->defer(user_error("a loop_while is left by an exception",
+                                "Its body is traced once and must run to its end", SourceLine::from(where_)));
+  }
+  OpenWhile(const OpenWhile &) = delete;
+  OpenWhile &operator=(const OpenWhile &) = delete;
+  void close() { closed_ = true; }
+
+private:
+  Where where_;
+  uint64_t trace_;
+  bool closed_ = false;
+};
+
+} // namespace
+
+/// The condition after the body; false where a break_when has left the loop.
+static ir::ValueId condition_after(Where where, ir::ValueId running, bool has_break,
+                                   const std::function<Condition()> &condition) {
+  if (!has_break)
+    return condition().value();
+  Tracer &tracer = *Tracer::current();
+  const unsigned more = tracer.new_var(constant_of(where, ir::Element::I1, false));
+  BranchTrace branch(where, running, "loop_while");
+  tracer.set_var(more, condition().value());
+  branch.begin_else();
+  branch.end();
+  tracer.drop_var(more);
+  return tracer.var(more);
+}
+
+void trace_while(Where where, const std::function<Condition()> &condition,
+                 const std::function<void()> &body) {
+  ir::Builder &builder = at(where);
+  Tracer &tracer = *Tracer::current();
+  const Condition first = condition();
+  if (first.known() == false)
+    return;
+  const ir::ValueId enters = first.value();
+  const unsigned running = tracer.new_var(constant_of(where, ir::Element::I1, true));
+  const std::vector<unsigned> vars = tracer.live_vars();
+  const auto values = [&] {
+    std::vector<ir::ValueId> held;
+    for (unsigned slot : vars)
+      held.push_back(tracer.var(slot));
+    return held;
+  };
+  const auto hold = [&](const std::vector<ir::ValueId> &held) {
+    for (size_t i = 0; i < vars.size(); ++i)
+      tracer.set_var(vars[i], held[i]);
+  };
+  at(where);
+  hold(builder.begin_while(enters, values()));
+  OpenWhile open(where);
+  const ir::ValueId carried_running = tracer.var(running);
+  {
+    BodyTrace statements(running);
+    body();
+    statements.close();
+  }
+  const ir::ValueId still_running = tracer.var(running);
+  tracer.set_var(running, carried_running);
+  const ir::ValueId more = condition_after(where, still_running, still_running != carried_running, condition);
+  at(where);
+  hold(builder.end_while(more, values()));
+  open.close();
+  tracer.drop_var(running);
+}
+
 } // namespace nereid::detail
+
+namespace nereid {
+
+void break_when(const detail::Condition &condition) {
+  const ir::ValueId holds = condition.value();
+  detail::at(condition.where());
+  if (detail::BodyTrace *body = detail::tracer().body)
+    return body->break_when(condition.where(), holds);
+  detail::tracer().builder().fail("break_when stands in no loop",
+                                  "It leaves the range loop or loop_while around it");
+}
+
+} // namespace nereid

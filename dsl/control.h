@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <type_traits>
 
@@ -11,6 +13,7 @@ namespace nereid {
 
 using detail::Where;
 
+/// How a loop of the device is compiled.
 struct LoopOptions {
   /// Depth of the software pipeline, 1 to 16; 0: that of the config, or 1.
   int stages = 0;
@@ -20,6 +23,57 @@ struct LoopOptions {
 };
 
 namespace detail {
+
+/// A branch that is being traced.
+class BranchTrace {
+public:
+  /// `what` is the statement that is traced as a branch.
+  BranchTrace(Where where, ir::ValueId condition, std::string_view what = "when");
+  ~BranchTrace();
+  BranchTrace(const BranchTrace &) = delete;
+  BranchTrace &operator=(const BranchTrace &) = delete;
+  void begin_else();
+  void end();
+
+private:
+  std::vector<ir::ValueId> values() const;
+  Where where_;
+  std::string_view what_;
+  uint64_t trace_;
+  bool ended_ = false;
+  std::vector<unsigned> vars_;
+  std::vector<ir::ValueId> before_;
+  std::vector<ir::ValueId> then_;
+};
+
+/// What is traced from its first to its last statement: the body of a loop, or of a branch. break_when puts
+/// the rest of it under a branch.
+class BodyTrace {
+public:
+  /// Of a loop: `running` is the slot of a Var, true until a break_when. None: nothing that break_when may
+  /// leave.
+  explicit BodyTrace(std::optional<unsigned> running);
+  /// Of a branch.
+  BodyTrace();
+  ~BodyTrace();
+  BodyTrace(const BodyTrace &) = delete;
+  BodyTrace &operator=(const BodyTrace &) = delete;
+
+  /// Leaves the loop around it where the condition holds.
+  void break_when(Where where, ir::ValueId condition);
+  /// What follows runs only while the loop does, if some break_when has come since it was `before`.
+  void guard(Where where, std::optional<ir::ValueId> before);
+  /// Whether the loop around it goes on; nothing outside of loops.
+  std::optional<ir::ValueId> running() const;
+  /// To be called after the last statement.
+  void close();
+
+private:
+  uint64_t trace_;
+  BodyTrace *outer_;
+  std::optional<unsigned> running_;
+  std::vector<std::unique_ptr<BranchTrace>> guards_;
+};
 
 /// A loop that is being traced. Its body is traced once, or for each iteration where the loop is written out;
 /// leaving it by break, return or an exception is an error that names the loop's line.
@@ -49,6 +103,9 @@ private:
   LoopOptions options_;
   enum class State { Fresh, Open, Closed } state_ = State::Fresh;
   ir::ValueId index_ = 0;
+  unsigned running_ = 0; ///< slot of a Var
+  ir::ValueId first_running_ = 0, carried_running_ = 0;
+  std::optional<BodyTrace> body_;
   std::vector<unsigned> vars_;
   std::optional<uint64_t> iterations_; ///< of a loop that is written out
   uint64_t iteration_ = 0;
@@ -96,27 +153,7 @@ template <class... X>
 concept IndexArguments = (std::same_as<IndexOf<X...>, i32> || std::same_as<IndexOf<X...>, i64>) &&
                          (std::convertible_to<const X &, Operand<IndexOf<X...>>> && ...);
 
-/// A branch that is being traced.
-class BranchTrace {
-public:
-  BranchTrace(Where where, ir::ValueId condition);
-  ~BranchTrace();
-  BranchTrace(const BranchTrace &) = delete;
-  BranchTrace &operator=(const BranchTrace &) = delete;
-  void begin_else();
-  void end();
-
-private:
-  std::vector<ir::ValueId> values() const;
-  Where where_;
-  uint64_t trace_;
-  bool ended_ = false;
-  std::vector<unsigned> vars_;
-  std::vector<ir::ValueId> before_;
-  std::vector<ir::ValueId> then_;
-};
-
-/// A branch's condition: a scalar i1 or a Var of one; a C++ bool chooses while tracing.
+/// A condition: a scalar i1 or a Var of one; a C++ bool chooses while tracing.
 class Condition {
 public:
   template <std::same_as<bool> B>
@@ -125,7 +162,10 @@ public:
   Condition(const Var<Tile<i1>> &var, Where where = Where::current())
       : id_(var.get().id(where)), where_(where) {}
   std::optional<bool> known() const { return known_; }
+  /// Of one that is not known.
   ir::ValueId id() const { return id_; }
+  /// Of any.
+  ir::ValueId value() const { return known_ ? constant_of(where_, ir::Element::I1, *known_) : id_; }
   Where where() const { return where_; }
 
 private:
@@ -133,6 +173,12 @@ private:
   ir::ValueId id_ = 0;
   Where where_;
 };
+
+/// Traces both branches of a when.
+void trace_branches(Where where, ir::ValueId condition, const std::function<void()> &then,
+                    const std::function<void()> &otherwise);
+/// Traces a loop_while.
+void trace_while(Where where, const std::function<Condition()> &condition, const std::function<void()> &body);
 
 } // namespace detail
 
@@ -162,14 +208,28 @@ void when(const detail::Condition &condition, Then &&then, Else &&otherwise) {
     *condition.known() ? then() : otherwise();
     return;
   }
-  detail::BranchTrace branch(condition.where(), condition.id());
-  then();
-  branch.begin_else();
-  otherwise();
-  branch.end();
+  detail::trace_branches(condition.where(), condition.id(), std::ref(then), std::ref(otherwise));
 }
 template <class Then> void when(const detail::Condition &condition, Then &&then) {
   when(condition, std::forward<Then>(then), [] {});
 }
+
+/// A loop of the device that runs `body` as long as `condition`, a function that gives a scalar i1, holds
+/// before it. Both are traced, the condition twice: before the loop and after the body. Vars that they assign
+/// are carried.
+///
+///     loop_while([&] { return error > 1e-6f; }, [&] { ...; error = ...; });
+template <class C, class Body> void loop_while(C &&condition, Body &&body, Where where = Where::current()) {
+  static_assert(std::is_void_v<std::invoke_result_t<Body>>,
+                "the body of loop_while returns nothing: assign to a Var");
+  static_assert(std::constructible_from<detail::Condition, std::invoke_result_t<C>, Where>,
+                "the condition of loop_while is a function that returns a scalar i1 or a bool");
+  detail::trace_while(where, [&] { return detail::Condition(condition(), where); }, std::ref(body));
+}
+
+/// In the body of a range loop or of loop_while, or of a when inside of it: leaves the innermost loop where
+/// the condition, a scalar, holds. What follows in the body does not run then. A range loop with it has no
+/// software pipeline.
+void break_when(const detail::Condition &condition);
 
 } // namespace nereid

@@ -20,6 +20,7 @@ struct i1 {
   bool operator==(const i1 &) const = default;
 };
 
+/// Integers of the host as the language's elements are called.
 using i8 = int8_t;
 using u8 = uint8_t;
 using i16 = int16_t;

@@ -24,6 +24,11 @@ public:
   Tile(C value, std::source_location where = std::source_location::current())
       : Value(detail::constant_of(where, element_of<T>, value)) {}
   explicit Tile(detail::FromId value) : Value(value.id) {}
+  /// An i32 extended: Long(n).
+  template <std::same_as<i32> I>
+    requires std::same_as<T, i64>
+  explicit Tile(const Tile<I> &tile, std::source_location where = std::source_location::current())
+      : Tile(tile.template to<i64>(where)) {}
 
   /// A Tile, Int or Long is a value: hold what changes in a Var.
   Use_Var_for_a_value_that_changes &operator=(const Tile &) = delete;

@@ -65,6 +65,14 @@ public:
   Operand(const Tile<T> &tile, Where where = Where::current()) : id_(tile.id(where)), where_(where) {}
   Operand(const Var<Tile<T>> &var, Where where = Where::current())
       : id_(var.get().id(where)), where_(where) {}
+  /// An i32 next to an i64 is extended.
+  template <std::same_as<i32> I>
+    requires std::same_as<T, i64>
+  Operand(const Tile<I> &tile, Where where = Where::current())
+      : id_(at(where).cast(tile.id(where), ir::Element::I64)), where_(where) {}
+  template <std::same_as<i32> I>
+    requires std::same_as<T, i64>
+  Operand(const Var<Tile<I>> &var, Where where = Where::current()) : Operand(var.get(), where) {}
   template <ConstantFor<T> C>
   Operand(C value, Where where = Where::current())
       : id_(constant_of(where, element_of<T>, value)), where_(where) {}

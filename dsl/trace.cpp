@@ -1,6 +1,7 @@
 // Runs a kernel once under a tracer and turns what it throws into an error.
 #include "dsl/trace.h"
 
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
@@ -33,6 +34,8 @@ static constexpr Reserved reserved[] = {
      [](Tracer &tracer, int v) { tracer.builder().options().waves_per_eu = v; }},
     {"wave_split", [](int64_t v) { return v >= 0 && v <= 3; }, "auto, n, k or mn (0 to 3)",
      [](Tracer &tracer, int v) { tracer.builder().options().wave_split = static_cast<ir::WaveSplit>(v); }},
+    {"fast_math", [](int64_t v) { return v == 0 || v == 1; }, "0 or 1",
+     [](Tracer &, int) {}}, // once the operations are there
     {"stages", [](int64_t v) { return v >= 1 && v <= ir::max_stages; }, "1 to 16",
      [](Tracer &tracer, int v) { tracer.default_stages = v; }},
 };
@@ -60,9 +63,23 @@ static void apply_reserved(Tracer &tracer, const std::vector<ConfigValue> &confi
     }
 }
 
+static bool wants_fast_math(const std::vector<ConfigValue> &config) {
+  return std::any_of(config.begin(), config.end(),
+                     [](const ConfigValue &field) { return field.name == "fast_math" && field.value == 1; });
+}
+
+static void use_fast_forms(const ir::Function &function, ir::Block &block) {
+  for (ir::Op &op : block.ops) {
+    if (ir::has_fast_form(op.opcode) && ir::is_float(function.type(op.result()).element))
+      op.attributes["fast"] = int64_t{1};
+    for (ir::Block &inner : op.blocks)
+      use_fast_forms(function, inner);
+  }
+}
+
 static void check_facts(size_t index, const ParameterType &parameter, const ArgumentFacts &facts) {
   const ir::Type &type = parameter.type;
-  bool integer = !type.pointer && ir::is_integer(type.element);
+  bool integer = !type.pointer && ir::is_integer(type.element) && type.element != ir::Element::I1;
   std::string what = fmt::format("the facts of argument {} ({})", index, type.text());
   if (facts.divisibility < 1 || (facts.divisibility != 1 && !integer && !type.pointer))
     throw TraceError(user_error(fmt::format("{} say divisibility {}", what, facts.divisibility),
@@ -76,9 +93,13 @@ static void check_facts(size_t index, const ParameterType &parameter, const Argu
     throw TraceError(
         user_error(fmt::format("{} say {} and divisibility {}", what, *facts.constant, facts.divisibility),
                    "The constant must be a multiple of the divisibility"));
-  if (type.element == ir::Element::I32 && !std::in_range<i32>(*facts.constant))
-    throw TraceError(
-        user_error(fmt::format("{} say {}", what, *facts.constant), "The constant must fit i32"));
+  const int64_t constant = *facts.constant;
+  const bool fits = type.element == ir::Element::I32   ? std::in_range<i32>(constant)
+                    : type.element == ir::Element::U32 ? std::in_range<u32>(constant)
+                                                       : ir::is_signed(type.element) || constant >= 0;
+  if (!fits)
+    throw TraceError(user_error(fmt::format("{} say {}", what, constant),
+                                fmt::format("The constant must fit {}", ir::facts(type.element).name)));
 }
 
 static std::vector<ir::ValueId> make_arguments(ir::Builder &builder,
@@ -132,6 +153,8 @@ Result<ir::Function> trace(std::string name, const std::vector<ParameterType> &p
   } catch (...) {
     return left_by(tracer, name, "of a type unknown to Nereid");
   }
+  if (wants_fast_math(config))
+    use_fast_forms(function, function.body);
   ir::order_loads(function, tracer.load_expressions());
   NEREID_CHECK(ir::verify(function));
   return ir::canonicalize(function);

@@ -32,9 +32,15 @@ struct ParameterType {
   bool read_only = false;
 };
 
-/// How a parameter of a kernel looks in the IR; Ptr<T>, Int, Long or Float.
+/// The elements of which a launch passes a scalar: all but the integers of 8 and 16 bits.
+template <class T>
+concept ScalarParameter = std::same_as<T, i32> || std::same_as<T, i64> || std::same_as<T, u32> ||
+                          std::same_as<T, u64> || FloatElement<T> || std::same_as<T, i1>;
+
+/// How a parameter of a kernel looks in the IR; Ptr<T>, or a scalar: Int, Long, Float, Tile<u32>, ...
 template <class P> struct Parameter {
-  static_assert(never<P>, "the parameters of a kernel are a config and then Ptr<T>, Int, Long or Float");
+  static_assert(never<P>, "the parameters of a kernel are a config and then Ptr<T>, Int, Long, Float or "
+                          "Tile<T> of u32, u64, f16, bf16 or i1");
 };
 template <class T> struct Parameter<Ptr<T>> {
   static ParameterType type() {
@@ -42,9 +48,7 @@ template <class T> struct Parameter<Ptr<T>> {
   }
   static Ptr<T> make(ir::ValueId id) { return Ptr<T>(FromId{id}); }
 };
-template <class T>
-  requires(std::same_as<T, i32> || std::same_as<T, i64> || std::same_as<T, f32>)
-struct Parameter<Tile<T>> {
+template <ScalarParameter T> struct Parameter<Tile<T>> {
   static ParameterType type() { return {ir::Type::scalar(element_of<T>), false}; }
   static Tile<T> make(ir::ValueId id) { return Tile<T>(FromId{id}); }
 };

@@ -11,6 +11,7 @@
 namespace nereid::detail {
 
 using Where = std::source_location;
+class BodyTrace;
 class Effect;
 class Read;
 
@@ -43,6 +44,9 @@ public:
 
   /// A number for the C++ expression of each load, by the load's result.
   const std::map<ir::ValueId, unsigned> &load_expressions() const { return load_expressions_; }
+
+  /// The innermost body of a loop or branch that is being traced; null in the kernel's.
+  BodyTrace *body = nullptr;
 
   /// `stages` of loops that do not say otherwise.
   int default_stages = 1;

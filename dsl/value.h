@@ -7,6 +7,7 @@
 
 namespace nereid {
 
+/// Sizes of a tile, outermost first.
 using Shape = ir::Shape;
 
 /// Named in the error of an assignment: a Tile, Int or Ptr is a value; hold what changes in a Var.

@@ -37,6 +37,8 @@ template <class Body> hipError_t call_without_device(Entry entry, Body body) {
     return end_call(entry, body(one, lock));
   } catch (const std::bad_alloc &) {
     return end_call(entry, hipErrorOutOfMemory);
+  } catch (...) {
+    return end_call(entry, hipErrorUnknown);
   }
 }
 

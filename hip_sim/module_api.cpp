@@ -1,9 +1,12 @@
 // Code objects, their kernels, and what is known of a kernel.
 #include <algorithm>
-#include <cstring>
-#include <fstream>
-#include <iterator>
+#include <cerrno>
+#include <exception>
+#include <fcntl.h>
 #include <limits>
+#include <string>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <fmt/format.h>
 
@@ -50,6 +53,30 @@ hipError_t load_data(Entry entry, hipModule_t *module, const void *image) {
   });
 }
 
+/// Appends what a regular file holds; others may have no end.
+hipError_t read_file(const char *path, std::string &text) {
+  const int file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+  if (file < 0)
+    return hipErrorFileNotFound;
+  struct stat status{};
+  hipError_t error = hipErrorFileNotFound;
+  if (fstat(file, &status) == 0 && S_ISREG(status.st_mode)) {
+    error = hipSuccess;
+    char part[1 << 16];
+    ssize_t count = 0;
+    try {
+      while ((count = read(file, part, sizeof(part))) > 0 || (count < 0 && errno == EINTR))
+        text.append(part, static_cast<size_t>(std::max<ssize_t>(count, 0)));
+      if (count < 0)
+        error = hipErrorFileNotFound;
+    } catch (const std::exception &) {
+      error = hipErrorOutOfMemory;
+    }
+  }
+  close(file);
+  return error;
+}
+
 /// Workgroups that share a compute unit, by waves, registers and LDS.
 int blocks_of_unit(const sim::KernelInfo &kernel, unsigned block, size_t dynamic_lds) {
   constexpr unsigned waves_of_simd = 8; // ISA 3.6.4
@@ -89,13 +116,10 @@ hipError_t hipModuleLoadDataEx(hipModule_t *module, const void *image, unsigned,
 }
 
 hipError_t hipModuleLoad(hipModule_t *module, const char *path) {
+  std::string text;
+  const hipError_t read = module && path ? read_file(path, text) : hipErrorInvalidValue;
   return call(Entry::hipModuleLoad, [&](Runtime &hip, Lock &) {
-    if (!module || !path)
-      return hipErrorInvalidValue;
-    std::ifstream file(path, std::ios::binary);
-    if (!file)
-      return hipErrorFileNotFound;
-    const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+    NEREID_HIP_CHECK(read);
     const Result<std::span<const std::byte>> bytes =
         code_of_image(reinterpret_cast<const std::byte *>(text.data()), text.size());
     if (!bytes) {

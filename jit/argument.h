@@ -12,6 +12,7 @@
 
 namespace nereid::jit {
 
+/// What a type of the host says of device memory: the element, and the argument of a launch.
 template <class A> struct DeviceMemoryOf {};
 template <class T> struct DeviceMemoryOf<Buffer<T>> {
   using Element = T;
@@ -65,11 +66,45 @@ template <> struct ParameterArgument<Float> {
   }
 };
 
+template <> struct ParameterArgument<Tile<u32>> {
+  template <class A> static ArgumentValue from(const A &argument) {
+    static_assert(std::unsigned_integral<A> && sizeof(A) <= 4 && !std::same_as<A, bool>,
+                  "this parameter is a Tile<u32>: its argument is a uint32_t; cast what is wider or signed");
+    return {ArgumentValue::Kind::U32, argument};
+  }
+};
+template <> struct ParameterArgument<Tile<u64>> {
+  template <class A> static ArgumentValue from(const A &argument) {
+    static_assert(std::unsigned_integral<A> && !std::same_as<A, bool>,
+                  "this parameter is a Tile<u64>: its argument is a uint64_t");
+    return {ArgumentValue::Kind::U64, argument};
+  }
+};
+template <> struct ParameterArgument<Tile<f16>> {
+  template <class A> static ArgumentValue from(const A &argument) {
+    static_assert(std::same_as<A, f16>, "this parameter is a Tile<f16>: its argument is an f16");
+    return {ArgumentValue::Kind::F16, argument.bits};
+  }
+};
+template <> struct ParameterArgument<Tile<bf16>> {
+  template <class A> static ArgumentValue from(const A &argument) {
+    static_assert(std::same_as<A, bf16>, "this parameter is a Tile<bf16>: its argument is a bf16");
+    return {ArgumentValue::Kind::BF16, argument.bits};
+  }
+};
+template <> struct ParameterArgument<Tile<i1>> {
+  template <class A> static ArgumentValue from(const A &argument) {
+    static_assert(std::same_as<A, bool>, "this parameter is a Tile<i1>: its argument is a bool");
+    return {ArgumentValue::Kind::I1, argument};
+  }
+};
+
 /// See no_specialize. Numbers and addresses by value, buffers by reference.
 template <class A> struct Unspecialized {
   std::conditional_t<std::is_trivially_copyable_v<A>, A, const A &> argument;
 };
 
+/// The bits that a parameter P takes of an argument. Does not compile where it takes none of that type.
 template <class P, class A> ArgumentValue to_argument(const A &argument) {
   return ParameterArgument<std::decay_t<P>>::from(argument);
 }

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "base/log.h"
 #include "dsl/ir/printer.h"
 #include "jit/cache/compile_once.h"
 #include "jit/cache/key.h"
@@ -19,10 +20,10 @@
 namespace nereid::jit {
 namespace {
 
-/// Compiles, in a process of its own when asked; what does not compile is dumped when asked.
+/// Compiles, in a process of its own where there is a bound of seconds; what does not compile is dumped when
+/// asked.
 Result<Binary> compile(const Compiler &compiler, const ir::Function &function, std::string_view key,
-                       JitTimes &times) {
-  NEREID_TRY(const std::optional<double> seconds, compile_timeout());
+                       std::optional<double> seconds, JitTimes &times) {
   const auto compile_here = [&](JitTimes &spent) { return compile_and_verify(compiler, function, spent); };
   Result<Binary> compiled =
       seconds ? compile_isolated(function.name, *seconds, compile_here, times) : compile_here(times);
@@ -43,8 +44,8 @@ Result<std::optional<Override>> find_override_if_asked(const ir::Function &funct
   NEREID_TRY(std::optional<Override> edited,
              on_large_stack([&] { return find_override(function, key, compiler, disk); }));
   if (edited)
-    fmt::print(stderr, "nereid: kernel '{}': {} is taken in place of what the compiler makes\n",
-               function.name, edited->file);
+    log(LogLevel::Warning, fmt::format("kernel '{}': {} is taken in place of what the compiler makes",
+                                       function.name, edited->file));
   return edited;
 }
 
@@ -70,6 +71,8 @@ Result<std::shared_ptr<const CompiledKernel>> build_kernel(BuildRequest request,
     return finish(nullptr, "", CacheLevel::None);
 
   NEREID_TRY(const Compiler *compiler, chosen_compiler());
+  // A bad value is refused whether or not a cache has the kernel.
+  NEREID_TRY(const std::optional<double> seconds, compile_timeout());
   Stopwatch watch;
   const std::string specialization = text(request.facts);
   const std::string key = hash_key({ir::print(*request.function), request.config, specialization, target_isa,
@@ -94,10 +97,16 @@ Result<std::shared_ptr<const CompiledKernel>> build_kernel(BuildRequest request,
   if (std::optional<Binary> handed = PrecompiledKernels::find(key))
     return ready(obtained(std::move(*handed), CacheLevel::None), key);
   const auto find_or_compile = [&]() -> Result<Obtained> {
-    if (std::optional<Binary> found = disk.find(key))
+    if (std::optional<Binary> found = disk.find(key)) {
+      log(LogLevel::Info, fmt::format("kernel '{}': read from the cache", request.function->name));
       return obtained(std::move(*found), CacheLevel::Disk);
-    NEREID_TRY(Binary compiled,
-               on_large_stack([&] { return compile(*compiler, *request.function, key, request.times); }));
+    }
+    watch.restart();
+    NEREID_TRY(Binary compiled, on_large_stack([&] {
+                 return compile(*compiler, *request.function, key, seconds, request.times);
+               }));
+    log(LogLevel::Info,
+        fmt::format("kernel '{}': compiled in {:.0f} ms", request.function->name, watch.milliseconds()));
     NEREID_CHECK(check_spills(request.function->name, compiled.resources));
     disk.try_store(key, {request.function->name, request.config, specialization}, compiled);
     return obtained(std::move(compiled), CacheLevel::None);

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/log.h"
 #include "base/output_file.h"
 #include "dsl/ir/printer.h"
 #include "jit/compile/compiler.h"
@@ -37,7 +38,7 @@ public:
 
 private:
   explicit Dump(std::string prefix) : prefix_(std::move(prefix)) {}
-  static void warn(const std::string &what) { fmt::print(stderr, "nereid: warning: dump: {}\n", what); }
+  static void warn(const std::string &what) { log(LogLevel::Warning, "dump: " + what); }
   std::string prefix_;
 };
 

@@ -17,7 +17,8 @@ namespace nereid {
 /// `void add(const AddConfig &, Ptr<const f32>, ..., Int)`.
 ///
 /// A Ptr<T> takes a Buffer or DevicePointer of T or of std::byte, an Int an int32_t, a Long an int64_t, a
-/// Float a float; anything else does not compile. Safe to use from several threads.
+/// Float a float, a Tile<T> of another element its C++ number; anything else does not compile. Safe to use
+/// from several threads.
 template <class Config, class... P> class Kernel {
   static_assert(ListedConfig<Config>, "a config lists its fields with NEREID_CONFIG");
 

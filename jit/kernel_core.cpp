@@ -2,6 +2,9 @@
 // interpreter.
 #include "jit/kernel_core.h"
 
+#include <algorithm>
+#include <array>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <map>
@@ -9,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include "base/float_environment.h"
 #include "jit/build.h"
 #include "jit/compile/fork_guard.h"
 #include "jit/compile/stopwatch.h"
@@ -44,41 +48,64 @@ private:
   std::string long_;
 };
 
-struct BareFact {
-  int64_t divisibility = 1;
-  std::optional<int64_t> constant;
-};
+/// What a kernel may be compiled for of an argument, as its byte in the key.
+enum class Fact : char { None = '0', Divisible = 'd', One = '1', Other = 'f' };
 
-/// A fact as bytes; the common ones take one.
-void add_fact(KeyBytes &key, const BareFact &fact) {
-  if (!fact.constant && fact.divisibility == 1)
-    return key.add('0');
-  if (!fact.constant && fact.divisibility == specialized_divisor)
-    return key.add('d');
-  if (fact.constant == 1 && fact.divisibility == 1)
-    return key.add('1');
-  key.add('f');
-  key.add(fact.divisibility);
-  key.add(fact.constant.has_value());
-  key.add(fact.constant.value_or(0));
+ArgumentFacts facts_of(Fact fact) {
+  if (fact == Fact::Divisible)
+    return {.divisibility = specialized_divisor};
+  return {.constant = fact == Fact::One ? std::optional<int64_t>(1) : std::nullopt};
 }
 
-BareFact bare_fact(const ArgumentValue &argument) {
-  if (!argument.is_specialized)
-    return {};
-  const int64_t divisibility = argument.bits % specialized_divisor == 0 ? specialized_divisor : 1;
-  switch (argument.kind) {
+void add_fact(KeyBytes &key, const ArgumentFacts &facts) {
+  for (const Fact fact : {Fact::None, Fact::Divisible, Fact::One}) {
+    const ArgumentFacts common = facts_of(fact);
+    if (facts.divisibility == common.divisibility && facts.constant == common.constant)
+      return key.add(fact);
+  }
+  key.add(Fact::Other);
+  key.add(facts.divisibility);
+  key.add(facts.constant.has_value());
+  key.add(facts.constant.value_or(0));
+}
+
+/// Pointers and integers.
+bool has_facts(ArgumentValue::Kind kind) {
+  switch (kind) {
   case ArgumentValue::Kind::Pointer:
-    return {divisibility, std::nullopt};
   case ArgumentValue::Kind::I32:
   case ArgumentValue::Kind::I64:
-    if (argument.bits == 1)
-      return {1, 1};
-    return {divisibility, std::nullopt};
+  case ArgumentValue::Kind::U32:
+  case ArgumentValue::Kind::U64:
+    return true;
   case ArgumentValue::Kind::F32:
+  case ArgumentValue::Kind::F16:
+  case ArgumentValue::Kind::BF16:
+  case ArgumentValue::Kind::I1:
     break;
   }
-  return {};
+  return false;
+}
+
+Fact fact_of(const ArgumentValue &argument) {
+  using Kind = ArgumentValue::Kind;
+  if (!argument.is_specialized || !has_facts(argument.kind))
+    return Fact::None;
+  if (argument.bits == 1 && argument.kind != Kind::Pointer)
+    return Fact::One;
+  return argument.bits % specialized_divisor == 0 ? Fact::Divisible : Fact::None;
+}
+
+/// Those of a launch at once: it is on the fast path.
+void add_facts(KeyBytes &key, std::span<const ArgumentValue> arguments) {
+  constexpr size_t at_once = 32;
+  std::array<Fact, at_once> facts;
+  for (; !arguments.empty(); arguments = arguments.subspan(std::min(at_once, arguments.size()))) {
+    const size_t count = std::min(at_once, arguments.size());
+    for (size_t i = 0; i < count; ++i)
+      facts[i] = fact_of(arguments[i]);
+    key.add(facts.data(), count);
+  }
 }
 
 void start_key(KeyBytes &key, const KernelCore *core, bool interpret, ConfigView config) {
@@ -97,19 +124,20 @@ class Kernarg {
 public:
   Status pack(std::span<const ArgumentValue> arguments) {
     for (const ArgumentValue &argument : arguments) {
-      const unsigned bytes = argument.bytes();
-      size_ = (size_ + bytes - 1) / bytes * bytes;
-      if (size_ + bytes > sizeof(data_))
+      const size_t bytes = argument.bytes();
+      const size_t gap = -size_ & (bytes - 1); // a power of two
+      if (size_ + gap + bytes > sizeof(data_))
         return user_error("the kernel has too many arguments", "A kernel takes at most 512 bytes of them");
-      std::memcpy(data_ + size_, &argument.bits, bytes);
-      size_ += bytes;
+      std::memset(data_ + size_, 0, gap);
+      std::memcpy(data_ + size_ + gap, &argument.bits, bytes);
+      size_ += gap + bytes;
     }
     return {};
   }
   std::span<const std::byte> bytes() const { return {data_, size_}; }
 
 private:
-  alignas(16) std::byte data_[512] = {};
+  alignas(16) std::byte data_[512];
   size_t size_ = 0;
 };
 
@@ -170,10 +198,7 @@ void record_build(const ReadyKernel &ready, LaunchInfo &info) {
 
 } // namespace
 
-ArgumentFacts facts_of(const ArgumentValue &argument) {
-  BareFact fact = bare_fact(argument);
-  return {fact.divisibility, fact.constant};
-}
+ArgumentFacts facts_of(const ArgumentValue &argument) { return facts_of(fact_of(argument)); }
 
 KernelCore::KernelCore(std::string name, Trace trace, ConfigText config_text)
     : name_(std::move(name)), trace_(std::move(trace)), config_text_(config_text) {}
@@ -202,11 +227,19 @@ Result<ReadyKernel> KernelCore::build(ConfigView config, const std::vector<Argum
   request.code = !interpret;
   ReadyKernel ready;
   NEREID_TRY(const DiskCache disk, DiskCache::from_environment());
-  NEREID_TRY(ready.compiled, build_kernel(std::move(request), disk));
+  NEREID_TRY(ready.compiled, build_kernel(request, disk));
   if (interpret)
     return ready;
   watch.restart();
-  NEREID_TRY(ready.loaded, device.load(*ready.compiled));
+  auto loaded = device.load(*ready.compiled);
+  if (!loaded && disk.enabled() && ready.compiled->cache() != CacheLevel::None) {
+    // An entry with the right checksum may hold no code of this kernel.
+    std::remove(disk.path(ready.compiled->key()).c_str());
+    NEREID_TRY(ready.compiled, build_kernel(std::move(request), disk));
+    watch.restart();
+    loaded = device.load(*ready.compiled);
+  }
+  NEREID_TRY(ready.loaded, std::move(loaded));
   ready.load_ms = watch.milliseconds();
   return ready;
 }
@@ -215,10 +248,11 @@ Result<std::shared_ptr<const CompiledKernel>>
 KernelCore::compile(ConfigView config, const std::vector<ArgumentFacts> &facts, const Device &device) const {
   NEREID_CHECK(check_not_forked_while_building());
   const Building building;
+  const FloatEnvironment defaults;
   KeyBytes key;
   start_key(key, this, false, config);
   for (const ArgumentFacts &fact : facts)
-    add_fact(key, {fact.divisibility, fact.constant});
+    add_fact(key, fact);
   DeviceInterface &interface = device.interface();
   NEREID_TRY(const ReadyKernel *ready, interface.kernels().find_or_build(key.view(), [&] {
     return build(config, facts, interface, false);
@@ -234,8 +268,7 @@ Result<LaunchInfo> KernelCore::launch(const LaunchOptions &options, const Stream
   const bool interpret = options.interpret.value_or(interpret_by_environment());
   KeyBytes key;
   start_key(key, this, interpret, config);
-  for (const ArgumentValue &argument : arguments)
-    add_fact(key, bare_fact(argument));
+  add_facts(key, arguments);
 
   LaunchInfo info;
   info.grid = grid;
@@ -245,6 +278,7 @@ Result<LaunchInfo> KernelCore::launch(const LaunchOptions &options, const Stream
   if (!ready) {
     NEREID_CHECK(check_may_build(stream, name_));
     const Building building;
+    const FloatEnvironment defaults; // times and tables' sizes are inexact, which a program may have trap
     const auto build_now = [&] {
       std::vector<ArgumentFacts> facts;
       for (const ArgumentValue &argument : arguments)
@@ -262,7 +296,6 @@ Result<LaunchInfo> KernelCore::launch(const LaunchOptions &options, const Stream
   if (options.prepare)
     return info;
 
-  Stopwatch watch;
   if (interpret) {
     NEREID_CHECK(interpret_in_order(*ready->compiled, grid, arguments, stream));
   } else {
@@ -274,7 +307,6 @@ Result<LaunchInfo> KernelCore::launch(const LaunchOptions &options, const Stream
     info.instructions = outcome.instructions;
     info.time = outcome.time;
   }
-  info.wall_ms = watch.milliseconds();
   return info;
 }
 

@@ -40,7 +40,6 @@ struct ModuleLaunchInfo {
   ModuleLaunchShape shape;
   std::optional<InstructionCounts> instructions; ///< when the device counts them
   std::optional<sim::LaunchTime> time;           ///< simulated, when SimulatorOptions::timing asks for it
-  double wall_ms = 0;                            ///< of the launch alone, on the host's clock
 };
 
 namespace jit {
@@ -53,6 +52,7 @@ struct ModuleArgument {
   const DeviceInterface *device = nullptr;
 };
 
+/// The argument of a launch that a value or buffer of the host becomes.
 template <class T> struct ModuleArgumentOf {
   static_assert(!std::is_pointer_v<T> && !std::is_array_v<T>,
                 "a kernel cannot use a host pointer: give a Buffer, a DevicePointer or a value");

@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "base/float_environment.h"
 #include "codegen/target/gfx950.h"
-#include "jit/compile/stopwatch.h"
 #include "jit/device/device_interface.h"
 #include "jit/module.h"
 #include "jit/module_state.h"
@@ -141,6 +141,7 @@ Result<ModuleLaunchInfo> ModuleKernel::launch_raw(const Stream &stream, const Mo
 
 Result<ModuleLaunchInfo> ModuleKernel::run(const Stream &stream, const ModuleLaunchShape &shape,
                                            std::span<const std::byte> kernarg) const {
+  const FloatEnvironment defaults;
   const KernelMetadata &kernel = metadata();
   if (!(stream.device() == state_->device))
     return wrong(kernel, "the stream is of another device than the one it is loaded on",
@@ -150,7 +151,6 @@ Result<ModuleLaunchInfo> ModuleKernel::run(const Stream &stream, const ModuleLau
   NEREID_CHECK(check_lds(kernel, shape.dynamic_lds));
   stream.keep(state_);
   ModuleLaunchInfo info{kernel.name, shape};
-  jit::Stopwatch watch;
   NEREID_TRY(const LaunchOutcome outcome,
              stream.interface().launch_module(
                  stream.state(), {*state_->loaded,
@@ -162,7 +162,6 @@ Result<ModuleLaunchInfo> ModuleKernel::run(const Stream &stream, const ModuleLau
                                   kernarg}));
   info.instructions = outcome.instructions;
   info.time = outcome.time;
-  info.wall_ms = watch.milliseconds();
   return info;
 }
 

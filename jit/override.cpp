@@ -13,10 +13,12 @@
 #include "dsl/ir/verifier.h"
 #include "jit/cache/digest.h"
 #include "jit/compile/assembler.h"
+#include "jit/compile/code_object_metadata.h"
 #include "jit/compile/linker.h"
 #include "jit/compile/llvm_guard.h"
 #include "jit/verify/compile_and_verify.h"
 #include "llvm/AsmParser/Parser.h"
+#include "llvm/IR/CallingConv.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/Verifier.h"
 #include "llvm/Support/FileSystem.h"
@@ -52,9 +54,8 @@ Result<std::optional<std::string>> content_of(const std::string &file) {
 }
 
 Result<StageFiles> files_of(const std::string &directory, const std::string &name, std::string_view key) {
+  NEREID_CHECK(check_override_directory());
   StageFiles files;
-  if (!llvm::sys::fs::is_directory(directory))
-    return user_error(fmt::format("NEREID_OVERRIDE_DIR is '{}', which is no directory", directory), remedy);
   for (size_t i = 0; i < files.size(); ++i) {
     std::string file = fmt::format("{}/{}-{}{}", directory, name, key.substr(0, 12), stage_extensions[i]);
     NEREID_TRY(std::optional<std::string> content, content_of(file));
@@ -141,6 +142,8 @@ Result<Binary> from_llvm_ir(const Override &edited, const std::string &name, con
     const llvm::Function *kernel = module->getFunction(name);
     if (!kernel || kernel->isDeclaration())
       return wrong(edited, fmt::format("it defines no function '{}'", name), 0);
+    if (kernel->getCallingConv() != llvm::CallingConv::AMDGPU_KERNEL)
+      return wrong(edited, fmt::format("its function '{}' is no amdgpu_kernel", name), 0);
     return module;
   };
   return compiler.compile(make, times);
@@ -156,6 +159,11 @@ Error refused_by_assembler(const Override &edited, llvm::StringRef messages) {
   return wrong(edited, first.split("error: ").second.str(), line);
 }
 
+Result<Binary> binary_of(const Override &edited, std::vector<uint8_t> code_object, const Compiler &compiler) {
+  Result<Binary> binary = linked_binary(std::move(code_object), compiler);
+  return binary ? std::move(binary) : wrong(edited, binary.error().message, 0);
+}
+
 Result<Binary> from_assembly(const Override &edited, const Compiler &compiler) {
   llvm::SmallVector<char, 0> object;
   std::string messages;
@@ -163,17 +171,35 @@ Result<Binary> from_assembly(const Override &edited, const Compiler &compiler) {
           run_guarded("assembling", [&] { return assemble(edited.content, object, messages); });
       !assembled)
     return messages.empty() ? assembled.error() : refused_by_assembler(edited, messages);
-  NEREID_TRY(std::vector<uint8_t> linked, link_code_object({object.data(), object.size()}));
-  return linked_binary(std::move(linked), compiler);
+  Result<std::vector<uint8_t>> linked = link_code_object({object.data(), object.size()});
+  if (!linked)
+    return wrong(edited, linked.error().message, 0);
+  return binary_of(edited, *std::move(linked), compiler);
 }
 
 Result<Binary> from_code_object(const Override &edited, const Compiler &compiler) {
-  Result<Binary> binary =
-      linked_binary(std::vector<uint8_t>(edited.content.begin(), edited.content.end()), compiler);
-  return binary ? std::move(binary) : wrong(edited, binary.error().message, 0);
+  return binary_of(edited, std::vector<uint8_t>(edited.content.begin(), edited.content.end()), compiler);
+}
+
+/// Error (User) unless a launch finds the kernel in it.
+Status check_kernel(const Override &edited, const std::string &name, const Binary &binary) {
+  const Result<CodeObjectMetadata> object = read_code_object(binary.code_object);
+  if (!object)
+    return wrong(edited, object.error().message, 0);
+  for (const KernelMetadata &kernel : object->kernels)
+    if (kernel.name == name)
+      return {};
+  return wrong(edited, fmt::format("it has no kernel '{}', but '{}'", name, object->kernels.front().name), 0);
 }
 
 } // namespace
+
+Status check_override_directory() {
+  const std::string directory = override_directory();
+  if (directory.empty() || llvm::sys::fs::is_directory(directory))
+    return {};
+  return user_error(fmt::format("NEREID_OVERRIDE_DIR is '{}', which is no directory", directory), remedy);
+}
 
 bool overrides_asked_for() { return !override_directory().empty(); }
 
@@ -202,6 +228,7 @@ Result<OverriddenKernel> build_override(const Override &edited, std::shared_ptr<
                                 ? from_llvm_ir(edited, function->name, compiler, times)
                             : edited.stage == EditedStage::Assembly ? from_assembly(edited, compiler)
                                                                     : from_code_object(edited, compiler));
+  NEREID_CHECK(check_kernel(edited, function->name, binary));
   binary.override_file = edited.file;
   return OverriddenKernel{std::move(function), std::move(binary)};
 }

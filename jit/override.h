@@ -25,6 +25,8 @@ struct Override {
 
 /// Whether NEREID_OVERRIDE_DIR is set.
 bool overrides_asked_for();
+/// Error (User): it is set and no directory.
+Status check_override_directory();
 
 /// The file NAME-KEY.EXTENSION (KEY: the first 12 digits of the kernel's key) of NEREID_OVERRIDE_DIR that is
 /// taken for a kernel: of those that differ from what Nereid makes, the one of the last stage. To compare, it

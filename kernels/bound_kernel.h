@@ -42,6 +42,7 @@ template <class N> struct NumberArgument {
 };
 template <class N> NumberArgument(std::string_view, N) -> NumberArgument<N>;
 
+/// A kernel of the library with its operands, ready to be launched.
 class BoundKernel {
 public:
   /// No launch with these operands: the config does not suffice for them.

@@ -19,6 +19,14 @@ constexpr ConfigLimits limits[] = {
     {"stages", 1, 8},
     {"mfma", 16, 32, mfma_rows},
     {"waves_per_eu", 0, 8},
+    {"width", 32, 16384},
+    {"top_k", 1, 64},
+    {"groups", 1, 512},
+    {"keep_groups", 1, 512},
+    {"heads", 1, 1024},
+    {"kv_heads", 1, 1024},
+    {"head", 2, 1024},
+    {"page", 1, 65536},
     {"experts", 1, 1024, powers_of_two},
 };
 

@@ -29,6 +29,7 @@ struct NeededMemory {
   std::string_view layout; ///< for the error
 };
 
+/// Words for the orders of shuffled operands, for errors.
 inline constexpr std::string_view shuffled_b_layout = "e2m1 [n, k/2] in (16,16)-shuffled order";
 inline constexpr std::string_view shuffled_scales_layout =
     "e8m0 in shuffled order, rows padded to a multiple of 256 and K/32 to one of 8";

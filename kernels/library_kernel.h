@@ -12,6 +12,7 @@
 
 namespace nereid::kernels {
 
+/// A product's size where it is known, and a compiled kernel or why there is none.
 using MaybeSize = std::optional<ProblemSize>;
 using CompiledResult = Result<std::shared_ptr<const CompiledKernel>>;
 

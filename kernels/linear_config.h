@@ -7,6 +7,7 @@
 
 namespace nereid::kernels {
 
+/// The words for paths in configs.
 constexpr auto nereid_config_names(GemmPath) { return path_names; }
 
 /// What mxfp4_linear is tuned over, and what tuning tables hold of it: "path=fused,block_m=16,...".

@@ -14,6 +14,7 @@ constexpr auto nereid_config_names(Reduce) {
 /// Whether a launch writes bf16; else it leaves f32 sums that remain to be reduced.
 constexpr bool writes_bf16(Reduce reduce) { return reduce == Reduce::None || reduce == Reduce::LastArrival; }
 
+/// How a product is computed: its tile, and how K is split and reduced.
 struct GemmConfig {
   TileConfig tile;
   int split_k = 1; ///< programs that share the K of a tile

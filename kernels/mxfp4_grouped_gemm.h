@@ -7,6 +7,7 @@
 /// bf16 and quantised on the way; each B is shuffled as for mxfp4_gemm_fused, one after another in memory.
 namespace nereid::kernels {
 
+/// How the products of one launch are computed.
 struct GroupedConfig {
   TileConfig tile;
   int experts = 8; ///< a power of two that is at least the number of experts

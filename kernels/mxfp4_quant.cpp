@@ -102,11 +102,9 @@ BoundKernel bind_quant(std::string_view name, const QuantConfig &config, const M
   const Specialized<QuantConfig> specialized{config,
                                              {.even_m = is_even(size, &ProblemSize::m, config.block_m),
                                               .even_k = is_even(size, &ProblemSize::k, config.block_k)}};
-  const auto scales = config.shuffled ? problem.shuffled_a_scales<u8>("scales", operands.scales)
-                                      : problem.plain_a_scales<u8>("scales", operands.scales);
-  return bind_kernel<mxfp4_quant>(name, specialized, problem.bf16_a("x", operands.x),
-                                  problem.codes_a<u8>("codes", operands.codes), scales, problem.m(),
-                                  problem.k());
+  return bind_kernel<mxfp4_quant>(
+      name, specialized, problem.bf16_a("x", operands.x), problem.codes_a<u8>("codes", operands.codes),
+      problem.a_scales<u8>("scales", operands.scales, config.shuffled), problem.m(), problem.k());
 }
 
 } // namespace

@@ -9,6 +9,7 @@ namespace nereid::kernels {
 enum class QuantPath : int { Software, Hardware };
 constexpr auto nereid_config_names(QuantPath) { return std::to_array<std::string_view>({"sw", "hw"}); }
 
+/// How a matrix is quantised: rows and columns of a program's block, and the keys that every kernel has.
 struct QuantConfig {
   int block_m = 32;
   int block_k = 256;
@@ -22,6 +23,7 @@ struct QuantConfig {
   NEREID_CONFIG(QuantConfig, block_m, block_k, waves, stages, mfma, waves_per_eu, shuffled, path)
 };
 
+/// Operands of mxfp4_quant, in device memory.
 struct QuantOperands {
   DeviceMemory x;      ///< bf16 [m, k]
   DeviceMemory codes;  ///< out: u8 [m, k/2]

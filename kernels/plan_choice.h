@@ -11,9 +11,13 @@ namespace nereid::kernels {
 inline constexpr const char *tables_variable = "NEREID_TUNING";
 
 /// The plan of mxfp4_linear for a shape when the caller leaves path and config open: that of the tuning
-/// tables for this N and K, and this M or else the next power of two below 4 M that they have; without one,
-/// that of plan_space with the least quick_estimate. Computed on the host alone: nothing is compiled or
-/// launched, and no stream is touched. Error (Environment): a damaged table in the variable's directory.
+/// tables for this shape. Without one, of the entries for this N and K at the nearest powers of two below and
+/// above M (within a factor of 4), as far as their configs are valid for this M, and of the plan of
+/// plan_space with the least quick_estimate, the one that is estimated to be the fastest; an entry's estimate
+/// is scaled by its figure over the estimate at its own M. Computed on the host alone: nothing is compiled or
+/// launched, and no stream is touched. An entry that this library refuses is left out, with a warning.
+/// Errors: the variable's directory is missing, or has a damaged table (Environment); no path has a config
+/// for the shape (Nereid).
 Result<GemmPlan> choose_plan(const ProblemSize &size, std::string_view device);
 
 } // namespace nereid::kernels

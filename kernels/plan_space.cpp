@@ -40,13 +40,18 @@ void add_fused(std::vector<Partial<GemmConfig>> &space, const ProblemSize &size)
                                       .const_k = true}});
 }
 
+/// Splits need not divide the iterations over K; none may be left without any.
+bool has_work(int64_t iterations, int split) {
+  return iterations >= split && blocks(iterations, blocks(iterations, split)) == split;
+}
+
 void add_split(std::vector<Partial<GemmConfig>> &space, const ProblemSize &size, Reduce reduce) {
   for (const int rows : fused_rows)
     for (const int columns : split_columns)
       for (const int block_k : {128, 256})
         for (const int split : splits) {
           const TileConfig tile{.block_m = rows, .block_n = columns};
-          if (fits_rows(rows, size) && blocks(size.k, block_k) % split == 0 &&
+          if (fits_rows(rows, size) && has_work(blocks(size.k, block_k), split) &&
               programs_of(tile, size) * split <= most_split_programs)
             space.push_back(
                 {.tile = {.block_m = rows, .block_n = columns, .block_k = block_k, .const_k = true},

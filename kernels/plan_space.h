@@ -7,7 +7,7 @@
 namespace nereid::kernels {
 
 /// Every config of a path that can be worth its time for a shape: tiles that a lane's registers hold, no
-/// larger than the shape asks for, splits that divide the iterations over K. Path is none of Auto.
+/// larger than the shape asks for, splits each of which has iterations over K. Path is none of Auto.
 std::vector<Partial<GemmConfig>> plan_space(GemmPath path, const ProblemSize &size);
 
 /// A config of a path, the plan that it means for a shape, and its quick_estimate.

@@ -34,6 +34,10 @@ public:
   MemoryArgument<T> plain_a_scales(std::string_view name, const DeviceMemory &memory) const {
     return {name, memory, size_.m * (size_.k / 32), "e8m0 [m, k/32]"};
   }
+  template <class T>
+  MemoryArgument<T> a_scales(std::string_view name, const DeviceMemory &memory, bool shuffled) const {
+    return shuffled ? shuffled_a_scales<T>(name, memory) : plain_a_scales<T>(name, memory);
+  }
   MemoryArgument<const u8> b(const DeviceMemory &memory, int64_t batch = 1) const {
     return {"b", memory, batch * host::shuffled_b_bytes(size_.n, size_.k), shuffled_b_layout};
   }

@@ -17,6 +17,7 @@ inline Int xcd_remap(const Int &id, const Int &count) {
   return where(id < run * xcds, id % xcds * run + id / xcds, id);
 }
 
+/// A program's tile, in tiles.
 struct TilePosition {
   Int row;
   Int column;

@@ -8,9 +8,15 @@
 #include <fmt/ranges.h>
 
 #include "kernels/aot_export.h"
+#include "kernels/moe_down.h"
+#include "kernels/moe_route.h"
+#include "kernels/moe_up.h"
+#include "kernels/mxfp4_act_quant.h"
 #include "kernels/mxfp4_gemm.h"
 #include "kernels/mxfp4_grouped_gemm.h"
 #include "kernels/mxfp4_quant.h"
+#include "kernels/mxfp4_rmsnorm_quant.h"
+#include "kernels/rope_cache.h"
 #include "kernels/splitk_reduce.h"
 
 namespace nereid::kernels {
@@ -41,9 +47,9 @@ bool has_key(std::span<const ConfigValue> keys, std::string_view name) {
 
 const std::vector<NamedKernel> &library_kernels() {
   static const std::vector<NamedKernel> kernels = {
-      named(quant_kernel), //
-      named(gemm_fused_kernel), named(gemm_kernel),   named(batched_kernel),
-      named(grouped_kernel),    named(reduce_kernel),
+      named(quant_kernel),     named(rmsnorm_quant_kernel), named(act_quant_kernel), named(gemm_fused_kernel),
+      named(gemm_kernel),      named(batched_kernel),       named(grouped_kernel),   named(reduce_kernel),
+      named(moe_route_kernel), named(moe_up_kernel),        named(moe_down_kernel),  named(rope_cache_kernel),
   };
   return kernels;
 }

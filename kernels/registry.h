@@ -29,6 +29,7 @@ struct NamedKernel {
   std::function<Result<ConfiguredKernel>(std::string_view config, const MaybeSize &size)> configure;
 };
 
+/// Every kernel of the library.
 const std::vector<NamedKernel> &library_kernels();
 
 /// Error (User) listing the kernels there are.

@@ -5,6 +5,7 @@
 
 namespace nereid::kernels {
 
+/// How slices are summed: a program's block of the result, and the keys that every kernel has.
 struct ReduceConfig {
   int block_m = 16;
   int block_n = 128;
@@ -17,6 +18,7 @@ struct ReduceConfig {
   NEREID_CONFIG(ReduceConfig, block_m, block_n, split_k, waves, stages, mfma, waves_per_eu)
 };
 
+/// Operands of the sum, in device memory.
 struct ReduceOperands {
   DeviceMemory slices; ///< f32 [split_k, m, n]
   DeviceMemory out;    ///< bf16 [m, n]

@@ -19,12 +19,19 @@ constexpr int max_split_log2 = 10;
 
 using Row = std::map<std::string, llvm::StringRef, std::less<>>;
 
+/// What commas separate that are not between quotes.
 std::vector<llvm::StringRef> cells_of(llvm::StringRef line) {
-  llvm::SmallVector<llvm::StringRef> parts;
-  line.split(parts, ',');
   std::vector<llvm::StringRef> cells;
-  for (const llvm::StringRef part : parts)
-    cells.push_back(part.trim().trim('"'));
+  bool quoted = false;
+  size_t first = 0;
+  for (size_t i = 0; i <= line.size(); ++i) {
+    if (i < line.size() && line[i] == '"')
+      quoted = !quoted;
+    if (i < line.size() && (line[i] != ',' || quoted))
+      continue;
+    cells.push_back(line.slice(first, i).trim().trim('"').trim());
+    first = i + 1;
+  }
   return cells;
 }
 
@@ -66,7 +73,10 @@ Status read_row(const Row &cells, const std::string &name, size_t line, AiterRow
   int split_log2 = 0;
   if (!cell("splitK").empty())
     NEREID_CHECK(number("splitK", split_log2));
-  if (cell("us").getAsDouble(row.us))
+  // Where nothing was measured the cell is empty or nan.
+  if (cell("us").empty())
+    row.us = 0;
+  else if (cell("us").getAsDouble(row.us))
     return bad(name, line, "us is no number");
   if (!std::isfinite(row.us) || row.us <= 0 || split_log2 < 0 || split_log2 > max_split_log2 ||
       !read_tile(cell("kernelName"), row)) {
@@ -81,11 +91,17 @@ Status read_row(const Row &cells, const std::string &name, size_t line, AiterRow
 } // namespace
 
 Result<AiterRows> read_aiter_csv(std::string_view text, const std::string &name) {
-  auto [header, rest] = llvm::StringRef(text).split('\n');
+  llvm::StringRef content(text);
+  content.consume_front("\xef\xbb\xbf"); // a byte order mark
+  auto [header, rest] = content.split('\n');
   const std::vector<llvm::StringRef> columns = cells_of(header);
   for (const char *needed : {"M", "N", "K", "us", "kernelName"})
     if (std::find(columns.begin(), columns.end(), needed) == columns.end())
       return bad(name, 1, fmt::format("there is no column {}", needed));
+  for (size_t i = 0; i < columns.size(); ++i)
+    if (std::find(columns.begin(), columns.begin() + static_cast<ptrdiff_t>(i), columns[i]) !=
+        columns.begin() + static_cast<ptrdiff_t>(i))
+      return bad(name, 1, fmt::format("there are two columns '{}'", columns[i].str()));
   AiterRows rows;
   for (size_t number = 2; !rest.empty(); ++number) {
     const auto [line, others] = rest.split('\n');

@@ -96,6 +96,11 @@ Outcome export_bundle(const std::string &path) {
   if (kernels.empty())
     return user_error(fmt::format("there is no kernel in {}", cache.directory()),
                       "Run what you want to take along; NEREID_CACHE_DIR names the directory");
+  std::vector<NamedFile> entries;
+  for (const auto &[key, file] : kernels)
+    entries.push_back({"the cache's entry", cache.path(key)});
+  const NamedFile output[] = {{"the bundle", path}};
+  NEREID_CHECK(check_outputs(output, entries));
   const std::string bytes = jit::bundle(kernels);
   NEREID_CHECK(write_file(path, bytes));
   Outcome outcome;

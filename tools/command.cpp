@@ -3,6 +3,8 @@
 
 #include "jit/cache/disk_cache.h"
 #include "jit/compile/compiler.h"
+#include "jit/isolated_compile.h"
+#include "jit/override.h"
 
 namespace nereid::tools {
 
@@ -30,6 +32,8 @@ Result<Device> ready_device(Result<Device> device) {
   NEREID_CHECK(device);
   NEREID_CHECK(jit::chosen_compiler());
   NEREID_CHECK(jit::DiskCache::from_environment());
+  NEREID_CHECK(jit::compile_timeout());
+  NEREID_CHECK(jit::check_override_directory());
   NEREID_CHECK(device->check());
   return device;
 }

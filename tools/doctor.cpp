@@ -1,6 +1,7 @@
 // nereid doctor: compilers, devices and the cache of this machine.
 #include <fmt/format.h>
 
+#include "jit/cache/cache_contents.h"
 #include "jit/cache/disk_cache.h"
 #include "jit/compile/compiler.h"
 #include "jit/device/device.h"
@@ -18,9 +19,11 @@ struct Line {
   std::string detail;
 };
 
-std::string line_text(const Line &line) {
-  return fmt::format("  {:<10} {:<9} {}{}\n", line.name, line.available ? "yes" : "no", line.detail,
-                     line.chosen ? " (chosen)" : "");
+/// One line; with its reason where that was asked for.
+std::string line_text(const Line &line, bool verbose) {
+  const std::string reason = verbose ? fmt::format(" {}", line.detail) : "";
+  return fmt::format("  {:<10} {}{}{}\n", line.name, line.available ? "yes" : "no",
+                     line.chosen ? " (chosen)" : "", reason);
 }
 
 llvm::json::Object line_json(const Line &line) {
@@ -28,11 +31,11 @@ llvm::json::Object line_json(const Line &line) {
       {"name", line.name}, {"available", line.available}, {"chosen", line.chosen}, {"detail", line.detail}};
 }
 
-void add_section(Outcome &outcome, const std::string &key, const std::vector<Line> &lines) {
+void add_section(Outcome &outcome, const std::string &key, const std::vector<Line> &lines, bool verbose) {
   llvm::json::Array array;
   outcome.text += key + "\n";
   for (const Line &line : lines) {
-    outcome.text += line_text(line);
+    outcome.text += line_text(line, verbose);
     array.push_back(line_json(line));
   }
   outcome.json[key] = std::move(array);
@@ -53,6 +56,30 @@ std::vector<Line> device_lines() {
   return lines;
 }
 
+/// What is wrong with the cache and what to do about it, always said.
+void add_cache_problem(Outcome &outcome, const Error &error) {
+  outcome.text += fmt::format("  {}\n", error.text());
+  outcome.json["cache_error"] = json_string(error.text());
+}
+
+/// How full the cache is, what in it is of no use, and what removes that.
+void add_cache_health(Outcome &outcome, llvm::json::Object &object, const jit::DiskCache &cache) {
+  const Result<jit::CacheContents> contents = jit::read_contents(cache);
+  if (!contents)
+    return add_cache_problem(outcome, contents.error());
+  object["kernels"] = contents->kernels.size();
+  object["bytes"] = contents->bytes;
+  object["bound"] = cache.bytes();
+  object["damaged"] = contents->damaged();
+  object["unfinished"] = contents->unfinished;
+  constexpr double mebibyte = 1 << 20;
+  outcome.text += fmt::format("  {} kernels, {:.1f} of {:.1f} MiB\n", contents->kernels.size(),
+                              contents->bytes / mebibyte, cache.bytes() / mebibyte);
+  if (contents->damaged() != 0)
+    outcome.text +=
+        fmt::format("  {} damaged: `nereid cache verify --remove` removes them\n", contents->damaged());
+}
+
 void add_cache(Outcome &outcome) {
   const auto cache = jit::DiskCache::from_environment();
   if (!cache) {
@@ -61,24 +88,24 @@ void add_cache(Outcome &outcome) {
     return;
   }
   outcome.text += fmt::format("cache\n  {}\n", cache->enabled() ? cache->directory() : "off");
-  outcome.json["cache"] =
-      llvm::json::Object{{"enabled", cache->enabled()}, {"directory", json_string(cache->directory())}};
-  if (const Status trusted = cache->check_trust(); !trusted) {
-    outcome.text += fmt::format("  {}\n", trusted.error().text());
-    outcome.json["cache_error"] = json_string(trusted.error().text());
-  }
+  llvm::json::Object object{{"enabled", cache->enabled()}, {"directory", json_string(cache->directory())}};
+  if (const Status trusted = cache->check_trust(); !trusted)
+    add_cache_problem(outcome, trusted.error());
+  else if (cache->enabled())
+    add_cache_health(outcome, object, *cache);
+  outcome.json["cache"] = std::move(object);
 }
 
-Outcome run() {
+Outcome run(bool verbose) {
   Outcome outcome;
   outcome.text = fmt::format("nereid {}\n", version);
   outcome.json["version"] = version;
-  add_section(outcome, "compilers", compiler_lines());
+  add_section(outcome, "compilers", compiler_lines(), verbose);
   if (const auto compiler = jit::chosen_compiler(); !compiler) {
     outcome.text += fmt::format("  no kernel will compile: {}\n", compiler.error().text());
     outcome.json["compiler_error"] = json_string(compiler.error().text());
   }
-  add_section(outcome, "devices", device_lines());
+  add_section(outcome, "devices", device_lines(), verbose);
   add_cache(outcome);
   return outcome;
 }
@@ -86,8 +113,11 @@ Outcome run() {
 } // namespace
 
 void add_doctor(CLI::App &app, Invocation &invocation) {
-  add_command(app, invocation, "doctor", "Show compilers, devices and the cache, and why each is as it is",
-              [] { return run(); });
+  auto verbose = std::make_shared<bool>(false);
+  add_command(app, invocation, "doctor",
+              "Show compilers, devices and the health of the cache; --verbose: why each is as it is",
+              [verbose] { return run(*verbose); })
+      ->add_flag("--verbose", *verbose, "Versions, and why what is not there is not");
 }
 
 } // namespace nereid::tools

@@ -3,11 +3,13 @@
 #include <exception>
 #include <new>
 #include <sstream>
+#include <string_view>
 
 #include <llvm/ADT/StringExtras.h>
 #include <llvm/Support/raw_ostream.h>
 
 #include "tools/command.h"
+#include "tools/json_text.h"
 #include "tools/standard_streams.h"
 #include "tools/version.h"
 
@@ -91,7 +93,7 @@ int finish(const Outcome &outcome, bool json) {
   if (!json)
     return write_result(outcome.text, outcome.code);
   const llvm::json::Value object(llvm::json::Object(outcome.json));
-  return write_result(llvm::formatv("{0:2}\n", object).str(), outcome.code);
+  return write_result(json_text(object), outcome.code);
 }
 
 /// What --help and --version print, with --json as {key: text}.
@@ -135,7 +137,13 @@ int main(int argc, char **argv) {
   } catch (const CLI::Success &success) {
     return finish_text(app, success, "help", asks_for_json(argc, argv));
   } catch (const CLI::ParseError &error) {
-    return finish(Outcome(usage_error(app, argc, argv, error)), asks_for_json(argc, argv));
+    Outcome outcome(usage_error(app, argc, argv, error));
+    // Which prints its JSON in any case.
+    const bool runs_sim =
+        argc > 2 && std::string_view(argv[1]) == "sim" && std::string_view(argv[2]) == "run";
+    if (runs_sim)
+      outcome.json["status"] = "error";
+    return finish(outcome, runs_sim || asks_for_json(argc, argv));
   }
   try {
     return finish(invocation.run(), invocation.common.json);

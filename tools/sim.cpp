@@ -7,6 +7,7 @@
 #include "sim/launch_file.h"
 #include "tools/command.h"
 #include "tools/instructions_json.h"
+#include "tools/json_text.h"
 #include "tools/time_json.h"
 #include "tools/whole_number.h"
 
@@ -45,7 +46,7 @@ Outcome finished(ExitCode code, Object json, std::string error) {
   Outcome outcome;
   outcome.code = code;
   outcome.error = std::move(error);
-  outcome.text = llvm::formatv("{0:2}\n", Value(Object(json))).str();
+  outcome.text = json_text(Value(Object(json)));
   outcome.json = std::move(json);
   return outcome;
 }

@@ -1,5 +1,6 @@
 // nereid tune: the listed configs of mxfp4_linear, compiled, run, checked and ranked, for a list of shapes.
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -19,7 +20,7 @@ constexpr const char *footer =
     R"(Compiles, runs and checks configs of all paths of mxfp4_linear on seeded data: the library's lists and, of a generated
 space, those that a quick estimate puts first. Rejects those that are
 wrong or do not fit, and ranks the rest: --mode measure by device time on a GPU, model by the time that the
-simulator computes. off takes the first config as it is. KERNEL and --path leave out the paths of other kernels.
+simulator computes, with rotating caches if --caches does not say otherwise. off takes the first config as it is. KERNEL and --path leave out the paths of other kernels.
 With --table, figures are kept in a table of that directory (docs/tuning.md): a run that was interrupted goes on where
 it was, and only what is new is measured.
 
@@ -35,7 +36,7 @@ struct Options {
   ShapeOptions shapes;
   std::string path = "auto";
   std::string mode;
-  std::string caches = "cold";
+  std::string caches = "rotating";
   std::string table;
   double compile_seconds = 60;
   TunedConfigs configs;
@@ -56,6 +57,17 @@ Result<std::vector<GemmPath>> chosen_paths(const Options &options) {
   if (paths.empty())
     return user_error(fmt::format("{} is not what --path {} multiplies with", options.kernel, options.path));
   return paths;
+}
+
+/// A time that ends: 0 < seconds < infinity.
+CLI::Validator seconds() {
+  const auto check = [](const std::string &text) -> std::string {
+    double value = 0;
+    if (llvm::StringRef(text).getAsDouble(value) || !std::isfinite(value) || value <= 0)
+      return fmt::format("{} is no number of seconds above 0", text);
+    return "";
+  };
+  return CLI::Validator(check, "", "");
 }
 
 template <size_t n> size_t index_of(const std::string_view (&names)[n], const std::string &name) {
@@ -119,8 +131,10 @@ Outcome run(const CommonOptions &common, const Options &options) {
   }
   outcome.json["tunings"] = std::move(tunings);
   if (without_winner) {
-    const Error none = nereid_error(
-        fmt::format("no candidate gave a right result for {} of {} shapes", without_winner, shapes.size()));
+    // The report has each candidate's reason with its owner.
+    const Error none = user_error(
+        fmt::format("no candidate gave a right result for {} of {} shapes", without_winner, shapes.size()),
+        "See why each was rejected; other paths, more --generated configs or --compile-seconds may help");
     outcome.code = ExitCode::Wrong;
     outcome.error = none.text();
     outcome.json["error"] = to_json(none);
@@ -161,7 +175,7 @@ void add_tune(CLI::App &app, Invocation &invocation) {
   command
       ->add_option("--compile-seconds", options->compile_seconds,
                    "Time that the compile of a config may take")
-      ->check(CLI::PositiveNumber)
+      ->check(seconds())
       ->capture_default_str();
   add_tune_merge(*command, invocation);
   add_tune_import(*command, invocation);

@@ -13,7 +13,7 @@ namespace {
 
 constexpr const char *footer =
     R"(Adds the records of tables, files or directories of them, to those of the directory OUT. Of two records of a
-config for the same code the better figure stays, and a rejection before a figure; for other code the one that is named
+config for the same code, ranking and caches the better figure stays, and a rejection that the code decides before a figure; for other code the one that is named
 later. A damaged table is an error, and then nothing is written.
 
 Example:

@@ -11,7 +11,9 @@
 #include "kernels/linear_parts.h"
 #include "kernels/mxfp4_linear.h"
 #include "kernels/operand_buffers.h"
+#include "kernels/plan_choice.h"
 #include "kernels/plan_space.h"
+#include "kernels/registry.h"
 
 namespace nereid::tools {
 namespace {
@@ -111,9 +113,26 @@ uint64_t budget_of(const ProblemSize &size) {
 /// compiled: several times the estimate's error.
 constexpr double hopeless = 1.5;
 
-/// The configs of each path, each once, listed ones first.
+/// What the library takes for the shape at present, where none of the configs means it already: tuning then
+/// never ends with less.
+void add_dispatched(const std::vector<GemmPath> &paths, const ProblemSize &size, const Device &device,
+                    std::vector<Partial<LinearConfig>> &all) {
+  const Result<kernels::GemmPlan> present = kernels::choose_plan(size, device.name());
+  if (!present || std::find(paths.begin(), paths.end(), present->path) == paths.end())
+    return;
+  for (const Partial<LinearConfig> &config : all)
+    if (const auto plan = kernels::plan_gemm(*config.path, config.gemm, size);
+        plan && plan->path == present->path && config_text(plan->gemm) == config_text(present->gemm))
+      return;
+  const kernels::LinearConfig complete{.path = present->path, .gemm = present->gemm};
+  if (const auto config =
+          kernels::parse_keys<kernels::LinearConfig>(kernels::linear_name, config_text(complete)))
+    all.push_back(*config);
+}
+
+/// The configs of each path, each once, listed ones first, and what the library takes at present.
 std::vector<Partial<LinearConfig>> configs_of(const std::vector<GemmPath> &paths, const ProblemSize &size,
-                                              const TunedConfigs &wanted) {
+                                              const Device &device, const TunedConfigs &wanted) {
   std::vector<std::vector<kernels::EstimatedPlan>> generated;
   double best = std::numeric_limits<double>::infinity();
   for (const GemmPath path : paths) {
@@ -135,6 +154,7 @@ std::vector<Partial<LinearConfig>> configs_of(const std::vector<GemmPath> &paths
     for (const Partial<kernels::GemmConfig> &config : configs)
       all.push_back({.path = paths[i], .gemm = config});
   }
+  add_dispatched(paths, size, device, all);
   return all;
 }
 
@@ -154,7 +174,7 @@ Result<LinearTuning> LinearTuning::make(const Device &device, const ProblemSize 
   TuneRequest &request = tuning.request_;
   request.kernel = kernels::linear_name;
   request.key = kernels::linear_key(size);
-  for (const Partial<LinearConfig> &config : configs_of(paths, size, configs))
+  for (const Partial<LinearConfig> &config : configs_of(paths, size, device, configs))
     request.candidates.push_back(make_candidate(config, size, checked, ranked));
   request.validate = [checked] { return validate(*checked); };
   tuning.instructions_ = budget_of(size);

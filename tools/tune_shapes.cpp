@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <llvm/ADT/StringExtras.h>
 #include <llvm/ADT/StringRef.h>
 #include <llvm/Support/MemoryBuffer.h>
 
@@ -28,13 +29,15 @@ Status add_file(const std::string &path, Shapes &shapes) {
   if (!file)
     return user_error(fmt::format("cannot read {}: {}", path, file.getError().message()));
   llvm::StringRef rest = (*file)->getBuffer();
+  rest.consume_front("\xef\xbb\xbf"); // a byte order mark
   for (size_t number = 1; !rest.empty(); ++number) {
     const auto [line, others] = rest.split('\n');
     rest = others;
-    const llvm::StringRef text = line.split('#').first.trim();
-    if (text.empty() || (number == 1 && text.equals_insensitive("M,N,K")))
+    std::string text = line.split('#').first.str();
+    std::erase_if(text, [](char c) { return llvm::isSpace(c); });
+    if (text.empty() || (number == 1 && llvm::StringRef(text).equals_insensitive("M,N,K")))
       continue;
-    if (const Status added = add(text.str(), shapes); !added)
+    if (const Status added = add(text, shapes); !added)
       return user_error(fmt::format("{}:{}: {}", path, number, added.error().message), added.error().remedy);
   }
   return {};

@@ -72,36 +72,37 @@ AxisInfo AxisAnalysis::meet(const AxisInfo &a, const AxisInfo &b) const {
   return result;
 }
 
-void AxisAnalysis::visit_for(const ir::Op &op) {
+void AxisAnalysis::visit_loop(const ir::Op &op) {
   const ir::Block &body = op.blocks.front();
-  AxisInfo &index = infos_[body.arguments.front()];
-  index.divisibility[0] =
-      std::min(infos_[op.operands[0]].divisibility_of_all(), infos_[op.operands[2]].divisibility_of_all());
+  const ir::CarriedPlaces places = ir::carried_places(op.opcode);
+  if (op.opcode == ir::Opcode::For)
+    infos_[body.arguments.front()].divisibility[0] =
+        std::min(infos_[op.operands[0]].divisibility_of_all(), infos_[op.operands[2]].divisibility_of_all());
   // Within an outer loop, what the outer iterations before have ruled out stays so: information only falls,
   // and the work grows with the depth of a nest, not by a factor with each of its loops.
   const bool is_first_visit = visited_loops_.insert(&op).second;
-  for (size_t i = 1; i < body.arguments.size(); ++i) {
-    AxisInfo &carried = infos_[body.arguments[i]];
-    const AxisInfo &start = infos_[op.operands[i + 2]];
+  for (size_t i = 0; i < op.results.size(); ++i) {
+    AxisInfo &carried = infos_[body.arguments[places.arguments + i]];
+    const AxisInfo &start = infos_[op.operands[places.inits + i]];
     carried = is_first_visit ? start : meet(carried, start);
   }
   for (bool changed = true; changed;) {
     changed = false;
     visit(body);
-    for (size_t i = 1; i < body.arguments.size(); ++i) {
-      AxisInfo &carried = infos_[body.arguments[i]];
-      AxisInfo met = meet(carried, infos_[body.ops.back().operands[i - 1]]);
+    for (size_t i = 0; i < op.results.size(); ++i) {
+      AxisInfo &carried = infos_[body.arguments[places.arguments + i]];
+      AxisInfo met = meet(carried, infos_[body.ops.back().operands[places.yields + i]]);
       changed = changed || !(met == carried);
       carried = std::move(met);
     }
   }
   for (size_t i = 0; i < op.results.size(); ++i)
-    infos_[op.results[i]] = infos_[body.arguments[i + 1]];
+    infos_[op.results[i]] = infos_[body.arguments[places.arguments + i]];
 }
 
 void AxisAnalysis::visit(const ir::Op &op) {
-  if (op.opcode == ir::Opcode::For)
-    return visit_for(op);
+  if (ir::is_loop(op.opcode))
+    return visit_loop(op);
   if (op.opcode == ir::Opcode::If) {
     for (const ir::Block &block : op.blocks)
       visit(block);

@@ -38,7 +38,7 @@ public:
 private:
   void visit(const ir::Block &block);
   void visit(const ir::Op &op);
-  void visit_for(const ir::Op &op);
+  void visit_loop(const ir::Op &op);
   AxisInfo unknown(ir::ValueId value) const;
   AxisInfo meet(const AxisInfo &a, const AxisInfo &b) const;
   AxisInfo transfer(const ir::Op &op) const;

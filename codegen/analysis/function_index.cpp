@@ -35,10 +35,11 @@ void FunctionIndex::note_dots() {
     ir::for_each_op(function_, [&](const ir::Op &op, unsigned) {
       for (size_t i = 0; i < op.results.size(); ++i)
         for (const ir::Block &block : op.blocks)
-          if (from_dot_[block.ops.back().operands[i]]) {
+          if (const ir::CarriedPlaces places = ir::carried_places(op.opcode);
+              from_dot_[block.ops.back().operands[places.yields + i]]) {
             mark(op.results[i]);
-            if (op.opcode == ir::Opcode::For)
-              mark(block.arguments[i + 1]);
+            if (ir::is_loop(op.opcode))
+              mark(block.arguments[places.arguments + i]);
           }
       if (ir::is_dot(op.opcode) ||
           std::any_of(op.operands.begin(), op.operands.end(), [&](ir::ValueId v) { return from_dot_[v]; }))

@@ -20,7 +20,7 @@ int64_t sum(int64_t a, int64_t b) {
   return a < 0 ? lowest : highest;
 }
 
-int64_t product(int64_t a, int64_t b) {
+int64_t interval_product(int64_t a, int64_t b) {
   int64_t result;
   if (!__builtin_mul_overflow(a, b, &result))
     return result;
@@ -73,12 +73,12 @@ Interval remainder(const Interval &a, const Interval &b, const Interval &all) {
 Interval operator+(const Interval &a, const Interval &b) { return {sum(a.low, b.low), sum(a.high, b.high)}; }
 
 Interval operator*(const Interval &a, const Interval &b) {
-  const auto corners = {product(a.low, b.low), product(a.low, b.high), product(a.high, b.low),
-                        product(a.high, b.high)};
+  const auto corners = {interval_product(a.low, b.low), interval_product(a.low, b.high),
+                        interval_product(a.high, b.low), interval_product(a.high, b.high)};
   return {std::min(corners), std::max(corners)};
 }
 
-Interval operator-(const Interval &a) { return {product(a.high, -1), product(a.low, -1)}; }
+Interval operator-(const Interval &a) { return {interval_product(a.high, -1), interval_product(a.low, -1)}; }
 
 Interval joined(const Interval &a, const Interval &b) {
   return {std::min(a.low, b.low), std::max(a.high, b.high)};

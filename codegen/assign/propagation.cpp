@@ -21,8 +21,10 @@ namespace {
 
 bool is_reduction(const ir::Op &op) { return ir::facts(op.opcode).op_class == ir::OpClass::Reduce; }
 
+/// The result of a gather has the layout of its index alone.
 bool keeps_layout(const ir::Op &op) {
-  return ir::is_elementwise(op.opcode) || op.opcode == ir::Opcode::CumSum;
+  return ir::is_elementwise(op.opcode) ||
+         (ir::facts(op.opcode).op_class == ir::OpClass::Scan && op.opcode != ir::Opcode::Gather);
 }
 
 } // namespace
@@ -51,8 +53,9 @@ Propagation::Propagation(const FunctionIndex &index, const AxisAnalysis &axes, C
 }
 
 void Propagation::link(const ir::Op &op) {
-  if (op.opcode != ir::Opcode::For && op.opcode != ir::Opcode::If)
+  if (!ir::is_loop(op.opcode) && op.opcode != ir::Opcode::If)
     return;
+  const ir::CarriedPlaces places = ir::carried_places(op.opcode);
   const auto prefer = [&](ir::ValueId result, ir::ValueId other) {
     prefer_match_[result].push_back(other);
     users_[other].push_back(*definition_[result]);
@@ -60,12 +63,12 @@ void Propagation::link(const ir::Op &op) {
   for (size_t i = 0; i < op.results.size(); ++i) {
     for (const ir::Block &block : op.blocks)
       if (!choice_.wave_split.contains(block))
-        prefer(op.results[i], block.ops.back().operands[i]);
-    if (op.opcode == ir::Opcode::For && !choice_.wave_split.contains(op.blocks[0])) {
-      const ir::ValueId carried = op.blocks[0].arguments[i + 1];
+        prefer(op.results[i], block.ops.back().operands[places.yields + i]);
+    if (ir::is_loop(op.opcode) && !choice_.wave_split.contains(op.blocks[0])) {
+      const ir::ValueId carried = op.blocks[0].arguments[places.arguments + i];
       must_match_[op.results[i]].push_back(carried);
       must_match_[carried].push_back(op.results[i]);
-      prefer(op.results[i], op.operands[i + 3]);
+      prefer(op.results[i], op.operands[places.inits + i]);
     }
   }
 }
@@ -129,9 +132,8 @@ void Propagation::take(ir::ValueId value, const LinearLayout &suggested, std::ve
     return set(value, coalesced(*op), stack);
   if (op && is_reduction(*op)) {
     const auto axis = static_cast<unsigned>(op->integer("axis"));
-    const ir::ValueId operand = op->operands[0];
-    if (!from_stores_)
-      stack.push_back({operand, reduce_operand(layout, axis, function_.type(operand).shape[axis]), false});
+    for (auto operand = op->operands.rbegin(); !from_stores_ && operand != op->operands.rend(); ++operand)
+      stack.push_back({*operand, reduce_operand(layout, axis, function_.type(*operand).shape[axis]), false});
     return;
   }
   set(value, op && op->opcode == ir::Opcode::Load ? layout_of_load(*op, layout) : layout, stack);
@@ -207,7 +209,7 @@ void Propagation::backward(const ir::Op &op) {
       assign_quantize(op);
     return;
   }
-  if (op.results.size() != 1 || !choice_.assigned[op.result()])
+  if (op.results.empty() || !choice_.assigned[op.result()])
     return;
   const bool is_memory = ir::facts(op.opcode).op_class == ir::OpClass::Memory;
   if (is_memory || keeps_layout(op))
@@ -216,15 +218,17 @@ void Propagation::backward(const ir::Op &op) {
 }
 
 void Propagation::forward(const ir::Op &op) {
-  if (is_reduction(op) && is_open(op.result())) {
-    if (auto operand = known(op.operands[0]))
-      assign(op.result(), reduce(*operand, static_cast<unsigned>(op.integer("axis"))));
+  if (is_reduction(op)) {
+    for (ir::ValueId result : op.results)
+      if (auto operand = is_open(result) ? known(op.operands[0]) : std::nullopt)
+        assign(result, reduce(*operand, static_cast<unsigned>(op.integer("axis"))));
     return;
   }
-  if (keeps_layout(op) && is_open(op.result())) {
+  if (keeps_layout(op)) {
     for (ir::ValueId operand : op.operands)
-      if (auto layout = known(operand))
-        return assign(op.result(), *layout);
+      for (ir::ValueId result : op.results)
+        if (auto layout = is_open(result) ? known(operand) : std::nullopt)
+          assign(result, *layout);
     return;
   }
   for (ir::ValueId result : op.results)

@@ -28,6 +28,16 @@ std::optional<AxisBits> axis_bits(const LinearLayout &layout, unsigned axis) {
   return result;
 }
 
+std::optional<std::pair<Space, unsigned>> axis_bit_holder(const LinearLayout &layout, unsigned axis,
+                                                          unsigned bit) {
+  const uint64_t wanted = uint64_t(1) << (layout.first_bit(axis) + bit);
+  for (Space space : all_spaces)
+    for (unsigned at = 0; at < layout.bits(space); ++at)
+      if (layout.flat_basis(space, at) == wanted)
+        return std::pair{space, at};
+  return std::nullopt;
+}
+
 std::vector<std::vector<uint32_t>> registers_along(const LinearLayout &layout, unsigned axis, uint32_t bits) {
   const unsigned own_bits = layout.bits(Space::Register);
   // The first register along the axis: its bits and digits there are 0.

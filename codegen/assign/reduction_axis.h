@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "codegen/layout/linear_layout.h"
@@ -15,6 +16,11 @@ struct AxisBits {
 
 /// Nothing when some basis mixes the axis with other dimensions or an element on the axis is held twice.
 std::optional<AxisBits> axis_bits(const LinearLayout &layout, unsigned axis);
+
+/// Which bit of the register, lane or wave number is bit number `bit` along the axis, in a layout that has
+/// axis_bits. Nothing where no thread holds that element.
+std::optional<std::pair<Space, unsigned>> axis_bit_holder(const LinearLayout &layout, unsigned axis,
+                                                          unsigned bit);
 
 /// For each register of `reduce(layout, axis)` the registers that lie along the axis there, by number. `bits`
 /// are those of axis_bits.

@@ -1,6 +1,7 @@
 // Atomics, their fences, and how the old values reach the threads that want them.
 #include "codegen/lower/atomic.h"
 
+#include "codegen/assign/memory_layout.h"
 #include "codegen/lower/branches.h"
 #include "codegen/lower/lane_moves.h"
 #include "codegen/lower/memory_access.h"
@@ -27,6 +28,14 @@ llvm::AtomicRMWInst::BinOp operation_of(ir::Opcode opcode, ir::Element element) 
     return ir::is_float(element) ? I::FAdd : I::Add;
   case ir::Opcode::AtomicMax:
     return ir::is_float(element) ? I::FMaximum : ir::is_signed(element) ? I::Max : I::UMax;
+  case ir::Opcode::AtomicMin:
+    return ir::is_float(element) ? I::FMinimum : ir::is_signed(element) ? I::Min : I::UMin;
+  case ir::Opcode::AtomicAnd:
+    return I::And;
+  case ir::Opcode::AtomicOr:
+    return I::Or;
+  case ir::Opcode::AtomicXor:
+    return I::Xor;
   default:
     return I::Xchg;
   }
@@ -63,9 +72,9 @@ llvm::Value *AtomicEmitter::atomic_of(const ir::Op &op, llvm::Value *pointer, ll
   if (desired)
     return compare_exchange(op, pointer, value, desired);
   const ir::Element element = context_.type(op.operands[0]).element;
-  llvm::AtomicRMWInst *atomic =
-      builder_.CreateAtomicRMW(operation_of(op.opcode, element), pointer, value,
-                               llvm::Align(ir::byte_size(element)), own_ordering_of(op), scope_of(op));
+  llvm::AtomicRMWInst *atomic = builder_.CreateAtomicRMW(
+      operation_of(op.opcode, element), pointer, value,
+      llvm::Align(value->getType()->getPrimitiveSizeInBits() / 8), own_ordering_of(op), scope_of(op));
   llvm::MDNode *empty = llvm::MDNode::get(builder_.getContext(), {});
   atomic->setMetadata("amdgpu.no.fine.grained.memory", empty);
   atomic->setMetadata("amdgpu.no.remote.memory", empty);
@@ -115,17 +124,41 @@ Registers AtomicEmitter::shared_addresses(const LinearLayout &layout, llvm::Type
   return addresses;
 }
 
+/// Where the hardware adds two narrow floats at once: the distance of a pair's registers, 0 for no pairs.
+size_t AtomicEmitter::pair_distance(const ir::Op &op, const LinearLayout &layout) const {
+  const ir::Element element = context_.type(op.operands[0]).element;
+  if (op.opcode != ir::Opcode::AtomicAdd || ir::byte_size(element) != 2)
+    return 0;
+  const AxisAnalysis &axes = context_.plan.axes;
+  const std::optional<ir::ValueId> mask = operand_at(op, 2);
+  const VectorAccess access =
+      vector_access(layout, axes[op.operands[0]], mask ? &axes[*mask] : nullptr, ir::byte_size(element));
+  return access.register_bits.empty() ? 0 : size_t{1} << access.register_bits[0];
+}
+
 /// The atomics of what the thread holds, where `owner` (null: everywhere) and the masks hold.
 Registers AtomicEmitter::atomics(const ir::Op &op, const Operands &operands, llvm::Value *owner) {
-  Registers old;
-  for (size_t r = 0; r < operands.pointers.size(); ++r) {
+  Registers old(operands.pointers.size());
+  const size_t pair = operands.pair_distance;
+  for (size_t r = 0; r < old.size(); ++r) {
+    if ((r & pair) != 0)
+      continue;
     llvm::Value *mask = operands.masks.empty() ? nullptr : operands.masks[r];
     llvm::Value *condition = owner && mask ? builder_.CreateAnd(owner, mask) : mask ? mask : owner;
     llvm::Value *value = operands.values[r];
+    if (pair != 0) {
+      llvm::Value *both = llvm::PoisonValue::get(llvm::FixedVectorType::get(value->getType(), 2));
+      both = builder_.CreateInsertElement(both, value, uint64_t{0});
+      value = builder_.CreateInsertElement(both, operands.values[r | pair], uint64_t{1});
+    }
     Registers merged = guarded(context_, condition, {llvm::Constant::getNullValue(value->getType())}, [&] {
       return Registers{atomic_of(op, operands.pointers[r], value, operands.desired[r])};
     });
-    old.push_back(merged[0]);
+    old[r] = merged[0];
+    if (pair != 0) {
+      old[r | pair] = builder_.CreateExtractElement(merged[0], uint64_t{1});
+      old[r] = builder_.CreateExtractElement(merged[0], uint64_t{0});
+    }
   }
   return old;
 }
@@ -158,6 +191,7 @@ void AtomicEmitter::emit(const ir::Op &op) {
   operands.values = values_.get(op.operands[1], layout);
   operands.desired = exchanges ? values_.get(op.operands[2], layout) : Registers(operands.values.size());
   operands.masks = mask ? values_.get(*mask, layout) : Registers();
+  operands.pair_distance = pair_distance(op, layout);
   llvm::Value *owner = owner_condition(context_, layout);
   const bool is_scalar = layout.rank() == 0, is_used = context_.plan.index.uses(op.result()) != 0;
   const bool is_shared = owner && is_used && !(is_scalar && context_.waves() == 1);

@@ -18,11 +18,13 @@ private:
   /// By register; masks may be none.
   struct Operands {
     Registers pointers, values, desired, masks;
+    size_t pair_distance = 0;
   };
 
   llvm::Value *atomic_of(const ir::Op &op, llvm::Value *pointer, llvm::Value *value, llvm::Value *desired);
   llvm::Value *compare_exchange(const ir::Op &op, llvm::Value *pointer, llvm::Value *expected,
                                 llvm::Value *desired);
+  size_t pair_distance(const ir::Op &op, const LinearLayout &layout) const;
   llvm::Value *of_one_lane(llvm::Value *pointer);
   void release(const ir::Op &op);
   void acquire(const ir::Op &op, bool meets);

@@ -5,6 +5,7 @@
 #include "codegen/lower/float_functions.h"
 #include "codegen/lower/inline_asm.h"
 #include "codegen/lower/llvm_types.h"
+#include "codegen/lower/wide_functions.h"
 
 namespace nereid::codegen {
 
@@ -170,12 +171,23 @@ llvm::Value *unary(EmitContext &context, const ir::Op &op, ir::Element element, 
       return builder.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, a);
     return ir::is_signed(element) ? builder.CreateBinaryIntrinsic(llvm::Intrinsic::abs, a, builder.getFalse())
                                   : a;
+  case ir::Opcode::Popcount:
+    return builder.CreateUnaryIntrinsic(llvm::Intrinsic::ctpop, a);
+  case ir::Opcode::Clz:
+    return builder.CreateBinaryIntrinsic(llvm::Intrinsic::ctlz, a, builder.getFalse());
+  case ir::Opcode::Trunc:
+    return narrow(builder, builder.CreateUnaryIntrinsic(llvm::Intrinsic::trunc, widen(builder, a)), element);
   default:
     break;
   }
   if (!is_float)
     context.fail(op, std::string(ir::facts(op.opcode).name) + " of integers does not compile");
-  return narrow(builder, float_function(builder, op.opcode, widen(builder, a)), element);
+  llvm::Value *x = widen(builder, a);
+  if (op.has("fast"))
+    return narrow(builder, fast_function(builder, op.opcode, x), element);
+  if (llvm::Value *value = wide_function(builder, op.opcode, x))
+    return narrow(builder, value, element);
+  return narrow(builder, float_function(builder, op.opcode, x), element);
 }
 
 llvm::Value *binary(EmitContext &context, const ir::Op &op, ir::Element element, llvm::Value *a,
@@ -183,7 +195,12 @@ llvm::Value *binary(EmitContext &context, const ir::Op &op, ir::Element element,
   llvm::IRBuilder<> &builder = context.builder;
   if (ir::is_float(element)) {
     llvm::Value *wide = widen(builder, b);
-    return narrow(builder, float_binary(builder, op.opcode, widen(builder, a), wide), element);
+    llvm::Value *left = widen(builder, a);
+    if (op.has("fast"))
+      return narrow(builder, fast_divide(builder, left, wide), element);
+    if (llvm::Value *value = wide_function(builder, op.opcode, left, wide))
+      return narrow(builder, value, element);
+    return narrow(builder, float_binary(builder, op.opcode, left, wide), element);
   }
   if (op.opcode == ir::Opcode::CeilDiv) {
     const ValueRanges &ranges = context.plan.ranges;

@@ -54,36 +54,66 @@ llvm::Value *to_scalar_registers(llvm::IRBuilder<> &builder, llvm::Value *value)
   });
 }
 
+namespace {
+
+enum DppControl : unsigned {
+  QuadXor1 = 0xb1,
+  QuadXor2 = 0x4e,
+  QuadXor3 = 0x1b,
+  HalfMirror = 0x141,
+  Rotate8 = 0x128
+};
+
+llvm::Value *dpp(llvm::IRBuilder<> &builder, llvm::Value *dword, DppControl control) {
+  return builder.CreateIntrinsic(llvm::Intrinsic::amdgcn_update_dpp, {builder.getInt32Ty()},
+                                 {llvm::PoisonValue::get(builder.getInt32Ty()), dword,
+                                  builder.getInt32(control), builder.getInt32(15), builder.getInt32(15),
+                                  builder.getTrue()});
+}
+
+/// Bit 4 or 5: what the lanes have in which it is clear, and what those in which it is set.
+std::pair<llvm::Value *, llvm::Value *> swap_rows(llvm::IRBuilder<> &builder, llvm::Value *dword,
+                                                  unsigned lane_bit) {
+  llvm::Value *pair = builder.CreateIntrinsic(lane_bit == 4 ? llvm::Intrinsic::amdgcn_permlane16_swap
+                                                            : llvm::Intrinsic::amdgcn_permlane32_swap,
+                                              {dword, dword, builder.getFalse(), builder.getFalse()});
+  return {builder.CreateExtractValue(pair, 0), builder.CreateExtractValue(pair, 1)};
+}
+
+} // namespace
+
 llvm::Value *shuffle_xor(EmitContext &context, llvm::Value *value, unsigned lane_bit) {
-  constexpr unsigned quad_xor_1 = 0xb1, quad_xor_2 = 0x4e, quad_xor_3 = 0x1b, half_mirror = 0x141,
-                     rotate_8 = 0x128;
   llvm::IRBuilder<> &builder = context.builder;
-  auto dpp = [&](llvm::Value *dword, unsigned control) {
-    return builder.CreateIntrinsic(llvm::Intrinsic::amdgcn_update_dpp, {builder.getInt32Ty()},
-                                   {llvm::PoisonValue::get(builder.getInt32Ty()), dword,
-                                    builder.getInt32(control), builder.getInt32(15), builder.getInt32(15),
-                                    builder.getTrue()});
-  };
   return by_dwords(builder, value, [&](llvm::Value *dword) -> llvm::Value * {
     switch (lane_bit) {
     case 0:
-      return dpp(dword, quad_xor_1);
+      return dpp(builder, dword, QuadXor1);
     case 1:
-      return dpp(dword, quad_xor_2);
+      return dpp(builder, dword, QuadXor2);
     case 2: // within 8 lanes, xor 7 and then xor 3
-      return dpp(dpp(dword, half_mirror), quad_xor_3);
+      return dpp(builder, dpp(builder, dword, HalfMirror), QuadXor3);
     case 3:
-      return dpp(dword, rotate_8);
+      return dpp(builder, dword, Rotate8);
     default: {
-      llvm::Value *pair = builder.CreateIntrinsic(lane_bit == 4 ? llvm::Intrinsic::amdgcn_permlane16_swap
-                                                                : llvm::Intrinsic::amdgcn_permlane32_swap,
-                                                  {dword, dword, builder.getFalse(), builder.getFalse()});
-      llvm::Value *low = builder.CreateExtractValue(pair, 0);
-      llvm::Value *high = builder.CreateExtractValue(pair, 1);
+      const auto [low, high] = swap_rows(builder, dword, lane_bit);
       return builder.CreateSelect(are_clear(builder, context.lane, 1u << lane_bit), high, low);
     }
     }
   });
+}
+
+std::pair<llvm::Value *, llvm::Value *> lane_and_partner(EmitContext &context, llvm::Value *value,
+                                                         unsigned lane_bit, uint32_t equal) {
+  llvm::IRBuilder<> &builder = context.builder;
+  llvm::Type *type = value->getType();
+  if (type->getPrimitiveSizeInBits() != 32)
+    return {value, shuffle_xor(context, value, lane_bit)};
+  if (lane_bit == 2 && (equal & 3) == 3)
+    return {value, from_bits(builder, dpp(builder, to_bits(builder, value), HalfMirror), type)};
+  if (lane_bit < 4)
+    return {value, shuffle_xor(context, value, lane_bit)};
+  const auto [low, high] = swap_rows(builder, to_bits(builder, value), lane_bit);
+  return {from_bits(builder, low, type), from_bits(builder, high, type)};
 }
 
 } // namespace nereid::codegen

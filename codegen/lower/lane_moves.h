@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <utility>
 
 #include "codegen/lower/emit_context.h"
 
@@ -21,5 +22,9 @@ llvm::Value *by_dwords(llvm::IRBuilder<> &builder, llvm::Value *value,
 llvm::Value *to_scalar_registers(llvm::IRBuilder<> &builder, llvm::Value *value);
 /// The value of the lane whose number differs in one bit.
 llvm::Value *shuffle_xor(EmitContext &context, llvm::Value *value, unsigned lane_bit);
+/// The values of the two lanes whose numbers differ in one bit, in one order or the other: for a reduction,
+/// to which order does not matter. Lanes that differ in the bits `equal` hold equal values.
+std::pair<llvm::Value *, llvm::Value *> lane_and_partner(EmitContext &context, llvm::Value *value,
+                                                         unsigned lane_bit, uint32_t equal);
 
 } // namespace nereid::codegen

@@ -146,19 +146,52 @@ void LoopEmitter::emit_iterations(Loop &loop) {
   loop.exits.emplace_back(end, next);
 }
 
+/// The condition before the first iteration is an operand, that of the next one is the body's.
+void LoopEmitter::emit_while(const ir::Op &op) {
+  const ir::Block &body = op.blocks.front();
+  const ir::CarriedPlaces places = ir::carried_places(op.opcode);
+  Loop loop{op, body, false, {}, {}, {}, context_.new_block("done")};
+  CarriedValues initial;
+  for (size_t i = 0; i < op.results.size(); ++i) {
+    loop.layouts.push_back(assigned_layout(context_.plan, body.arguments[places.arguments + i]));
+    initial.push_back(parts_.edges.leave(op.operands[places.inits + i], loop.layouts[i]));
+  }
+  llvm::BasicBlock *before = builder_.GetInsertBlock();
+  llvm::BasicBlock *block = context_.new_block("loop");
+  builder_.CreateCondBr(parts_.values.scalar(op.operands[0]), block, loop.done);
+  builder_.SetInsertPoint(block);
+  const CarriedValues carried = phis_of(builder_, initial);
+  add_incoming(carried, initial, before);
+  loop.exits.emplace_back(before, std::move(initial));
+  const MemoryOrder::Accesses skipped = parts_.order.accesses();
+  parts_.order.expect(body);
+  const CarriedValues next = emit_body(loop, carried, {});
+  llvm::BasicBlock *end = builder_.GetInsertBlock();
+  builder_.CreateCondBr(parts_.values.scalar(body.ops.back().operands[0]), block, loop.done);
+  add_incoming(carried, next, end);
+  loop.exits.emplace_back(end, next);
+  parts_.order.add(skipped);
+  close(loop);
+}
+
 /// The body once: what it carries on.
 CarriedValues LoopEmitter::emit_iteration(const Loop &loop, llvm::Value *index, const CarriedValues &carried,
                                           const BodyCopy &copy) {
-  RegionCache::Scope region(parts_.cache);
   parts_.values.define_scalar(loop.body.arguments[0], index);
+  return emit_body(loop, carried, copy);
+}
+
+CarriedValues LoopEmitter::emit_body(const Loop &loop, const CarriedValues &carried, const BodyCopy &copy) {
+  RegionCache::Scope region(parts_.cache);
+  const ir::CarriedPlaces places = ir::carried_places(loop.op.opcode);
   for (size_t i = 0; i < carried.size(); ++i)
-    parts_.edges.arrive(loop.body.arguments[i + 1], loop.layouts[i], carried[i]);
+    parts_.edges.arrive(loop.body.arguments[places.arguments + i], loop.layouts[i], carried[i]);
   EmitContext::LoopScope inside(context_, loop.op);
   parts_.ops.emit_block(loop.body, copy);
   context_.set_line(loop.op);
   CarriedValues next;
   for (size_t i = 0; i < carried.size(); ++i)
-    next.push_back(parts_.edges.leave(loop.body.ops.back().operands[i], loop.layouts[i]));
+    next.push_back(parts_.edges.leave(loop.body.ops.back().operands[places.yields + i], loop.layouts[i]));
   return next;
 }
 

@@ -14,6 +14,8 @@ public:
   explicit LoopEmitter(Lowering &parts);
 
   void emit(const ir::Op &op);
+  /// A loop with a condition.
+  void emit_while(const ir::Op &op);
 
 private:
   struct Iterations {
@@ -36,6 +38,8 @@ private:
   void emit_iterations(Loop &loop);
   CarriedValues emit_iteration(const Loop &loop, llvm::Value *index, const CarriedValues &carried,
                                const BodyCopy &copy);
+  /// The same without the index.
+  CarriedValues emit_body(const Loop &loop, const CarriedValues &carried, const BodyCopy &copy);
   Iterations iterations_of_wave(Iterations all);
   Registers initial_accumulator_of_wave(const Registers &initial);
 

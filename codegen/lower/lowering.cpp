@@ -11,10 +11,11 @@ Lowering::Lowering(const KernelPlan &plan, llvm::Module &module)
       exchange(context, packing, lds, order), values(context, exchange, cache),
       addresses(context, values, cache), memory(context, packing, order, values, addresses),
       atomics(context, lds, order, values, addresses), reduce(context, exchange, values),
-      scan(context, exchange, values), six_bit(context, packing, lds, order, values),
-      fragments(context, packing, values, six_bit), dots(context, exchange, values, fragments),
+      scan(context, exchange, values), gather(context, lds, order, values),
+      six_bit(context, packing, lds, order, values), fragments(context, packing, values, six_bit),
+      dots(context, exchange, values, fragments),
       quantize(context, packing, lds, order, exchange, values, six_bit), edges(context, packing, values),
-      loops(*this), ops(*this) {}
+      folds(*this), loops(*this), ops(*this) {}
 
 Status Lowering::run() {
   try {
@@ -35,6 +36,8 @@ void Lowering::emit_kernel() {
   for (size_t i = 0; i < function.arguments.size(); ++i) {
     const ir::Argument &argument = function.arguments[i];
     llvm::Value *value = context.kernel.getArg(i);
+    if (value->getType()->isIntegerTy(8))
+      value = context.builder.CreateTrunc(value, context.builder.getInt1Ty());
     if (argument.constant)
       value = llvm::ConstantInt::getSigned(value->getType(), *argument.constant);
     values.define_scalar(argument.value, value);

@@ -3,6 +3,8 @@
 #include "codegen/lower/atomic.h"
 #include "codegen/lower/dot.h"
 #include "codegen/lower/edges.h"
+#include "codegen/lower/fold.h"
+#include "codegen/lower/gather.h"
 #include "codegen/lower/loop.h"
 #include "codegen/lower/memory.h"
 #include "codegen/lower/op_emitter.h"
@@ -34,11 +36,13 @@ struct Lowering {
   AtomicEmitter atomics;
   ReduceEmitter reduce;
   ScanEmitter scan;
+  GatherEmitter gather;
   SixBitEmitter six_bit;
   FragmentEmitter fragments;
   DotEmitter dots;
   QuantizeEmitter quantize;
   EdgeEmitter edges;
+  FoldEmitter folds;
   LoopEmitter loops;
   OpEmitter ops;
   std::vector<PipelineContract> contracts; ///< what the code of LDS pipelines keeps

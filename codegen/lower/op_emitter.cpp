@@ -22,6 +22,10 @@ void OpEmitter::emit(const ir::Op &op, const BodyCopy &copy) {
     return parts_.memory.store(op);
   case ir::Opcode::AtomicAdd:
   case ir::Opcode::AtomicMax:
+  case ir::Opcode::AtomicMin:
+  case ir::Opcode::AtomicAnd:
+  case ir::Opcode::AtomicOr:
+  case ir::Opcode::AtomicXor:
   case ir::Opcode::AtomicExchange:
   case ir::Opcode::AtomicCompareExchange:
     return parts_.atomics.emit(op);
@@ -34,8 +38,17 @@ void OpEmitter::emit(const ir::Op &op, const BodyCopy &copy) {
     return parts_.quantize.emit(op, copy);
   case ir::Opcode::CumSum:
     return parts_.scan.emit(op);
+  case ir::Opcode::Gather:
+    return parts_.gather.emit(op);
+  case ir::Opcode::Reduce:
+  case ir::Opcode::Scan:
+    return parts_.folds.emit(op);
+  case ir::Opcode::Butterfly:
+    return parts_.folds.emit_butterfly(op);
   case ir::Opcode::For:
     return parts_.loops.emit(op);
+  case ir::Opcode::While:
+    return parts_.loops.emit_while(op);
   case ir::Opcode::If:
     return emit_if(op);
   case ir::Opcode::Assume:

@@ -8,6 +8,8 @@
 #include "codegen/lower/elementwise.h"
 #include "codegen/lower/lane_moves.h"
 #include "codegen/lower/llvm_types.h"
+#include "codegen/lower/pairs.h"
+#include "codegen/lower/shared_divisor.h"
 #include "codegen/lower/thread_position.h"
 
 namespace nereid::codegen {
@@ -111,6 +113,10 @@ Registers emit_pure(EmitContext &context, const ir::Op &op, unsigned result, con
   }
   if (ir::facts(op.opcode).op_class == ir::OpClass::Shape)
     return operands[0];
+  if (std::optional<Registers> quotients = divide_by_shared(context, op, operands))
+    return *std::move(quotients);
+  if (std::optional<Registers> pairs = elementwise_in_pairs(context, op, operands))
+    return *std::move(pairs);
   Registers registers;
   for (uint32_t r = 0; r < layout.registers(); ++r) {
     Registers elements;

@@ -9,6 +9,7 @@
 #include "codegen/lower/casts.h"
 #include "codegen/lower/elementwise.h"
 #include "codegen/lower/lane_moves.h"
+#include "codegen/lower/pairs.h"
 #include "codegen/lower/thread_position.h"
 
 namespace nereid::codegen {
@@ -62,6 +63,23 @@ LinearLayout along_registers(const LinearLayout &layout, unsigned count) {
   for (unsigned bit = 0; bit < count; ++bit)
     result.bases[0].insert(result.bases[0].begin() + bit, uint64_t(1) << bit);
   return result.layout();
+}
+
+/// Leaves one or two sums of all.
+void sum_in_pairs(llvm::IRBuilder<> &builder, std::vector<Registers> &parts) {
+  if (parts.size() < 4 || parts.size() % 2 != 0)
+    return;
+  Registers pairs;
+  for (size_t i = 0; i < parts.size(); i += 2)
+    pairs.push_back(pair_of(builder, parts[i][0], parts[i + 1][0]));
+  while (pairs.size() > 1) {
+    const size_t half = (pairs.size() + 1) / 2;
+    for (size_t i = 0; i + half < pairs.size(); ++i)
+      pairs[i] = builder.CreateFAdd(pairs[i], pairs[i + half]);
+    pairs.resize(half);
+  }
+  parts = {{builder.CreateExtractElement(pairs[0], uint64_t{0})},
+           {builder.CreateExtractElement(pairs[0], uint64_t{1})}};
 }
 
 } // namespace
@@ -129,7 +147,21 @@ std::vector<ReduceEmitter::Part> ReduceEmitter::parts_of(const ir::Op &op, const
   return parts;
 }
 
+/// Sums in pairs of f32, an instruction for two; the extremes of three floats are one instruction.
 ReduceEmitter::Part ReduceEmitter::reduce_registers(const ir::Op &op, std::vector<Part> parts) {
+  if (parts[0][0]->getType()->isFloatTy() && op.opcode == ir::Opcode::ReduceSum)
+    sum_in_pairs(builder_, parts);
+  const bool in_threes = parts[0][0]->getType()->isFloatTy() &&
+                         (op.opcode == ir::Opcode::ReduceMax || op.opcode == ir::Opcode::ReduceMin);
+  while (in_threes && parts.size() > 2) {
+    std::vector<Part> next;
+    for (size_t i = 0; i < parts.size(); i += 3) {
+      next.push_back(parts[i]);
+      for (size_t k = i + 1; k < std::min(i + 3, parts.size()); ++k)
+        next.back() = combine(op, next.back(), parts[k]);
+    }
+    parts = std::move(next);
+  }
   while (parts.size() > 1) {
     for (size_t i = 0; 2 * i + 1 < parts.size(); ++i)
       parts[i] = combine(op, parts[2 * i], parts[2 * i + 1]);
@@ -143,10 +175,16 @@ ReduceEmitter::Part ReduceEmitter::reduce_registers(const ir::Op &op, std::vecto
 ReduceEmitter::Part ReduceEmitter::reduce_lanes(const ir::Op &op, Part part, uint32_t lanes) {
   for (unsigned bit = 0; bit < 6; ++bit)
     if (lanes >> bit & 1) {
-      Part other;
-      for (llvm::Value *value : part)
-        other.push_back(shuffle_xor(context_, value, bit));
-      part = combine(op, part, other);
+      Part first, second;
+      for (llvm::Value *value : part) {
+        // The fields of a part keep one order: the values and indices of an argmax.
+        const auto [one, other] = part.size() == 1
+                                      ? lane_and_partner(context_, value, bit, lanes & ((1u << bit) - 1))
+                                      : std::pair(value, shuffle_xor(context_, value, bit));
+        first.push_back(one);
+        second.push_back(other);
+      }
+      part = combine(op, first, second);
     }
   return part;
 }

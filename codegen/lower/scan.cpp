@@ -11,6 +11,7 @@
 #include "codegen/lower/elementwise.h"
 #include "codegen/lower/lane_moves.h"
 #include "codegen/lower/thread_position.h"
+#include "codegen/lower/wave_pairs.h"
 
 namespace nereid::codegen {
 
@@ -26,47 +27,6 @@ struct ScanEmitter::Blocks {
       heads.push_back(r);
   }
 };
-
-namespace {
-
-/// Where a bit of the axis lies in a layout whose bases on the axis are single bits.
-std::optional<std::pair<Space, unsigned>> holder_of(const LinearLayout &layout, uint64_t flat_basis) {
-  for (Space space : all_spaces)
-    for (unsigned bit = 0; bit < layout.bits(space); ++bit)
-      if (layout.flat_basis(space, bit) == flat_basis)
-        return std::pair{space, bit};
-  return std::nullopt;
-}
-
-} // namespace
-
-/// The same register of the wave whose bit `bit` is 0, and of the wave where it is 1.
-std::array<Registers, 2> ScanEmitter::both_waves(const Registers &values, unsigned bit) {
-  // Positions as a tile of their own: registers, lanes and waves are its dimensions.
-  const LinearLayout threads = scalar_layout(context_.function().options.waves);
-  std::array<std::vector<uint64_t>, 3> from;
-  unsigned at = 0;
-  for (unsigned i = 0; i < threads.bits(Space::Wave); ++i)
-    from[2].push_back(uint64_t(1) << at++);
-  for (unsigned i = 0; i < threads.bits(Space::Lane); ++i)
-    from[1].push_back(uint64_t(1) << at++);
-  const Dimension registers = Dimension::of(static_cast<int64_t>(values.size()));
-  for (unsigned i = 0; i < registers.bits; ++i)
-    from[0].push_back(uint64_t(1) << at++);
-  std::array<std::vector<uint64_t>, 3> to = from;
-  to[0].insert(to[0].begin(), to[2][bit]);
-  to[2][bit] = 0;
-  const ir::Shape shape = {int64_t(registers.odd) << at};
-  std::vector<Repeat> repeats;
-  if (registers.odd > 1)
-    repeats.push_back({Space::Register, registers.odd, 0});
-  const Registers moved = exchange_.convert(values, LinearLayout::from_flat_bases(shape, from, repeats),
-                                            LinearLayout::from_flat_bases(shape, to, repeats));
-  std::array<Registers, 2> result;
-  for (size_t i = 0; i < moved.size(); ++i)
-    result[i % 2].push_back(moved[i]);
-  return result;
-}
 
 void ScanEmitter::join_in_registers(Blocks &blocks, unsigned bit) {
   const uint32_t mask = 1u << bit;
@@ -88,7 +48,7 @@ void ScanEmitter::join_over_threads(Blocks &blocks, Space space, unsigned bit) {
   for (uint32_t head : blocks.heads)
     own.push_back(blocks.totals[head]);
   if (space == Space::Wave) {
-    auto [first, second] = both_waves(own, bit);
+    auto [first, second] = both_waves(context_, exchange_, own, bit);
     lower = first;
     for (size_t i = 0; i < own.size(); ++i)
       both.push_back(add_numbers(builder_, first[i], second[i]));
@@ -137,7 +97,7 @@ void ScanEmitter::emit(const ir::Op &op) {
       value = widen(builder_, value);
   Blocks blocks(std::move(elements));
   for (unsigned bit = 0; bit < layout.dim(axis).bits; ++bit) {
-    const auto holder = holder_of(layout, uint64_t(1) << (layout.first_bit(axis) + bit));
+    const auto holder = axis_bit_holder(layout, axis, bit);
     if (!holder)
       context_.fail(op, "cumsum of a tile laid out as " + layout.text() + " does not compile");
     if (holder->first == Space::Register)

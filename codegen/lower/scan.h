@@ -18,7 +18,6 @@ private:
   void join_in_registers(Blocks &blocks, unsigned bit);
   void join_over_threads(Blocks &blocks, Space space, unsigned bit);
   void carry_over(Blocks &blocks, const std::vector<uint32_t> &along);
-  std::array<Registers, 2> both_waves(const Registers &values, unsigned bit);
 
   EmitContext &context_;
   llvm::IRBuilder<> &builder_;

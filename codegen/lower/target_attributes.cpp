@@ -100,10 +100,16 @@ static void preload_arguments(llvm::Function &kernel) {
   }
 }
 
+/// A truth value is a byte in memory.
+static llvm::Type *argument_type(llvm::LLVMContext &context, const ir::Type &type) {
+  llvm::Type *value = llvm_type(context, type);
+  return value->isIntegerTy(1) ? llvm::Type::getInt8Ty(context) : value;
+}
+
 llvm::Function *make_kernel(const ir::Function &function, llvm::Module &module) {
   std::vector<llvm::Type *> types;
   for (const ir::Argument &argument : function.arguments)
-    types.push_back(llvm_type(module.getContext(), function.type(argument.value)));
+    types.push_back(argument_type(module.getContext(), function.type(argument.value)));
   auto *type = llvm::FunctionType::get(llvm::Type::getVoidTy(module.getContext()), types, false);
   auto *kernel = llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage, function.name, module);
   kernel->setCallingConv(llvm::CallingConv::AMDGPU_KERNEL);

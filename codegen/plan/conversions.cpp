@@ -53,8 +53,10 @@ void ConversionWalk::visit(const ir::Op &op) {
     return visit_dot(op);
   case ir::Opcode::Quantize:
     return request(op.operands[0], in_group_order(layouts_.quantize_operands.at(&op)));
-  case ir::Opcode::CumSum:
-    return request(op.operands[0], defined_.operand_along_axis(op));
+  case ir::Opcode::Gather:
+    if (const LinearLayout *layout = defined_.of(op.result()))
+      request(op.operands[1], *layout);
+    return;
   case ir::Opcode::DeviceAssert:
     return request(op.operands[0], defined_.without_moving(op.operands[0]));
   default:
@@ -63,8 +65,9 @@ void ConversionWalk::visit(const ir::Op &op) {
   const ir::OpClass op_class = ir::facts(op.opcode).op_class;
   if (op_class == ir::OpClass::Memory)
     visit_memory(op);
-  else if (op_class == ir::OpClass::Reduce)
-    request(op.operands[0], defined_.operand_along_axis(op));
+  else if (op_class == ir::OpClass::Reduce || op_class == ir::OpClass::Scan)
+    for (ir::ValueId operand : op.operands)
+      request(operand, defined_.operand_along_axis(op));
   else if (ir::is_elementwise(op.opcode) || op_class == ir::OpClass::Source)
     visit_pure(op);
 }

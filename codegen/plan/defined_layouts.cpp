@@ -50,14 +50,25 @@ DefinedLayouts::DefinedLayouts(const FunctionIndex &index, const LayoutChoice &l
 void DefinedLayouts::define(const ir::Op &op) {
   if (op.opcode == ir::Opcode::Quantize)
     return define_quantized(op);
+  const ir::OpClass op_class = ir::facts(op.opcode).op_class;
+  if (op_class == ir::OpClass::Reduce || (op_class == ir::OpClass::Scan && op.opcode != ir::Opcode::Gather))
+    return define_along_axis(op);
   if (op.results.size() != 1 || !layouts_[op.result()])
     return;
   if (auto write = choice_.writes.find(&op); write != choice_.writes.end())
     layouts_[op.result()] = write->second;
-  else if (ir::facts(op.opcode).op_class == ir::OpClass::Reduce)
-    layouts_[op.result()] = reduce(operand_along_axis(op), static_cast<unsigned>(op.integer("axis")));
-  else if (op.opcode == ir::Opcode::CumSum)
-    layouts_[op.result()] = operand_along_axis(op);
+}
+
+void DefinedLayouts::define_along_axis(const ir::Op &op) {
+  const auto has_layout = [&](ir::ValueId result) { return layouts_[result].has_value(); };
+  if (std::none_of(op.results.begin(), op.results.end(), has_layout))
+    return;
+  LinearLayout layout = operand_along_axis(op);
+  if (ir::facts(op.opcode).op_class == ir::OpClass::Reduce)
+    layout = reduce(layout, static_cast<unsigned>(op.integer("axis")));
+  for (ir::ValueId result : op.results)
+    if (layouts_[result])
+      layouts_[result] = layout;
 }
 
 void DefinedLayouts::define_quantized(const ir::Op &op) {

@@ -23,6 +23,7 @@ public:
 
 private:
   void define(const ir::Op &op);
+  void define_along_axis(const ir::Op &op);
   void define_quantized(const ir::Op &op);
 
   const FunctionIndex &index_;

@@ -31,7 +31,7 @@ private:
   };
 
   Lines lines(const ir::Op &op) const {
-    return {index_.line(op), index_.line(op.opcode == ir::Opcode::For ? op.blocks[0].ops.back() : op)};
+    return {index_.line(op), index_.line(ir::is_loop(op.opcode) ? op.blocks[0].ops.back() : op)};
   }
   void find_atomics(const ir::Block &block, const ir::Op *outermost_loop);
   void collect(const ir::Block &block, const ir::Op *loop);
@@ -55,7 +55,7 @@ void Planner::find_atomics(const ir::Block &block, const ir::Op *outermost_loop)
       last_released_ = std::max(last_released_, reach.last);
     order_.has_atomics = order_.has_atomics || acquires_from_device(op) || releases_to_device(op);
     for (const ir::Block &inner : op.blocks)
-      find_atomics(inner, outermost_loop ? outermost_loop : op.opcode == ir::Opcode::For ? &op : nullptr);
+      find_atomics(inner, outermost_loop ? outermost_loop : ir::is_loop(op.opcode) ? &op : nullptr);
   }
 }
 
@@ -71,14 +71,14 @@ void Planner::collect(const ir::Block &block, const ir::Op *loop) {
         order_.fences = objection(op, *loop);
     }
     for (const ir::Block &inner : op.blocks)
-      collect(inner, op.opcode == ir::Opcode::For ? &op : loop);
+      collect(inner, ir::is_loop(op.opcode) ? &op : loop);
   }
 }
 
 std::optional<Objection> Planner::objection(const ir::Op &load, const ir::Op &loop) const {
   const auto plan =
       std::find_if(loops_.begin(), loops_.end(), [&](const LoopPlan &l) { return l.op == &loop; });
-  if (std::holds_alternative<LdsPipeline>(plan->schedule))
+  if (plan != loops_.end() && std::holds_alternative<LdsPipeline>(plan->schedule))
     return Objection{&load, "an LDS pipeline, whose loads want the L2, follows an acquire"};
   const std::optional<ir::ValueId> pointer = argument_of(index_, load.operands[0]);
   const std::vector<ir::Argument> &arguments = index_.function().arguments;

@@ -32,10 +32,10 @@ unsigned dwords(const ir::Type &type, const LinearLayout &layout) {
   return (layout.registers() * bits + 31) / 32;
 }
 
-class Planner {
+class PrefetchPlanner {
 public:
-  Planner(const FunctionIndex &index, const AxisAnalysis &axes, const ValueRanges &ranges,
-          const LayoutChoice &layouts, const ir::Op &loop)
+  PrefetchPlanner(const FunctionIndex &index, const AxisAnalysis &axes, const ValueRanges &ranges,
+                  const LayoutChoice &layouts, const ir::Op &loop)
       : index_(index), function_(index.function()), axes_(axes), layouts_(layouts),
         body_(loop.blocks.front()), loop_(loop), bounds_(index, ranges) {}
 
@@ -68,7 +68,7 @@ private:
   std::unordered_set<ir::ValueId> late_;
 };
 
-Decision<PrefetchPlan> Planner::run() {
+Decision<PrefetchPlan> PrefetchPlanner::run() {
   if (loop_.integer("stages") < 2)
     return Objection{&loop_, "it does not ask for stages"};
   for (const ir::Op &op : body_.ops)
@@ -102,7 +102,7 @@ Decision<PrefetchPlan> Planner::run() {
 }
 
 /// Values of the body either are early (known from the index alone) or late.
-void Planner::find_early_values(PrefetchPlan &plan) {
+void PrefetchPlanner::find_early_values(PrefetchPlan &plan) {
   plan.iteration_values.insert(body_.arguments[0]);
   late_.insert(body_.arguments.begin() + 1, body_.arguments.end());
   for (const ir::Op &op : body_.ops) {
@@ -119,7 +119,7 @@ void Planner::find_early_values(PrefetchPlan &plan) {
 }
 
 /// Why a load takes branches, if it does.
-std::optional<std::string> Planner::branches(const ir::Op &load) {
+std::optional<std::string> PrefetchPlanner::branches(const ir::Op &load) {
   if (!mask_operand(load))
     return std::nullopt;
   const LinearLayout leaders = access_leaders(index_, axes_, load, layouts_.layout(load.result()));
@@ -127,7 +127,7 @@ std::optional<std::string> Planner::branches(const ir::Op &load) {
   return objection ? std::optional("its mask takes branches: " + objection->reason) : std::nullopt;
 }
 
-void Planner::note_addresses(const std::vector<const ir::Op *> &loads, PrefetchPlan &plan) const {
+void PrefetchPlanner::note_addresses(const std::vector<const ir::Op *> &loads, PrefetchPlan &plan) const {
   std::vector<ir::ValueId> open;
   for (const ir::Op *load : loads)
     open.insert(open.end(), load->operands.begin(), load->operands.end());
@@ -140,7 +140,7 @@ void Planner::note_addresses(const std::vector<const ir::Op *> &loads, PrefetchP
 }
 
 /// AGPRs included.
-unsigned Planner::registers_of_a_lane() const {
+unsigned PrefetchPlanner::registers_of_a_lane() const {
   const int spread = function_.options.waves / static_cast<int>(gfx950::simds);
   return gfx950::registers_of_wave(
       static_cast<unsigned>(std::max({1, function_.options.waves_per_eu, spread})));
@@ -148,7 +148,7 @@ unsigned Planner::registers_of_a_lane() const {
 
 /// Vector registers of a lane for accumulators and loads. Where there are no accumulation registers, nothing
 /// can go there for a while.
-unsigned Planner::available_registers() const {
+unsigned PrefetchPlanner::available_registers() const {
   const unsigned file = registers_of_a_lane();
   unsigned working = file <= vgprs ? 2 * cost::working_registers : cost::working_registers;
   for (const ir::Op &op : body_.ops)
@@ -160,7 +160,7 @@ unsigned Planner::available_registers() const {
 
 /// Many accumulators live in accumulation registers, as far as there are any; what is in flight, and what is
 /// computed, needs vector registers. Loads that take branches count, as their iteration holds them too.
-unsigned Planner::depth(const std::vector<const ir::Op *> &loads) const {
+unsigned PrefetchPlanner::depth(const std::vector<const ir::Op *> &loads) const {
   unsigned accumulators = 0, in_flight = 0;
   for (size_t i = 0; i < loop_.results.size(); ++i) {
     const ir::ValueId carried = body_.arguments[i + 1];
@@ -180,7 +180,7 @@ unsigned Planner::depth(const std::vector<const ir::Op *> &loads) const {
 }
 
 /// Zero if that is not known at compile time, or differs between the waves.
-int64_t Planner::iterations_of_wave() const {
+int64_t PrefetchPlanner::iterations_of_wave() const {
   if (!layouts_.wave_split.contains(body_))
     return 0;
   const auto bound = [&](unsigned operand) { return axes_[loop_.operands[operand]].constant; };
@@ -195,7 +195,7 @@ int64_t Planner::iterations_of_wave() const {
 
 /// While iterations are quantised one after the other, what they hold becomes less and the other loads are
 /// started, so that most registers are taken before the first or after the last.
-void Planner::write_out(PrefetchPlan &plan) const {
+void PrefetchPlanner::write_out(PrefetchPlan &plan) const {
   const int64_t iterations = iterations_of_wave();
   if (iterations == 0 || iterations > cost::max_written_out_iterations)
     return;
@@ -227,7 +227,7 @@ void Planner::write_out(PrefetchPlan &plan) const {
 Decision<PrefetchPlan> plan_prefetch(const FunctionIndex &index, const AxisAnalysis &axes,
                                      const ValueRanges &ranges, const LayoutChoice &layouts,
                                      const ir::Op &loop) {
-  return Planner(index, axes, ranges, layouts, loop).run();
+  return PrefetchPlanner(index, axes, ranges, layouts, loop).run();
 }
 
 } // namespace nereid::codegen

@@ -1,4 +1,5 @@
 // Unary and binary operations and comparisons, with the overflows and zero divisors that they report.
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <type_traits>
@@ -26,6 +27,10 @@ template <class F> static void map_wide(const float *x, float *out, size_t count
   for (size_t i = 0; i < count; ++i)
     out[i] = static_cast<float>(f(static_cast<double>(x[i])));
 }
+template <class F> static void map_wide(const float *a, const float *b, float *out, size_t count, F f) {
+  for (size_t i = 0; i < count; ++i)
+    out[i] = static_cast<float>(f(static_cast<double>(a[i]), static_cast<double>(b[i])));
+}
 
 static void float_unary(Opcode opcode, const float *x, float *out, size_t n) {
   switch (opcode) {
@@ -51,6 +56,18 @@ static void float_unary(Opcode opcode, const float *x, float *out, size_t n) {
     return map_wide(x, out, n, [](double v) { return std::erf(v); });
   case Opcode::Sigmoid:
     return map_wide(x, out, n, [](double v) { return 1 / (1 + std::exp(-v)); });
+  case Opcode::Sin:
+    return map_wide(x, out, n, [](double v) { return std::sin(v); });
+  case Opcode::Cos:
+    return map_wide(x, out, n, [](double v) { return std::cos(v); });
+  case Opcode::Atan:
+    return map_wide(x, out, n, [](double v) { return std::atan(v); });
+  case Opcode::Log1p:
+    return map_wide(x, out, n, [](double v) { return std::log1p(v); });
+  case Opcode::Expm1:
+    return map_wide(x, out, n, [](double v) { return std::expm1(v); });
+  case Opcode::Trunc:
+    return map(x, out, n, [](float v) { return std::trunc(v); });
   case Opcode::Floor:
     return map(x, out, n, [](float v) { return std::floor(v); });
   case Opcode::Ceil:
@@ -66,6 +83,10 @@ template <class T> static void integer_unary(Opcode opcode, const T *x, T *out, 
     return map(x, out, n, [](T v) { return wrapped<T>(0 - widened(v)); });
   case Opcode::Abs:
     return map(x, out, n, [](T v) { return v < 0 ? wrapped<T>(0 - widened(v)) : v; });
+  case Opcode::Popcount:
+    return map(x, out, n, [](T v) { return static_cast<T>(std::popcount(std::make_unsigned_t<T>(v))); });
+  case Opcode::Clz:
+    return map(x, out, n, [](T v) { return static_cast<T>(std::countl_zero(std::make_unsigned_t<T>(v))); });
   default: // Not
     return map(x, out, n, [](T v) { return static_cast<T>(~v); });
   }
@@ -149,6 +170,12 @@ static void float_binary(Opcode opcode, const float *a, const float *b, float *o
     return map(a, b, out, n, [](float x, float y) { return x * y; });
   case Opcode::Div:
     return map(a, b, out, n, [](float x, float y) { return x / y; });
+  case Opcode::Pow:
+    return map_wide(a, b, out, n, [](double x, double y) { return std::pow(x, y); });
+  case Opcode::Atan2:
+    return map_wide(a, b, out, n, [](double x, double y) { return std::atan2(x, y); });
+  case Opcode::Fmod:
+    return map(a, b, out, n, [](float x, float y) { return std::fmod(x, y); });
   case Opcode::Min:
     return map(a, b, out, n, minimum<float>);
   default: // Max

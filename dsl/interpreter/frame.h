@@ -21,6 +21,7 @@ struct Launch {
   std::array<uint32_t, 3> grid;
   std::span<const uint64_t> arguments; ///< the bits of each
   std::function<void(std::string_view)> print;
+  uint64_t while_iterations;         ///< that a program may run
   std::vector<bool> reaches_address; ///< by value: an i32 whose overflow is looked for
 };
 

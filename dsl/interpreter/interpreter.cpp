@@ -13,6 +13,7 @@
 #include "base/threads.h"
 #include "dsl/interpreter/machine.h"
 #include "dsl/interpreter/poison.h"
+#include "dsl/ir/fold.h"
 
 namespace nereid {
 namespace {
@@ -23,13 +24,24 @@ using interpreter::Machine;
 InterpretArgument::Kind kind_of(const ir::Type &type) {
   if (type.pointer)
     return InterpretArgument::Kind::Pointer;
+  using Kind = InterpretArgument::Kind;
   switch (type.element) {
   case ir::Element::I64:
-    return InterpretArgument::Kind::I64;
+    return Kind::I64;
   case ir::Element::F32:
-    return InterpretArgument::Kind::F32;
+    return Kind::F32;
+  case ir::Element::U32:
+    return Kind::U32;
+  case ir::Element::U64:
+    return Kind::U64;
+  case ir::Element::F16:
+    return Kind::F16;
+  case ir::Element::BF16:
+    return Kind::BF16;
+  case ir::Element::I1:
+    return Kind::I1;
   default:
-    return InterpretArgument::Kind::I32;
+    return Kind::I32;
   }
 }
 
@@ -45,16 +57,16 @@ Status check_argument(const ir::Function &function, size_t index, const Interpre
   };
   if (kind_of(type) != given.kind)
     return error("is not " + type.text(), "Pass the types of the kernel's parameters");
-  if (given.kind == InterpretArgument::Kind::F32)
+  if (!type.pointer && (ir::is_float(type.element) || type.element == ir::Element::I1))
     return {};
-  const int64_t value = given.kind == InterpretArgument::Kind::I32
-                            ? static_cast<int32_t>(static_cast<uint32_t>(given.bits))
-                            : static_cast<int64_t>(given.bits);
+  const int64_t value =
+      type.pointer ? static_cast<int64_t>(given.bits) : ir::integer_value(type.element, given.bits);
   if (argument.constant && value != *argument.constant)
     return error(fmt::format("is {}, but the kernel was specialised for {}", value, *argument.constant),
                  "Trace the kernel for this value");
-  const bool divisible = type.pointer ? given.bits % static_cast<uint64_t>(argument.divisibility) == 0
-                                      : value % argument.divisibility == 0;
+  const bool is_unsigned = type.pointer || !ir::is_signed(type.element);
+  const bool divisible = is_unsigned ? given.bits % static_cast<uint64_t>(argument.divisibility) == 0
+                                     : value % argument.divisibility == 0;
   if (!divisible)
     return error(
         fmt::format("is not a multiple of {}, for which the kernel was specialised", argument.divisibility),
@@ -136,6 +148,7 @@ Status interpret(const ir::Function &function, const std::array<uint32_t, 3> &gr
                       grid,
                       bits,
                       options.print ? options.print : to_stderr,
+                      options.while_iterations,
                       interpreter::values_that_reach_addresses(function)};
   const unsigned wanted =
       options.threads != 0 ? options.threads : std::max(1u, std::thread::hardware_concurrency());

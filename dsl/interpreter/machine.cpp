@@ -1,6 +1,9 @@
 // Runs the operations of one program in order.
 #include "dsl/interpreter/machine.h"
 
+#include <bit>
+
+#include "dsl/interpreter/numbers.h"
 #include "dsl/interpreter/operations.h"
 #include "dsl/interpreter/poison.h"
 
@@ -8,14 +11,31 @@ namespace nereid::interpreter {
 
 using ir::Opcode;
 
+/// An argument's bits as a tensor stores them.
+static uint64_t stored_bits(const ir::Type &type, uint64_t bits) {
+  if (type.pointer)
+    return bits;
+  switch (type.element) {
+  case ir::Element::F16:
+    return std::bit_cast<uint32_t>(f16_value(static_cast<uint16_t>(bits)));
+  case ir::Element::BF16:
+    return std::bit_cast<uint32_t>(bf16_value(static_cast<uint16_t>(bits)));
+  case ir::Element::I1:
+    return bits & 1;
+  default:
+    return bits;
+  }
+}
+
 Machine::Machine(const Launch &launch, std::span<const uint64_t> arguments) : frame_(launch) {
   for (size_t i = 0; i < arguments.size(); ++i) {
     const ir::ValueId value = launch.function.arguments[i].value;
+    const uint64_t bits = stored_bits(frame_.type(value), arguments[i]);
     Tensor &tensor = frame_.values[value];
     with_width(frame_.type(value), [&](auto zero) {
       using T = decltype(zero);
       tensor.reset(sizeof(T));
-      *tensor.as<T>() = static_cast<T>(arguments[i]);
+      *tensor.as<T>() = static_cast<T>(bits);
     });
   }
 }
@@ -23,6 +43,7 @@ Machine::Machine(const Launch &launch, std::span<const uint64_t> arguments) : fr
 Status Machine::run(const std::array<uint32_t, 3> &program) {
   frame_.program = program;
   frame_.undefined_reads.clear();
+  while_iterations_ = 0;
   return run_block(frame_.launch.function.body);
 }
 
@@ -92,6 +113,34 @@ Status Machine::run_for(const ir::Op &op) {
   return {};
 }
 
+Status Machine::run_while(const ir::Op &op) {
+  NEREID_CHECK(observe(frame_, op, 0, "reaches the condition of a loop", Use::Value));
+  const ir::Block &body = op.blocks.front();
+  const ir::Op &yield = body.ops.back();
+  std::vector<Tensor> carried;
+  for (size_t i = 1; i < op.operands.size(); ++i)
+    carried.push_back(frame_.in(op, i));
+  for (bool more = *frame_.in(op, 0).as<uint8_t>() != 0; more;
+       more = *frame_.in(yield, 0).as<uint8_t>() != 0) {
+    if (frame_.launch.while_iterations == while_iterations_)
+      return frame_.error(
+          op,
+          "the program's loops with a condition have run " + std::to_string(while_iterations_) +
+              " iterations",
+          "Make the condition false at some time, or raise InterpretOptions::while_iterations");
+    ++while_iterations_;
+    for (size_t c = 0; c < carried.size(); ++c)
+      frame_.values[body.arguments[c]] = std::move(carried[c]);
+    NEREID_CHECK(run_block(body));
+    NEREID_CHECK(observe(frame_, yield, 0, "reaches the condition of a loop", Use::Value));
+    for (size_t c = 0; c < carried.size(); ++c)
+      carried[c] = frame_.in(yield, c + 1);
+  }
+  for (size_t c = 0; c < carried.size(); ++c)
+    frame_.values[op.results[c]] = std::move(carried[c]);
+  return {};
+}
+
 Status Machine::run_if(const ir::Op &op) {
   NEREID_CHECK(observe(frame_, op, 0, "reaches a branch", Use::Value));
   const ir::Block &block = op.blocks[*frame_.in(op, 0).as<uint8_t>() != 0 ? 0 : 1];
@@ -118,7 +167,7 @@ Status Machine::run_op(const ir::Op &op) {
   case ir::OpClass::Compare:
     return done(run_compare);
   case ir::OpClass::Reduce:
-    return done(run_reduce);
+    return op.opcode == Opcode::Reduce ? run_fold(op) : done(run_reduce);
   case ir::OpClass::Memory:
     return op.opcode == Opcode::Load    ? run_load(frame_, op)
            : op.opcode == Opcode::Store ? run_store(frame_, op)
@@ -126,9 +175,15 @@ Status Machine::run_op(const ir::Op &op) {
   case ir::OpClass::Statement:
     return run_statement(frame_, op);
   case ir::OpClass::Region:
-    return op.opcode == Opcode::For ? run_for(op) : op.opcode == Opcode::If ? run_if(op) : Status();
+    return op.opcode == Opcode::For     ? run_for(op)
+           : op.opcode == Opcode::While ? run_while(op)
+           : op.opcode == Opcode::If    ? run_if(op)
+                                        : Status();
   case ir::OpClass::Scan:
-    return done(run_cumsum);
+    return op.opcode == Opcode::Scan     ? run_fold(op)
+           : op.opcode == Opcode::CumSum ? done(run_cumsum)
+           : op.opcode == Opcode::Gather ? run_gather(frame_, op)
+                                         : done(run_butterfly);
   case ir::OpClass::Matrix:
     return done(op.opcode == Opcode::Dot         ? run_dot
                 : op.opcode == Opcode::DotScaled ? run_dot_scaled

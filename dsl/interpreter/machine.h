@@ -17,9 +17,13 @@ private:
   Status run_block(const ir::Block &block);
   Status run_op(const ir::Op &op);
   Status run_for(const ir::Op &op);
+  Status run_while(const ir::Op &op);
   Status run_if(const ir::Op &op);
+  /// Reductions and scans with a combining function (folds.cpp).
+  Status run_fold(const ir::Op &op);
 
   Frame frame_;
+  uint64_t while_iterations_ = 0; ///< of this program
 };
 
 } // namespace nereid::interpreter

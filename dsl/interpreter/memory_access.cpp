@@ -161,8 +161,19 @@ template <class T> T combined(Opcode opcode, T old, T operand, T desired) {
       return wrapped<T>(widened(old) + widened(operand));
   case Opcode::AtomicMax:
     return maximum(old, operand);
+  case Opcode::AtomicMin:
+    return minimum(old, operand);
   case Opcode::AtomicExchange:
     return operand;
+  case Opcode::AtomicAnd:
+  case Opcode::AtomicOr:
+  case Opcode::AtomicXor:
+    if constexpr (std::is_integral_v<T>)
+      return static_cast<T>(opcode == Opcode::AtomicAnd  ? old & operand
+                            : opcode == Opcode::AtomicOr ? old | operand
+                                                         : old ^ operand);
+    else
+      return old; // refused
   default:
     return old == operand ? desired : old;
   }

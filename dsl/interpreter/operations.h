@@ -22,6 +22,8 @@ void run_cvt_scaled(Frame &frame, const ir::Op &op);
 Status run_inline_asm(Frame &frame, const ir::Op &op);
 void run_reduce(Frame &frame, const ir::Op &op);
 void run_cumsum(Frame &frame, const ir::Op &op);
+Status run_gather(Frame &frame, const ir::Op &op);
+void run_butterfly(Frame &frame, const ir::Op &op);
 void run_dot(Frame &frame, const ir::Op &op);
 void run_dot_scaled(Frame &frame, const ir::Op &op);
 void run_quantize(Frame &frame, const ir::Op &op);

@@ -23,6 +23,8 @@ static bool keeps_overflow(Opcode opcode) {
   case Opcode::Shr:
   case Opcode::MulHi:
   case Opcode::Not:
+  case Opcode::Popcount:
+  case Opcode::Clz:
   case Opcode::Bitcast:
     return false;
   case Opcode::Fma:
@@ -47,24 +49,26 @@ static void mark(const ir::Block &block, const ir::Function &function, std::vect
   for (size_t i = block.ops.size(); i-- > 0;) {
     const ir::Op &op = block.ops[i];
     const ir::OpFacts &facts = ir::facts(op.opcode);
+    const ir::CarriedPlaces places = ir::carried_places(op.opcode);
     if (facts.op_class == ir::OpClass::Memory)
       add(op.operands[0]);
     for (size_t r = 0; r < op.results.size(); ++r) {
       if (!reaches[op.results[r]])
         continue;
-      if (op.opcode == Opcode::For)
-        add(op.operands[3 + r]);
+      if (ir::is_loop(op.opcode))
+        add(op.operands[places.inits + r]);
       for (const ir::Block &inner : op.blocks)
-        add(inner.ops.back().operands[r]);
+        add(inner.ops.back().operands[places.yields + r]);
       if (keeps_overflow(op.opcode))
         std::for_each(op.operands.begin(), op.operands.end(), add);
     }
     for (const ir::Block &inner : op.blocks) {
       mark(inner, function, reaches, changed);
-      for (size_t a = 1; op.opcode == Opcode::For && a < inner.arguments.size(); ++a)
-        if (reaches[inner.arguments[a]]) {
-          add(op.operands[2 + a]);
-          add(inner.ops.back().operands[a - 1]);
+      for (size_t i = 0; i + places.arguments < inner.arguments.size(); ++i)
+        if (reaches[inner.arguments[places.arguments + i]]) {
+          const size_t number = ir::is_fold(op.opcode) ? i % op.operands.size() : i;
+          add(op.operands[places.inits + number]);
+          add(inner.ops.back().operands[places.yields + number]);
         }
       if (op.opcode == Opcode::For && reaches[inner.arguments[0]])
         std::for_each(op.operands.begin(), op.operands.begin() + 3, add);

@@ -151,17 +151,79 @@ Builder::Loop Builder::begin_for(ValueId first, ValueId last, ValueId step, int 
 std::vector<ValueId> Builder::end_for(std::span<const ValueId> yields) {
   for (ValueId yield : yields)
     use(yield);
-  Region inner = std::move(regions_.back());
+  Region loop = std::move(regions_.back());
   regions_.pop_back();
-  Op op = std::move(inner.op);
-  std::vector<ValueId> inits(op.operands.begin() + 3, op.operands.end());
-  std::vector<ValueId> carried(inner.block.arguments.begin() + 1, inner.block.arguments.end());
-  op.operands.resize(3);
-  inner.block.arguments.resize(1);
+  return close_loop(std::move(loop), {}, yields);
+}
+
+std::vector<ValueId> Builder::end_for_while(std::span<const ValueId> yields, size_t running) {
+  const ValueId index = regions_.back().block.arguments[0];
+  const ValueId first = regions_.back().op.operands[0], last = regions_.back().op.operands[1],
+                step = regions_.back().op.operands[2];
+  const Element counter = type(first).element == Element::I32 ? Element::U32 : Element::U64;
+  // The index is below the last one here: their distance is exact as an unsigned number.
+  const ValueId distance = bitcast(binary(Opcode::Sub, last, index), counter);
+  const ValueId more = binary(Opcode::Gt, distance, bitcast(step, counter));
+  const ValueId goes_on = binary(Opcode::And, yields[running], more);
+  std::vector<ValueId> following{binary(Opcode::Add, index, step)};
+  following.insert(following.end(), yields.begin(), yields.end());
+  following[running + 1] = regions_.back().block.arguments[running + 1]; // true in every iteration
+  for (ValueId yield : following)
+    use(yield);
+
+  Region loop = std::move(regions_.back());
+  regions_.pop_back();
+  const ValueId zero = integer(type(step).element, 0);
+  const ValueId any = binary(Opcode::And, binary(Opcode::Lt, first, last), binary(Opcode::Gt, step, zero));
+  loop.op.opcode = Opcode::While;
+  loop.op.attributes.clear();
+  loop.op.operands[2] = first;
+  loop.op.operands[1] = any;
+  loop.op.operands.erase(loop.op.operands.begin());
+  std::vector<ValueId> results = close_loop(std::move(loop), {goes_on}, following);
+  results.erase(results.begin());
+  return results;
+}
+
+std::vector<ValueId> Builder::begin_while(ValueId condition, std::span<const ValueId> inits) {
+  check_condition("loop_while", condition);
+  std::vector<ValueId> operands{condition};
+  operands.insert(operands.end(), inits.begin(), inits.end());
+  open_region(Opcode::While, std::move(operands));
+  std::vector<ValueId> carried;
+  for (ValueId init : inits)
+    carried.push_back(new_value(type(init)));
+  regions_.back().block.arguments = carried;
+  return carried;
+}
+
+std::vector<ValueId> Builder::end_while(ValueId condition, std::span<const ValueId> yields) {
+  check_condition("loop_while", condition);
+  use(condition);
+  for (ValueId yield : yields)
+    use(yield);
+  Region loop = std::move(regions_.back());
+  regions_.pop_back();
+  return close_loop(std::move(loop), {condition}, yields);
+}
+
+std::vector<ValueId> Builder::close_loop(Region loop, std::vector<ValueId> leading,
+                                         std::span<const ValueId> yields) {
+  Op op = std::move(loop.op);
+  Block &block = loop.block;
+  const CarriedPlaces places = carried_places(op.opcode);
+  const auto from = [](const std::vector<ValueId> &values, size_t first) {
+    return std::vector<ValueId>(values.begin() + static_cast<std::ptrdiff_t>(first), values.end());
+  };
+  const std::vector<ValueId> inits = from(op.operands, places.inits);
+  const std::vector<ValueId> carried = from(block.arguments, places.arguments);
+  op.operands.resize(places.inits);
+  block.arguments.resize(places.arguments);
 
   Op yield;
   yield.opcode = Opcode::Yield;
   yield.location = op.location;
+  yield.operands = std::move(leading);
   std::map<ValueId, ValueId> unchanged;
   std::vector<ValueId> results;
   for (size_t i = 0; i < inits.size(); ++i) {
@@ -171,27 +233,31 @@ std::vector<ValueId> Builder::end_for(std::span<const ValueId> yields) {
       continue;
     }
     op.operands.push_back(inits[i]);
-    inner.block.arguments.push_back(carried[i]);
+    block.arguments.push_back(carried[i]);
     yield.operands.push_back(yields[i]);
     op.results.push_back(new_value(type(carried[i])));
     definitions_.back().location = op.location;
     results.push_back(op.results.back());
   }
-  inner.block.ops.push_back(std::move(yield));
+  block.ops.push_back(std::move(yield));
   if (!unchanged.empty())
-    replace_uses(inner.block, unchanged);
-  op.blocks.push_back(std::move(inner.block));
+    replace_uses(block, unchanged);
+  op.blocks.push_back(std::move(block));
   regions_.back().block.ops.push_back(std::move(op));
   return results;
 }
 
-void Builder::begin_if(ValueId condition) {
-  require_value("when", condition);
-  require_element("when", condition, type(condition).element == Element::I1, "i1");
+void Builder::check_condition(std::string_view what, ValueId condition) const {
+  require_value(what, condition);
+  require_element(what, condition, type(condition).element == Element::I1, "i1");
   if (type(condition).rank() != 0)
-    fail(fmt::format("when: the condition is a tile of shape {}, not one truth value",
+    fail(fmt::format("{}: the condition is a tile of shape {}, not one truth value", what,
                      text(type(condition).shape)),
          "Choose per element with where(condition, a, b), or reduce the condition with any(condition, axis)");
+}
+
+void Builder::begin_if(ValueId condition, std::string_view what) {
+  check_condition(what, condition);
   open_region(Opcode::If, {condition});
 }
 

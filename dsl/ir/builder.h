@@ -73,6 +73,8 @@ public:
   ValueId negate_ahead(ValueId value);
   /// Arithmetic, bit operations and comparisons.
   ValueId binary(Opcode opcode, ValueId a, ValueId b);
+  /// The fast form of the operation that was just built and gives the value.
+  ValueId as_fast(ValueId value);
   ValueId fma(ValueId a, ValueId b, ValueId c);
   ValueId where(ValueId condition, ValueId a, ValueId b);
   ValueId cast(ValueId value, Element element);
@@ -85,6 +87,17 @@ public:
   /// axis counts from the end when negative; keep leaves a dimension of size 1.
   ValueId reduce(Opcode opcode, ValueId value, int axis, bool keep);
   ValueId cumsum(ValueId value, int axis);
+  /// The index is i32 and has the value's sizes in all dimensions but `axis`, or 1 where that is repeated.
+  ValueId gather(ValueId value, ValueId index, int axis);
+  /// Element i of the result is element i ^ distance: a power of two or a sum of some, inside the power of
+  /// two in the size.
+  ValueId butterfly(ValueId value, int axis, int64_t distance);
+  /// Opens the combining function of a Reduce or Scan of tiles of one shape. Gives its arguments: the
+  /// elements of the earlier side, then those of the later one.
+  std::vector<ValueId> begin_fold(Opcode opcode, std::span<const ValueId> values, int axis);
+  /// Closes it; a scalar of each operand's element type. Only constants and elementwise operations on scalars
+  /// may stand in it.
+  std::vector<ValueId> end_fold(std::span<const ValueId> combined);
 
   /// Both bf16, both f16 (to f32) or both i8 (to i32).
   ValueId dot(ValueId a, ValueId b);
@@ -103,7 +116,7 @@ public:
   ValueId load(ValueId pointer, std::optional<ValueId> mask, std::optional<ValueId> other,
                const std::string &cache);
   void store(ValueId pointer, ValueId value, std::optional<ValueId> mask, const std::string &cache);
-  /// AtomicAdd, AtomicMax, AtomicExchange (one value) and AtomicCompareExchange (expected, desired).
+  /// AtomicAdd and the others of one value, and AtomicCompareExchange (expected, desired).
   ValueId atomic(Opcode opcode, ValueId pointer, std::span<const ValueId> values, std::optional<ValueId> mask,
                  const std::string &order, const std::string &scope);
 
@@ -122,8 +135,19 @@ public:
   /// Closes it. A value whose yield is its own carried value did not change: it is no longer carried, and its
   /// result is its init.
   std::vector<ValueId> end_for(std::span<const ValueId> yields);
+  /// Closes it as a `while` that also ends where the yield of init number `running`, an i1 that is true at
+  /// first, is false. The result of `running` is its init.
+  std::vector<ValueId> end_for_while(std::span<const ValueId> yields, size_t running);
 
-  void begin_if(ValueId condition);
+  /// Opens the body of a loop that runs as long as a scalar i1 is true, tested before each iteration. Gives
+  /// the values inside the body, one for each init.
+  std::vector<ValueId> begin_while(ValueId condition, std::span<const ValueId> inits);
+  /// Closes it; `condition` is for the next iteration. Unchanged values as in end_for.
+  std::vector<ValueId> end_while(ValueId condition, std::span<const ValueId> yields);
+
+  /// Refuses what is no scalar i1; `what` names the statement in errors.
+  void check_condition(std::string_view what, ValueId condition) const;
+  void begin_if(ValueId condition, std::string_view what = "when");
   void begin_else();
   /// Closes the branches; the pairs are (then, else) for each result.
   std::vector<ValueId> end_if(std::span<const std::pair<ValueId, ValueId>> yields);
@@ -146,6 +170,9 @@ private:
   };
 
   void locate_negations();
+  /// Ends a loop under construction, whose operands and arguments hold all that it might carry: `yields` are
+  /// the carried values' and `leading` what the yield has before them.
+  std::vector<ValueId> close_loop(Region loop, std::vector<ValueId> leading, std::span<const ValueId> yields);
   /// Opens a region of the operation, which is returned for its attributes.
   Op &open_region(Opcode opcode, std::vector<ValueId> operands);
   ValueId new_value(Type type);

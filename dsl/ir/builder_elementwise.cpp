@@ -56,6 +56,13 @@ ValueId Builder::unary(Opcode opcode, ValueId value) {
   return emit_one(opcode, {value}, type(value));
 }
 
+ValueId Builder::as_fast(ValueId value) {
+  std::vector<Op> &ops = regions_.back().block.ops;
+  if (!ops.empty() && ops.back().results == std::vector<ValueId>{value} && has_fast_form(ops.back().opcode))
+    ops.back().attributes["fast"] = int64_t{1};
+  return value;
+}
+
 ValueId Builder::negate_ahead(ValueId value) {
   Op op;
   op.opcode = Opcode::Not;

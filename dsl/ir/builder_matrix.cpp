@@ -1,6 +1,8 @@
 // Reductions, scans, matrix products and quantisation.
 #include "dsl/ir/builder.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 namespace nereid::ir {
@@ -25,6 +27,21 @@ ValueId Builder::cumsum(ValueId value, int axis) {
   require_element("cumsum", value, type(value).element != Element::I1, "an integer or float");
   size_t index = checked_axis("cumsum", value, axis);
   return emit_one(Opcode::CumSum, {value}, type(value), {{"axis", static_cast<int64_t>(index)}});
+}
+
+ValueId Builder::gather(ValueId value, ValueId index, int axis) {
+  require_value("gather", value);
+  require_value("the index of gather", index);
+  require_element("the index of gather", index, type(index).element == Element::I32, "i32");
+  const size_t along = checked_axis("gather", value, axis);
+  // Missing leading dimensions of the index are repeated, as everywhere.
+  const Shape &given = type(index).shape;
+  Shape wanted = type(value).shape;
+  const size_t missing = wanted.size() - std::min(wanted.size(), given.size());
+  wanted[along] = along < missing ? 1 : given[along - missing];
+  index = broadcast_operand("the index of gather", index, wanted);
+  return emit_one(Opcode::Gather, {value, index}, Type::tile(type(value).element, wanted),
+                  {{"axis", static_cast<int64_t>(along)}});
 }
 
 ValueId Builder::dot(ValueId a, ValueId b) {

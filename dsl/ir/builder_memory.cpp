@@ -71,10 +71,9 @@ void Builder::store(ValueId pointer, ValueId value, std::optional<ValueId> mask,
   emit(Opcode::Store, operands, {}, cache_attribute(cache));
 }
 
-static bool atomic_takes(Opcode opcode, Element element) {
-  if (facts(element).bits < 32)
-    return false;
-  return opcode != Opcode::AtomicCompareExchange || is_integer(element);
+static bool wants_integers(Opcode opcode) {
+  return opcode == Opcode::AtomicCompareExchange || opcode == Opcode::AtomicAnd ||
+         opcode == Opcode::AtomicOr || opcode == Opcode::AtomicXor;
 }
 
 ValueId Builder::atomic(Opcode opcode, ValueId pointer, std::span<const ValueId> values,
@@ -82,10 +81,12 @@ ValueId Builder::atomic(Opcode opcode, ValueId pointer, std::span<const ValueId>
   std::string_view what = facts(opcode).name;
   Shape shape = check_pointer(what, pointer);
   Element element = type(pointer).element;
-  if (!atomic_takes(opcode, element))
+  const bool adds_halves = opcode == Opcode::AtomicAdd && is_float(element);
+  if ((facts(element).bits < 32 && !adds_halves) || (wants_integers(opcode) && !is_integer(element)))
     fail(fmt::format("{}: no atomic on {} is available", what, facts(element).name),
-         opcode == Opcode::AtomicCompareExchange ? "Use i32, u32, i64 or u64"
-                                                 : "Use i32, u32, i64, u64 or f32");
+         wants_integers(opcode)        ? "Use i32, u32, i64 or u64"
+         : opcode == Opcode::AtomicAdd ? "Use i32, u32, i64, u64, f32, f16 or bf16"
+                                       : "Use i32, u32, i64, u64 or f32");
   std::vector<ValueId> operands{pointer};
   for (ValueId value : values)
     operands.push_back(memory_operand(what, pointer, value));

@@ -72,17 +72,18 @@ Shape Builder::common_shape(std::string_view what, const Shape &a, const Shape &
     return b;
   if (b.empty())
     return a;
-  bool matches = a.size() == b.size();
-  Shape common = a;
-  for (size_t d = 0; matches && d < a.size(); ++d) {
-    matches = a[d] == b[d] || a[d] == 1 || b[d] == 1;
-    common[d] = std::max(a[d], b[d]);
+  const Shape &longer = a.size() < b.size() ? b : a, &shorter = a.size() < b.size() ? a : b;
+  const size_t leading = longer.size() - shorter.size();
+  Shape common = longer;
+  for (size_t d = 0; d < shorter.size(); ++d) {
+    const int64_t x = longer[leading + d], y = shorter[d];
+    if (x != y && x != 1 && y != 1)
+      fail(fmt::format("{}: the shapes {} and {} do not match", what, text(a), text(b)),
+           leading == 0 ? "Sizes must be equal, or one of them 1"
+                        : "Shapes are compared from the last dimension on; for another place use col(x) or "
+                          "expand_dims(x, axis)");
+    common[leading + d] = std::max(x, y);
   }
-  if (!matches)
-    fail(fmt::format("{}: the shapes {} and {} do not match", what, text(a), text(b)),
-         a.size() == b.size()
-             ? "Sizes must be equal, or one of them 1"
-             : "Ranks must be equal, or one of them 0: use row(x), col(x) or expand_dims(x, axis)");
   return common;
 }
 
@@ -100,6 +101,10 @@ ValueId Builder::broadcast_operand(std::string_view what, ValueId value, const S
   use(value);
   if (definitions_[value].bits)
     return constant_from({value}, to, *definitions_[value].bits);
+  while (type(value).rank() != 0 && type(value).rank() < shape.size())
+    value = expand_dims(value, 0);
+  if (type(value).shape == shape)
+    return value;
   return emit_one(Opcode::Broadcast, {value}, to);
 }
 

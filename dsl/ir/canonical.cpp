@@ -2,6 +2,7 @@
 // renumbered.
 #include "dsl/ir/canonical.h"
 
+#include <algorithm>
 #include <unordered_map>
 
 #include "dsl/ir/printer.h"
@@ -15,6 +16,9 @@ constexpr uint32_t none = ~0u;
 struct Node {
   const Op *op;
   uint32_t block;
+  uint32_t parent = none;      ///< the node whose region it is in
+  uint32_t next_node = none;   ///< the first one after its regions
+  uint32_t next_block = none;  ///< the same of blocks
   uint32_t value_class = none; ///< equal pure operations have one
   bool live = false;
 };
@@ -29,7 +33,7 @@ public:
   }
 
   Function run() {
-    collect(function_.body, none);
+    collect(function_.body, none, none);
     mark_live();
     find_members();
     Function result = function_;
@@ -46,18 +50,20 @@ private:
   static bool is_pure(const Op &op) { return facts(op.opcode).effect == OpEffect::Pure; }
 
   /// Numbers operations and blocks in the order of the trace and values by what they are.
-  void collect(const Block &block, uint32_t parent) {
+  void collect(const Block &block, uint32_t parent_block, uint32_t parent) {
     const auto index = static_cast<uint32_t>(parents_.size());
-    parents_.push_back(parent);
+    parents_.push_back(parent_block);
     for (const Op &op : block.ops) {
       const auto node = static_cast<uint32_t>(nodes_.size());
-      nodes_.push_back({&op, index});
+      nodes_.push_back({&op, index, parent});
       for (ValueId result : op.results)
         definition_[result] = node;
       if (is_pure(op))
         classify(node);
       for (const Block &inner : op.blocks)
-        collect(inner, index);
+        collect(inner, index, node);
+      nodes_[node].next_node = static_cast<uint32_t>(nodes_.size());
+      nodes_[node].next_block = static_cast<uint32_t>(parents_.size());
     }
   }
 
@@ -87,13 +93,19 @@ private:
     for (size_t i = nodes_.size(); i-- > 0;) {
       Node &node = nodes_[i];
       const OpEffect effect = facts(node.op->opcode).effect;
-      node.live = effect == OpEffect::Effect || effect == OpEffect::Control;
-      for (ValueId result : node.op->results)
-        node.live = node.live || needed[result];
+      // A region's values are used nowhere else: all uses of its operation's results have been seen.
+      const bool in_use = node.parent == none || !is_fold(nodes_[node.parent].op->opcode) ||
+                          any_needed(*nodes_[node.parent].op, needed);
+      node.live = effect == OpEffect::Effect || (effect == OpEffect::Control && in_use);
+      node.live = node.live || any_needed(*node.op, needed);
       if (node.live)
         for (ValueId operand : node.op->operands)
           needed[operand] = true;
     }
+  }
+
+  static bool any_needed(const Op &op, const std::vector<bool> &needed) {
+    return std::any_of(op.results.begin(), op.results.end(), [&](ValueId result) { return needed[result]; });
   }
 
   static uint64_t member_key(uint32_t value_class, uint32_t block) {
@@ -177,8 +189,11 @@ private:
     for (const Op &op : block.ops) {
       const Node &node = nodes_[next_node_++];
       const bool anchored = node.live && node.value_class == none;
-      if (!anchored)
+      if (!anchored) {
+        next_node_ = node.next_node;
+        next_block_ = node.next_block;
         continue;
+      }
       for (ValueId operand : op.operands)
         demand(operand);
       Op output_op = copy(op);

@@ -5,16 +5,16 @@
 
 namespace nereid::ir {
 
-static constexpr ElementFacts table[] = {
+static constexpr ElementFacts element_table[] = {
 #define NEREID_ELEMENT(enumerator, name, bits, kind) {name, bits, ElementKind::kind},
 #include "dsl/ir/elements.def"
 };
 
-const ElementFacts &facts(Element element) { return table[static_cast<size_t>(element)]; }
+const ElementFacts &facts(Element element) { return element_table[static_cast<size_t>(element)]; }
 
 std::optional<Element> element_named(std::string_view name) {
-  for (size_t i = 0; i < std::size(table); ++i)
-    if (table[i].name == name)
+  for (size_t i = 0; i < std::size(element_table); ++i)
+    if (element_table[i].name == name)
       return static_cast<Element>(i);
   return std::nullopt;
 }

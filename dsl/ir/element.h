@@ -12,6 +12,7 @@ enum class Element : uint8_t {
 #include "dsl/ir/elements.def"
 };
 
+/// What an element's bits mean.
 enum class ElementKind : uint8_t { Bool, Signed, Unsigned, Float };
 
 /// One line of elements.def.
@@ -21,9 +22,11 @@ struct ElementFacts {
   ElementKind kind;
 };
 
+/// The line of an element, and the element of a name ("f32"), if there is one.
 const ElementFacts &facts(Element element);
 std::optional<Element> element_named(std::string_view name);
 
+/// Of an element's kind; i1 counts as an integer without a sign.
 inline bool is_float(Element e) { return facts(e).kind == ElementKind::Float; }
 inline bool is_integer(Element e) { return !is_float(e); }
 inline bool is_signed(Element e) { return facts(e).kind == ElementKind::Signed; }

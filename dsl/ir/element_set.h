@@ -21,6 +21,7 @@ enum class ElementSet : uint8_t {
   Any = Value | Pointer,
 };
 
+/// Whether a value of that type is in the set.
 bool contains(ElementSet set, const Type &type);
 /// For messages: "an integer or a float".
 std::string_view describe(ElementSet set);

@@ -5,18 +5,18 @@
 
 namespace nereid::ir {
 
-static constexpr FormatFacts table[] = {
+static constexpr FormatFacts format_table[] = {
 #define NEREID_FORMAT(enumerator, name, bits, exponent_bits, mantissa_bits, bias, scaled)                    \
   {name, bits, exponent_bits, mantissa_bits, bias, scaled},
 #include "dsl/ir/formats.def"
 };
 static constexpr std::string_view rules[] = {"even", "floor", "ceil"};
 
-const FormatFacts &facts(Format format) { return table[static_cast<size_t>(format)]; }
+const FormatFacts &facts(Format format) { return format_table[static_cast<size_t>(format)]; }
 
 std::optional<Format> format_named(std::string_view name) {
-  for (size_t i = 0; i < std::size(table); ++i)
-    if (table[i].name == name)
+  for (size_t i = 0; i < std::size(format_table); ++i)
+    if (format_table[i].name == name)
       return static_cast<Format>(i);
   return std::nullopt;
 }

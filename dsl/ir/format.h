@@ -25,6 +25,7 @@ struct FormatFacts {
   bool scaled; ///< has an e8m0 scale for each group of 32 along K
 };
 
+/// The line of a format, and the format of a name ("e2m1"), if there is one.
 const FormatFacts &facts(Format format);
 std::optional<Format> format_named(std::string_view name);
 
@@ -39,6 +40,7 @@ std::optional<Format> format_named(std::string_view name);
 /// sign (e4m3: NaN for both, e5m2: NaN and infinity). Finite values saturate.
 enum class ScaleRule : uint8_t { Even, Floor, Ceil };
 
+/// "even", "floor" or "ceil", and back.
 std::string_view name_of(ScaleRule rule);
 std::optional<ScaleRule> scale_rule_named(std::string_view name);
 

@@ -11,7 +11,7 @@ constexpr unsigned nowhere = std::numeric_limits<unsigned>::max();
 
 bool is_anchor(const Op &op) {
   OpEffect effect = facts(op.opcode).effect;
-  return effect == OpEffect::Effect || effect == OpEffect::Control;
+  return effect == OpEffect::Ordered || effect == OpEffect::Effect || effect == OpEffect::Control;
 }
 
 class LoadOrder {

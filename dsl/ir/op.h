@@ -12,6 +12,7 @@
 
 namespace nereid::ir {
 
+/// The operations, a line of ops.def each.
 enum class Opcode : uint8_t {
 #define NEREID_OP(enumerator, ...) enumerator,
 #include "dsl/ir/ops.def"
@@ -33,8 +34,9 @@ enum class OpClass : uint8_t {
   Region
 };
 
-/// What an operation does in addition to its results. Loads and effects keep the order of the trace.
-enum class OpEffect : uint8_t { Pure, Load, Effect, Control };
+/// What an operation does in addition to its results. All but pure ones keep the order of the trace;
+/// `Ordered` does nothing else, but has a region.
+enum class OpEffect : uint8_t { Pure, Load, Ordered, Effect, Control };
 
 /// How many operands or results an operation has.
 struct Arity {
@@ -56,6 +58,7 @@ struct OpFacts {
   ElementSet first; ///< what the first operand may be
 };
 
+/// The line of an operation, and the operation of a name, if there is one.
 const OpFacts &facts(Opcode opcode);
 std::optional<Opcode> opcode_named(std::string_view name);
 
@@ -67,6 +70,13 @@ inline bool is_division(Opcode opcode) {
   return opcode == Opcode::Div || opcode == Opcode::Rem || opcode == Opcode::CeilDiv;
 }
 
+/// The attribute `fast` makes it the hardware's approximation where its operands are floats.
+inline bool has_fast_form(Opcode opcode) {
+  return opcode == Opcode::Exp || opcode == Opcode::Exp2 || opcode == Opcode::Log || opcode == Opcode::Tanh ||
+         opcode == Opcode::Div;
+}
+
+/// Memory operations that read and write at once.
 inline bool is_atomic(Opcode opcode) {
   return facts(opcode).op_class == OpClass::Memory && opcode != Opcode::Load && opcode != Opcode::Store;
 }
@@ -74,8 +84,26 @@ inline bool is_atomic(Opcode opcode) {
 /// Products of matrices: dot and dot_scaled.
 inline bool is_dot(Opcode opcode) { return opcode == Opcode::Dot || opcode == Opcode::DotScaled; }
 
-/// A compile-time constant of an operation. Names used: axis, start, bits, order (permute: list; atomics:
-/// string), scope, cache, format, format_a, format_b, rule, stages, asm, constraints, host, message.
+/// Operations with a body that runs several times.
+inline bool is_loop(Opcode opcode) { return opcode == Opcode::For || opcode == Opcode::While; }
+
+/// Reductions and scans with a combining function of their own.
+inline bool is_fold(Opcode opcode) { return opcode == Opcode::Reduce || opcode == Opcode::Scan; }
+
+/// Where the values that a region's operation carries stand: number i is operand inits + i, argument
+/// arguments + i of the block and operand yields + i of its yield.
+struct CarriedPlaces {
+  size_t inits, arguments, yields;
+};
+inline CarriedPlaces carried_places(Opcode opcode) {
+  return opcode == Opcode::For     ? CarriedPlaces{3, 1, 0}
+         : opcode == Opcode::While ? CarriedPlaces{1, 0, 1}
+                                   : CarriedPlaces{0, 0, 0};
+}
+
+/// A compile-time constant of an operation. Names used: axis, distance, start, bits, order (permute: list;
+/// atomics: string), scope, cache, format, format_a, format_b, rule, stages, fast, asm, constraints, host,
+/// message.
 using Attribute = std::variant<int64_t, std::string, std::vector<int64_t>>;
 using Attributes = std::map<std::string, Attribute, std::less<>>;
 
@@ -84,7 +112,7 @@ using ValueId = uint32_t;
 
 struct Op;
 
-/// A straight list of operations with arguments of its own; a region of `for` or `if`, or a kernel's body.
+/// A straight list of operations with arguments of its own; a region of an operation, or a kernel's body.
 struct Block {
   std::vector<ValueId> arguments;
   std::vector<Op> ops;

@@ -8,6 +8,7 @@
 
 namespace nereid::ir {
 
+/// Sizes of the dimensions, outermost first; empty: a scalar.
 using Shape = std::vector<int64_t>;
 
 /// The type of a value: a tile of elements, or of global pointers to elements. Rank 0 is a scalar, uniform

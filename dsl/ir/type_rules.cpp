@@ -129,12 +129,43 @@ Complaint uniform_op(const Types &t) {
   return want(t.out(), is_comparison ? with_element(t.in(0), Element::I1) : t.in(0), "the result");
 }
 
-Complaint reduce_op(const Types &t) {
+/// Tiles of one shape, and a result for each.
+Complaint fold_op(const Types &t) {
+  if (t.op.results.size() != t.count())
+    return fmt::format("{} results for {} operands", t.op.results.size(), t.count());
+  for (size_t i = 0; i < t.count(); ++i) {
+    if (t.in(i).pointer)
+      return fmt::format("operand {} is a pointer", i);
+    if (auto complaint = want_shape(t, i, t.in(0).shape))
+      return complaint;
+    Type wanted = t.in(i);
+    if (t.op.opcode == Opcode::Reduce)
+      wanted.shape.erase(wanted.shape.begin() + t.op.integer("axis"));
+    if (auto complaint = want(t.out(i), wanted, fmt::format("result {}", i)))
+      return complaint;
+  }
+  return {};
+}
+
+Complaint along_axis(const Types &t) {
   const int64_t axis = t.op.integer("axis");
   if (axis < 0 || axis >= t.in(0).rank())
     return fmt::format("axis {} is not in {}", axis, text(t.in(0).shape));
+  if (is_fold(t.op.opcode))
+    return fold_op(t);
   Type wanted = t.in(0);
-  if (t.op.opcode == Opcode::CumSum)
+  if (t.op.opcode == Opcode::Butterfly) {
+    const int64_t size = wanted.shape[static_cast<size_t>(axis)], distance = t.op.integer("distance");
+    if (distance < 1 || distance >= (size & -size))
+      return fmt::format("distance {} leaves the power of two in {}", distance, size);
+  }
+  if (t.op.opcode == Opcode::Gather) {
+    if (t.in(1).pointer || t.in(1).element != Element::I32 || t.in(1).rank() != wanted.rank())
+      return fmt::format("the index is i32 of rank {}, not {}", wanted.rank(), t.in(1).text());
+    wanted.shape[static_cast<size_t>(axis)] = t.in(1).shape[static_cast<size_t>(axis)];
+    return first_of({want_shape(t, 1, wanted.shape), want(t.out(), wanted, "the result")});
+  }
+  if (facts(t.op.opcode).op_class == OpClass::Scan)
     return want(t.out(), wanted, "the result");
   wanted.shape.erase(wanted.shape.begin() + axis);
   if (t.op.opcode == Opcode::ArgMax)
@@ -203,8 +234,13 @@ bool one_of(std::string_view name, std::initializer_list<std::string_view> names
 }
 
 Complaint atomic(const Types &t) {
-  if (facts(t.in(0).element).bits < 32)
+  const bool adds_halves = t.op.opcode == Opcode::AtomicAdd && is_float(t.in(0).element);
+  if (facts(t.in(0).element).bits < 32 && !adds_halves)
     return fmt::format("atomics take 32 or 64 bits, not {}", t.in(0).text());
+  const bool is_bitwise =
+      t.op.opcode == Opcode::AtomicAnd || t.op.opcode == Opcode::AtomicOr || t.op.opcode == Opcode::AtomicXor;
+  if (is_bitwise && !is_integer(t.in(0).element))
+    return fmt::format("{} takes integers, not {}", facts(t.op.opcode).name, t.in(0).text());
   if (!one_of(t.op.string("order"), {"relaxed", "acquire", "release", "acq_rel"}))
     return fmt::format("order is relaxed, acquire, release or acq_rel, not '{}'", t.op.string("order"));
   if (!one_of(t.op.string("scope"), {"workgroup", "device"}))
@@ -240,6 +276,14 @@ Complaint region(const Types &t) {
     return want(t.in(0), Type::scalar(Element::I1), "the condition");
   if (t.op.opcode == Opcode::Yield)
     return {};
+  const size_t inits = carried_places(t.op.opcode).inits;
+  if (t.op.results.size() != t.count() - inits)
+    return fmt::format("{} values are carried, {} are results", t.count() - inits, t.op.results.size());
+  for (size_t i = 0; i < t.op.results.size(); ++i)
+    if (auto complaint = want(t.out(i), t.in(inits + i), fmt::format("result {}", i)))
+      return complaint;
+  if (t.op.opcode == Opcode::While)
+    return want(t.in(0), Type::scalar(Element::I1), "the condition");
   const Type &index = t.in(0);
   if (index != Type::scalar(Element::I32) && index != Type::scalar(Element::I64))
     return fmt::format("a loop counts in i32 or i64, not {}", index.text());
@@ -247,15 +291,17 @@ Complaint region(const Types &t) {
     return complaint;
   if (t.op.has("stages") && (t.op.integer("stages") < 1 || t.op.integer("stages") > max_stages))
     return fmt::format("stages is 1 to {}, not {}", max_stages, t.op.integer("stages"));
-  if (t.op.results.size() != t.count() - 3)
-    return fmt::format("{} values are carried, {} are results", t.count() - 3, t.op.results.size());
-  for (size_t i = 0; i < t.op.results.size(); ++i)
-    if (auto complaint = want(t.out(i), t.in(3 + i), fmt::format("result {}", i)))
-      return complaint;
   return {};
 }
 
 } // namespace
+
+bool may_combine(const Function &function, const Op &op) {
+  const auto is_scalar = [&](ValueId value) { return function.type(value).rank() == 0; };
+  return (is_elementwise(op.opcode) || facts(op.opcode).op_class == OpClass::Source) &&
+         std::all_of(op.operands.begin(), op.operands.end(), is_scalar) &&
+         std::all_of(op.results.begin(), op.results.end(), is_scalar);
+}
 
 Complaint type_error(const Function &function, const Op &op) {
   const Types types{function, op};
@@ -272,7 +318,7 @@ Complaint type_error(const Function &function, const Op &op) {
     return elementwise(types);
   case OpClass::Reduce:
   case OpClass::Scan:
-    return reduce_op(types);
+    return along_axis(types);
   case OpClass::Matrix:
     return matrix_error(function, op);
   case OpClass::Memory:

@@ -9,4 +9,8 @@ namespace nereid::ir {
 /// operands and results (ops.def) and the kinds of attributes (attribute_rules.h) have been checked.
 Complaint type_error(const Function &function, const Op &op);
 
+/// Whether an operation may stand in the combining function of a reduction or scan: constants and elementwise
+/// operations on scalars.
+bool may_combine(const Function &function, const Op &op);
+
 } // namespace nereid::ir

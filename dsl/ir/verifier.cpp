@@ -67,13 +67,15 @@ private:
     if (auto complaint = define(argument.value))
       return complaint;
     const Type &type = function_.type(argument.value);
-    const bool passable = type.pointer || type.element == Element::I32 || type.element == Element::I64 ||
-                          type.element == Element::F32;
+    const unsigned bits = facts(type.element).bits;
+    const bool is_number = is_integer(type.element) && bits >= 32;
+    const bool passable = type.pointer || is_number || is_float(type.element) || bits == 1;
     if (type.rank() != 0 || !passable)
-      return fmt::format("an argument is a pointer, i32, i64 or f32, not {}", type.text());
+      return fmt::format("an argument is a pointer, an integer of 32 or 64 bits, a float or i1, not {}",
+                         type.text());
     if (argument.divisibility < 1)
       return "divisibility is at least 1";
-    if (argument.constant && (type.pointer || type.element == Element::F32))
+    if (argument.constant && (type.pointer || !is_number))
       return "only an integer has a constant";
     if (argument.constant && *argument.constant % argument.divisibility != 0)
       return "the constant contradicts the divisibility";
@@ -159,6 +161,8 @@ private:
       complaint = check_writes(op);
     if (!complaint && op.opcode == Opcode::Yield)
       complaint = check_yield(op, parent);
+    else if (!complaint && parent != nullptr && is_fold(parent->opcode))
+      complaint = check_combining(op);
     if (complaint)
       return fail(op, *complaint);
     if (!op.blocks.empty() && depth >= max_nesting)
@@ -174,30 +178,54 @@ private:
   Complaint check_yield(const Op &yield, const Op *parent) const {
     if (parent == nullptr)
       return "yield is outside of a region";
-    if (yield.operands.size() != parent->results.size())
+    const size_t first = carried_places(parent->opcode).yields;
+    if (yield.operands.size() != first + parent->results.size())
       return fmt::format("{} values for {} results", yield.operands.size(), parent->results.size());
     for (size_t i = 0; i < yield.operands.size(); ++i) {
-      const Type &found = function_.type(yield.operands[i]), &wanted = function_.type(parent->results[i]);
+      const Type &found = function_.type(yield.operands[i]);
+      const Type wanted = i < first                 ? Type::scalar(Element::I1)
+                          : is_fold(parent->opcode) ? element_of(parent->operands[i])
+                                                    : function_.type(parent->results[i - first]);
       if (found != wanted)
         return fmt::format("value {} is {}, not {}", i, found.text(), wanted.text());
     }
     return {};
   }
 
+  Type element_of(ValueId tile) const { return Type::scalar(function_.type(tile).element); }
+
+  /// What the arguments of an operation's regions are.
+  std::vector<Type> argument_types(const Op &op) const {
+    std::vector<Type> types;
+    if (op.opcode == Opcode::For)
+      types.push_back(function_.type(op.operands[0]));
+    for (size_t i = carried_places(op.opcode).inits; is_loop(op.opcode) && i < op.operands.size(); ++i)
+      types.push_back(function_.type(op.operands[i]));
+    for (int side = 0; is_fold(op.opcode) && side < 2; ++side)
+      for (ValueId operand : op.operands)
+        types.push_back(element_of(operand));
+    return types;
+  }
+
   Complaint check_block_arguments(const Block &block, const Op *parent) {
-    const bool is_loop = parent != nullptr && parent->opcode == Opcode::For;
-    const size_t wanted = is_loop ? parent->operands.size() - 2 : 0;
-    if (block.arguments.size() != wanted)
-      return fmt::format("a region with {} arguments instead of {}", block.arguments.size(), wanted);
-    for (size_t i = 0; i < wanted; ++i) {
+    const std::vector<Type> wanted = parent != nullptr ? argument_types(*parent) : std::vector<Type>();
+    if (block.arguments.size() != wanted.size())
+      return fmt::format("a region with {} arguments instead of {}", block.arguments.size(), wanted.size());
+    for (size_t i = 0; i < wanted.size(); ++i) {
       if (auto complaint = define(block.arguments[i]))
         return complaint;
-      const Type &type = function_.type(parent->operands[i == 0 ? 0 : i + 2]);
-      if (function_.type(block.arguments[i]) != type)
+      if (function_.type(block.arguments[i]) != wanted[i])
         return fmt::format("%{} is {}, not {}", block.arguments[i], function_.type(block.arguments[i]).text(),
-                           type.text());
+                           wanted[i].text());
     }
     return {};
+  }
+
+  /// A combining function computes scalars of scalars.
+  Complaint check_combining(const Op &op) const {
+    return may_combine(function_, op) ? Complaint()
+                                      : Complaint("a combining function has scalar constants and elementwise "
+                                                  "operations only");
   }
 
   bool check_block(const Block &block, const Op *parent, unsigned depth) {

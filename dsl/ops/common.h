@@ -40,6 +40,13 @@ concept IntegerTile = TileLike<X> && IntegerElement<ElementOf<X>>;
 template <class T>
 concept TruthElement = std::same_as<T, i1>;
 
+/// An i32 becomes an i64 next to one; no other elements convert by themselves.
+template <class T, class U>
+concept Extends = std::same_as<T, i32> && std::same_as<U, i64>;
+
+template <class X> struct OfLong : std::false_type {};
+template <TileLike X> struct OfLong<X> : std::is_same<ElementOf<X>, i64> {};
+
 template <class... X> struct Common {};
 template <class X, class... More>
   requires TileLike<X>
@@ -49,8 +56,11 @@ struct Common<X, More...> {
 template <class X, class... More>
   requires(!TileLike<X>)
 struct Common<X, More...> : Common<More...> {};
-/// The element type of the first tile among the arguments.
-template <class... X> using CommonElement = typename Common<X...>::type;
+/// The element type of the first tile among the arguments, i64 where that is i32 and another is i64.
+template <class... X>
+using CommonElement =
+    std::conditional_t<std::same_as<typename Common<X...>::type, i32> && (OfLong<X>::value || ...), i64,
+                       typename Common<X...>::type>;
 
 /// At least one tile, and every argument converts to its element type.
 template <class... X>
@@ -59,7 +69,8 @@ concept OneElement =
 
 /// Tiles of two elements, or a number of a kind that the tile's element cannot be: a float next to integers.
 template <class A, class B>
-concept MixedElements = (TileLike<A> && TileLike<B> && !std::same_as<ElementOf<A>, ElementOf<B>>) ||
+concept MixedElements = (TileLike<A> && TileLike<B> && !std::same_as<ElementOf<A>, ElementOf<B>> &&
+                         !Extends<ElementOf<A>, ElementOf<B>> && !Extends<ElementOf<B>, ElementOf<A>>) ||
                         (TileLike<A> && Number<B> && !ConstantFor<B, ElementOf<A>>) ||
                         (Number<A> && TileLike<B> && !ConstantFor<A, ElementOf<B>>);
 /// Elements never convert by themselves. The name is what the compiler says of an operator between them.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,7 @@ namespace nereid {
 
 using detail::Where;
 
+/// An operation of one operand with its result's element.
 #define NEREID_UNARY(function, concept_name, opcode)                                                         \
   template <detail::concept_name X>                                                                          \
   Tile<detail::ElementOf<X>> function(const X &x, Where where = Where::current()) {                          \
@@ -27,10 +29,23 @@ NEREID_UNARY(rsqrt, FloatTile, Rsqrt)
 NEREID_UNARY(tanh, FloatTile, Tanh)
 NEREID_UNARY(erf, FloatTile, Erf)
 NEREID_UNARY(sigmoid, FloatTile, Sigmoid)
+/// Of radians, of any size.
+NEREID_UNARY(sin, FloatTile, Sin)
+NEREID_UNARY(cos, FloatTile, Cos)
+NEREID_UNARY(atan, FloatTile, Atan)
+/// log(1 + x) and e^x - 1, exact to the last places near 0.
+NEREID_UNARY(log1p, FloatTile, Log1p)
+NEREID_UNARY(expm1, FloatTile, Expm1)
 NEREID_UNARY(floor, FloatTile, Floor)
 NEREID_UNARY(ceil, FloatTile, Ceil)
 /// To the nearest integer, ties to even.
 NEREID_UNARY(round, FloatTile, Round)
+/// Towards 0.
+NEREID_UNARY(trunc, FloatTile, Trunc)
+/// How many bits are 1.
+NEREID_UNARY(popcount, IntegerTile, Popcount)
+/// How many leading bits are 0; the width for 0.
+NEREID_UNARY(clz, IntegerTile, Clz)
 #undef NEREID_UNARY
 
 #define NEREID_BINARY(function, concept_name, opcode)                                                        \
@@ -48,6 +63,12 @@ NEREID_BINARY(max, NumericElement, Max)
 NEREID_BINARY(mulhi, IntegerElement, MulHi)
 /// The quotient of integers rounded up, negative ones too; see dsl/ops/cdiv.h for the host's.
 NEREID_BINARY(cdiv, IntegerElement, CeilDiv)
+/// a^b, with the special cases of C's pow.
+NEREID_BINARY(pow, FloatElement, Pow)
+/// The angle of the point (b, a) in radians, -pi to pi, as C's atan2.
+NEREID_BINARY(atan2, FloatElement, Atan2)
+/// The exact remainder of a / b with a's sign, as C's fmod.
+NEREID_BINARY(fmod, FloatElement, Fmod)
 #undef NEREID_BINARY
 
 /// min(max(x, low), high)
@@ -78,11 +99,51 @@ Tile<detail::CommonElement<A, B>> where(const detail::Operand<i1> &condition, co
   return detail::make<T>(detail::at(location).where(condition.id(), x.id(), y.id()));
 }
 
+/// The same of two C++ numbers: of the element that C++ gives their sum.
 template <detail::Number A, detail::Number B>
   requires detail::OneNumber<A, B>
 auto where(const detail::Operand<i1> &condition, A a, B b, Where location = Where::current()) {
   using T = detail::NumberElement<A, B>;
   return nereid::where(condition, detail::as_tile<T>(a, location), b, location);
+}
+
+/// 1 where x is a NaN, of x's shape.
+template <detail::FloatTile X> Tile<i1> isnan(const X &x, Where where = Where::current()) {
+  const ir::ValueId id = detail::id_of(x);
+  return detail::make<i1>(detail::at(where).binary(ir::Opcode::Ne, id, id));
+}
+template <detail::FloatTile X> Tile<i1> isinf(const X &x, Where where = Where::current()) {
+  using Operand = detail::Operand<detail::ElementOf<X>>;
+  return detail::compare(ir::Opcode::Eq, Operand(abs(x, where), where),
+                         Operand(std::numeric_limits<float>::infinity(), where));
+}
+
+/// The magnitude of a with the sign bit of b, NaNs too.
+template <class A, class B>
+  requires detail::OneElement<A, B> && FloatElement<detail::CommonElement<A, B>>
+Tile<detail::CommonElement<A, B>> copysign(const A &a, const B &b, Where where = Where::current()) {
+  using T = detail::CommonElement<A, B>;
+  using Bits = std::conditional_t<sizeof(T) == 4, u32, u16>;
+  constexpr Bits sign = Bits(1) << (8 * sizeof(T) - 1);
+  const detail::Operand<T> x(a, where), y(b, where);
+  ir::Builder &builder = detail::at(where);
+  const auto part = [&](ir::ValueId id, Bits mask) {
+    return builder.binary(ir::Opcode::And, builder.bitcast(id, element_of<Bits>),
+                          detail::constant_of(where, element_of<Bits>, mask));
+  };
+  const ir::ValueId magnitude = part(x.id(), static_cast<Bits>(sign - 1));
+  const ir::ValueId joined = builder.binary(ir::Opcode::Or, magnitude, part(y.id(), sign));
+  return detail::make<T>(builder.bitcast(joined, element_of<T>));
+}
+
+/// The number of the lowest bit that is 1, counted from 1; 0 for 0.
+template <detail::IntegerTile X> Tile<detail::ElementOf<X>> ffs(const X &x, Where where = Where::current()) {
+  using T = detail::ElementOf<X>;
+  const detail::Operand<T> bits(static_cast<int>(8 * sizeof(T)), where);
+  ir::Builder &builder = detail::at(where);
+  const ir::ValueId id = detail::id_of(x);
+  const ir::ValueId lowest = builder.binary(ir::Opcode::And, id, builder.unary(ir::Opcode::Neg, id));
+  return detail::make<T>(builder.binary(ir::Opcode::Sub, bits.id(), builder.unary(ir::Opcode::Clz, lowest)));
 }
 
 /// Conversion of values. Integers to integers wrap; to floats all round once, to nearest even. A float to an

@@ -9,6 +9,7 @@ using detail::Where;
 using ir::Format;
 using ir::ScaleRule;
 
+/// The formats of dot_scaled and quantize (formats.def).
 inline constexpr Format e2m1 = Format::E2M1;
 inline constexpr Format e2m3 = Format::E2M3;
 inline constexpr Format e3m2 = Format::E3M2;

@@ -52,6 +52,14 @@ template <detail::TileLike X> Tile<detail::ElementOf<X>> col(const X &x, Where w
 inline Tile<i32> rows(int64_t n, Where where = Where::current()) { return col(arange(0, n, where), where); }
 /// i32 [1, n] of 0, 1, ..., n - 1: the numbers of a tile's columns.
 inline Tile<i32> cols(int64_t n, Where where = Where::current()) { return row(arange(0, n, where), where); }
+/// Element i along `axis` of the result is element i ^ distance of x: each of two partners has the other's.
+/// The distance is below the power of two in the size; a negative axis counts from the end. Within a lane it
+/// renames registers, within a wave it is a lane exchange, between waves it goes through LDS.
+template <detail::TileLike X>
+Tile<detail::ElementOf<X>> butterfly(const X &x, int64_t distance, int axis = -1,
+                                     Where where = Where::current()) {
+  return detail::make<detail::ElementOf<X>>(detail::at(where).butterfly(detail::id_of(x), axis, distance));
+}
 /// The same elements in the same order. A size is odd * 2^k and its odd factor is outermost: a reshape that
 /// would have to go through it is an error.
 template <detail::TileLike X>

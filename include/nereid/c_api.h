@@ -35,6 +35,7 @@
 extern "C" {
 #endif
 
+/* Of this header. */
 #define NEREID_C_API_VERSION 1u
 
 /* The version of the ABI that the library has. */
@@ -105,7 +106,7 @@ typedef struct nereid_memory {
   uint64_t bytes;
 } nereid_memory;
 
-/* Device memory with undefined content. Errors: environment, device: it does not fit. */
+/* Device memory with undefined content. Errors: user: it does not fit; environment, device: HIP fails. */
 NEREID_API nereid_status nereid_buffer_create(const nereid_device *device, uint64_t bytes,
                                               nereid_buffer **buffer);
 NEREID_API void nereid_buffer_destroy(nereid_buffer *buffer);
@@ -147,6 +148,7 @@ NEREID_API nereid_status nereid_mxfp4_quant(const nereid_device *device, const n
  * that it was called on. */
 typedef struct nereid_mxfp4_linear nereid_mxfp4_linear;
 
+/* Of C = A times B transposed, in device memory. */
 typedef struct nereid_mxfp4_linear_operands {
   nereid_memory a;        /* bf16 [m, k] */
   nereid_memory b;        /* e2m1 [n, k/2] in (16,16)-shuffled order */
@@ -165,6 +167,7 @@ enum {
   NEREID_MXFP4_STAGED = 4
 };
 
+/* Errors: user: a NULL argument. */
 NEREID_API nereid_status nereid_mxfp4_linear_create(const nereid_device *device,
                                                     nereid_mxfp4_linear **linear);
 /* Queues the product; the first call of a shape compiles. Errors: user: a size or path, a null or short
@@ -221,6 +224,7 @@ typedef struct nereid_kernel_info {
 /* Fills in struct_size bytes at most. Errors: user: struct_size is smaller than the first version's. */
 NEREID_API nereid_status nereid_kernel_get_info(const nereid_kernel *kernel, nereid_kernel_info *info);
 
+/* How many work-items a launch has, and their LDS. */
 typedef struct nereid_launch_shape {
   uint32_t grid[3];     /* workgroups */
   uint32_t block[3];    /* work-items of each */
@@ -234,6 +238,7 @@ typedef struct nereid_argument {
   uint64_t bytes;
 } nereid_argument;
 
+/* Arguments of a launch: device memory, and the bytes of a value, which have to stay until it is called. */
 static inline nereid_argument nereid_memory_argument(nereid_memory memory) {
   nereid_argument argument = {memory.address, NULL, 8};
   return argument;

@@ -110,6 +110,10 @@ static inline int nereid_aot_load(nereid_aot_kernel *kernel, const void *code_ob
   int (*load)(void **, const void *) = NULL;
   int (*get_function)(void **, void *, const char *) = NULL;
   int code;
+  if (!kernel)
+    return nereid_aot_refuse(error, "the kernel to load is NULL");
+  memset(&loaded, 0, sizeof loaded);
+  *kernel = loaded;
 #ifdef NEREID_AOT_LINK_HIP
   load = hipModuleLoadData;
   get_function = hipModuleGetFunction;
@@ -150,6 +154,8 @@ static inline int nereid_aot_launch(const nereid_aot_kernel *kernel, void *strea
   extra[2] = (void *)(uintptr_t)2;
   extra[3] = &size;
   extra[4] = (void *)(uintptr_t)3;
+  if (!kernel || !kernel->launch)
+    return nereid_aot_refuse(error, "the kernel is not loaded");
   if (!grid_x || !grid_y || !grid_z || grid_y > 65535 || grid_z > 65535 ||
       (uint64_t)grid_x * block > UINT32_MAX)
     return nereid_aot_refuse(error, "a grid without programs, with more than 65535 in y or z, or with more than "
@@ -161,10 +167,11 @@ static inline int nereid_aot_launch(const nereid_aot_kernel *kernel, void *strea
 }
 
 static inline void nereid_aot_unload(nereid_aot_kernel *kernel) {
-  if (kernel && kernel->module) {
+  if (!kernel)
+    return;
+  if (kernel->module && kernel->unload)
     kernel->unload(kernel->module);
-    kernel->module = NULL;
-  }
+  memset(kernel, 0, sizeof *kernel);
 }
 
 #endif

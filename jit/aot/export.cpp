@@ -5,13 +5,13 @@
 
 #include <fmt/format.h>
 
+#include "base/output_file.h"
 #include "jit/aot/launcher_text.h"
 #include "jit/compile/compiler.h"
 #include "jit/compile/resources_json.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
-#include "llvm/Support/raw_ostream.h"
 
 namespace nereid::aot {
 namespace {
@@ -48,17 +48,6 @@ Object programs_json(const Programs &programs) {
     break;
   }
   return Object{{"argument", programs.argument}, {"block", programs.value}};
-}
-
-/// A file that is whole or not there.
-Status write_file(const std::string &path, std::string_view content) {
-  llvm::Error failed = llvm::writeToOutput(path, [&](llvm::raw_ostream &stream) {
-    stream << content;
-    return llvm::Error::success();
-  });
-  if (failed)
-    return environment_error(fmt::format("cannot write {}: {}", path, llvm::toString(std::move(failed))));
-  return {};
 }
 
 Status write_kernel(const std::string &directory, const Signature &signature,

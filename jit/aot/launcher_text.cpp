@@ -109,13 +109,14 @@ std::string header_text(const Signature &signature) {
 extern "C" {{
 #endif
 
-/* Loads the kernel on HIP's current device. It returns NEREID_AOT_OK or what nereid_aot_error holds too. */
+/* Loads the kernel on HIP's current device. It returns NEREID_AOT_OK or what nereid_aot_error holds too; then
+ * the kernel is all zero, and a launch of it is refused. */
 int {name}_load(nereid_aot_kernel *kernel, nereid_aot_error *error);
 
 /* Queues a launch on a hipStream_t (NULL: the default one). Pointers are addresses of device memory. */
 {launch};
 
-/* Its launches have to be over. */
+/* Its launches have to be over. Nothing for a kernel that is not loaded: all zero, or unloaded before. */
 void {name}_unload(nereid_aot_kernel *kernel);
 
 #ifdef __cplusplus

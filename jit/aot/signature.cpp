@@ -49,7 +49,7 @@ Result<std::vector<Parameter>> parameters_of(const ir::Function &function, const
     const ir::Argument &argument = function.arguments[i];
     const std::string given = i < function.argument_names.size() ? function.argument_names[i] : "";
     Parameter parameter{parameter_name(given, i), function.type(argument.value), argument.read_only};
-    parameter.size = parameter.pointer() || ir::byte_size(parameter.type.element) == 8 ? 8 : 4;
+    parameter.size = parameter.pointer() ? 8 : ir::byte_size(parameter.type.element);
     parameter.offset = (end + parameter.size - 1) / parameter.size * parameter.size;
     end = parameter.offset + parameter.size;
     if (!seen.insert(parameter.name).second)

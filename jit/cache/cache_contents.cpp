@@ -2,6 +2,9 @@
 #include "jit/cache/cache_contents.h"
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <unistd.h>
 
 #include <fmt/format.h>
 
@@ -65,11 +68,24 @@ CacheEntry read_entry(const Listed &file) {
 Status remove(const Listed &file, Removed &removed) {
   if (file.is_directory)
     return environment_error(fmt::format("{} is a directory", file.path), "Remove it by hand");
-  if (const std::error_code failed = llvm::sys::fs::remove(file.path, /*IgnoreNonExisting=*/true))
-    return environment_error(fmt::format("cannot remove {}: {}", file.path, failed.message()));
+  // LLVM's remove() refuses FIFOs and devices.
+  if (::unlink(file.path.c_str()) != 0 && errno != ENOENT)
+    return environment_error(fmt::format("cannot remove {}: {}", file.path, std::strerror(errno)));
   ++removed.files;
   removed.bytes += file.bytes;
   return {};
+}
+
+/// Removes what it can. Error: the first of what it cannot.
+Result<Removed> remove_all(const std::vector<Listed> &files) {
+  Removed removed;
+  Status first;
+  for (const Listed &file : files)
+    if (Status status = remove(file, removed); !status && first)
+      first = std::move(status);
+  if (!first)
+    return first.error();
+  return removed;
 }
 
 } // namespace
@@ -96,20 +112,17 @@ Result<CacheContents> read_contents(const DiskCache &cache) {
 
 Result<Removed> remove_kernels(const DiskCache &cache) {
   NEREID_TRY(const std::vector<Listed> files, list(cache));
-  Removed removed;
-  for (const Listed &file : files)
-    NEREID_CHECK(remove(file, removed));
-  return removed;
+  return remove_all(files);
 }
 
 Result<Removed> remove_damaged(const DiskCache &cache, const CacheContents &contents) {
   NEREID_TRY(const std::vector<Listed> files, list(cache));
-  Removed removed;
+  std::vector<Listed> damaged;
   for (const CacheEntry &entry : contents.kernels)
     for (const Listed &file : files)
       if (!entry.problem.empty() && file.path == cache.path(entry.key))
-        NEREID_CHECK(remove(file, removed));
-  return removed;
+        damaged.push_back(file);
+  return remove_all(damaged);
 }
 
 } // namespace nereid::jit

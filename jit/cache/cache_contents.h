@@ -35,7 +35,7 @@ struct Removed {
 };
 
 /// Removes every kernel, and what writers left. Other processes may use the directory meanwhile; they compile
-/// again. Directories are left. Error (Environment): a file cannot be removed.
+/// again. Error (Environment): the first that cannot be removed, as a directory; all others are.
 Result<Removed> remove_kernels(const DiskCache &cache);
 /// Removes the entries that have a problem.
 Result<Removed> remove_damaged(const DiskCache &cache, const CacheContents &contents);

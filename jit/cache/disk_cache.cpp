@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "base/log.h"
 #include "jit/cache/entry_file.h"
 #include "jit/cache/trust.h"
 #include "llvm/Support/Errno.h"
@@ -41,14 +42,14 @@ std::string directory_from_environment() {
   return "";
 }
 
-/// Prints a warning the first time that `said` is given.
+/// Warns the first time that `said` is given.
 void warn_once(std::atomic<bool> &said, const std::string &text) {
   if (!said.exchange(true))
-    fmt::print(stderr, "nereid: warning: {}\n", text);
+    log(LogLevel::Warning, text);
 }
 
 constexpr const char *distrust_remedy =
-    "Give it to this user and take the right to write from others (chmod o-w), or set NEREID_CACHE_DIR to "
+    "Give it to this user and take the right to write from others (chmod go-w), or set NEREID_CACHE_DIR to "
     "another directory";
 
 /// Writes all of it to a file and closes that: 0, or what errno says.

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/json_nesting.h"
 #include "jit/cache/digest.h"
 #include "jit/compile/resources_json.h"
 #include "llvm/Support/JSON.h"
@@ -67,6 +68,8 @@ Result<KernelFile> read_kernel_file(std::string_view content, std::string_view k
   payload = payload.drop_front(sizeof(length));
   if (length > payload.size())
     return unusable("is cut off");
+  if (!check_json_nesting(payload.take_front(length)))
+    return unusable("has no description");
   auto json = llvm::json::parse(payload.take_front(length));
   if (!json) {
     llvm::consumeError(json.takeError());

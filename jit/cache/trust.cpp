@@ -11,6 +11,8 @@ std::optional<std::string> distrust(const struct stat &status, uid_t user) {
     return fmt::format("it belongs to user {}", status.st_uid);
   if (status.st_mode & S_IWOTH)
     return "everybody may write to it";
+  if (S_ISREG(status.st_mode) && (status.st_mode & S_IWGRP))
+    return "its group may write to it";
   return std::nullopt;
 }
 

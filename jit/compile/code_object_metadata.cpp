@@ -4,12 +4,14 @@
 
 #include <algorithm>
 #include <limits>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "jit/compile/compiler.h"
 #include "llvm/BinaryFormat/ELF.h"
 #include "llvm/BinaryFormat/MsgPackDocument.h"
+#include "llvm/BinaryFormat/MsgPackReader.h"
 #include "llvm/Object/ELFObjectFile.h"
 
 namespace nereid {
@@ -102,6 +104,42 @@ Result<std::string> metadata_note(const ElfFile &file) {
   return bad("it has no AMDGPU metadata", "Compile it as code object version 5 or 6, unstripped of notes");
 }
 
+/// Whether MessagePack is complete, every key of a map is a string, and nothing is nested deeper than any
+/// compiler makes it. Document compares keys without a look at their types and ends the process when one is
+/// a map or an array.
+bool has_text_keys(llvm::StringRef bytes) {
+  struct Open {
+    bool is_map;
+    uint64_t left; ///< objects that are still to come; of a map an even number before each key
+  };
+  constexpr size_t max_depth = 32;
+  std::vector<Open> open;
+  llvm::msgpack::Reader reader(bytes);
+  do {
+    llvm::msgpack::Object object;
+    llvm::Expected<bool> read = reader.read(object);
+    if (!read) {
+      llvm::consumeError(read.takeError());
+      return false;
+    }
+    if (!*read)
+      return false;
+    if (!open.empty()) {
+      if (open.back().is_map && open.back().left % 2 == 0 && object.Kind != llvm::msgpack::Type::String)
+        return false;
+      --open.back().left;
+    }
+    const bool is_map = object.Kind == llvm::msgpack::Type::Map;
+    if (is_map || object.Kind == llvm::msgpack::Type::Array)
+      open.push_back({is_map, uint64_t{object.Length} * (is_map ? 2 : 1)});
+    if (open.size() > max_depth)
+      return false;
+    while (!open.empty() && open.back().left == 0)
+      open.pop_back();
+  } while (!open.empty());
+  return true;
+}
+
 uint32_t number(Map &map, llvm::StringRef key, uint32_t missing = 0) {
   auto found = map.find(key);
   if (found == map.end() || found->second.getKind() != llvm::msgpack::Type::UInt)
@@ -185,7 +223,7 @@ Result<CodeObjectMetadata> read_code_object(std::span<const uint8_t> code_object
   NEREID_CHECK(check_header(*file));
   NEREID_TRY(const std::string note, metadata_note(*file));
   llvm::msgpack::Document document;
-  if (!document.readFromBlob(note, /*Multi=*/false) || !document.getRoot().isMap())
+  if (!has_text_keys(note) || !document.readFromBlob(note, /*Multi=*/false) || !document.getRoot().isMap())
     return bad("its metadata is not valid MessagePack");
   Map &root = document.getRoot().getMap();
   llvm::msgpack::ArrayDocNode *kernels = array(root, "amdhsa.kernels");

@@ -40,6 +40,7 @@ struct KernelMetadata {
 
 namespace jit {
 
+/// What the metadata of a code object say.
 struct CodeObjectMetadata {
   std::string target; ///< "amdgcn-amd-amdhsa--gfx950"
   std::vector<KernelMetadata> kernels;

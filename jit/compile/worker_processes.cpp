@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <cmath>
 #include <csignal>
 #include <cstring>
 #include <fcntl.h>
@@ -119,9 +120,12 @@ bool read_some(Worker &worker) {
 int end(const Worker &worker) {
   kill(worker.process, SIGKILL);
   int status = 0;
-  while (waitpid(worker.process, &status, 0) < 0)
-    if (errno != EINTR)
+  while (waitpid(worker.process, &status, 0) < 0) {
+    if (errno != EINTR) {
       status = 0;
+      break;
+    }
+  }
   close(worker.pipe);
   return status;
 }
@@ -144,8 +148,8 @@ std::vector<WorkerOutcome> run_in_processes(std::span<const WorkerJob> jobs, con
                                             const std::function<void()> &finished) {
   const size_t workers =
       options.workers ? options.workers : std::max(1u, std::thread::hardware_concurrency());
-  const auto time = std::chrono::duration_cast<Clock::duration>(
-      std::chrono::duration<double>(std::min(options.seconds, max_seconds)));
+  const auto time = std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(
+      std::isfinite(options.seconds) ? std::clamp(options.seconds, 0.0, max_seconds) : max_seconds));
   std::vector<WorkerOutcome> outcomes(jobs.size());
   std::list<Worker> running;
   const auto finish = [&](size_t job, WorkerOutcome outcome) {

@@ -22,8 +22,10 @@ class StreamState;
 class EventState;
 } // namespace jit
 
+/// The kinds of devices.
 enum class DeviceKind : uint8_t { Simulator, Hip };
 
+/// A simulated device, and what it watches while kernels run.
 struct SimulatorOptions {
   unsigned threads = 0;                 ///< host threads that run workgroups; 0: one a core
   uint64_t memory = uint64_t{64} << 30; ///< bytes of device memory that can be allocated

@@ -138,7 +138,7 @@ Error HipApi::failure(int code, const char *call, const std::string &doing) cons
 Result<HipGpu> describe_gpu(const HipApi &api, int index) {
   // Room beyond the struct for a later HIP that made it longer.
   std::vector<char> bytes(4 * properties_size);
-  NEREID_CHECK(api.check(api.hipGetDevicePropertiesR0600(bytes.data(), index), "hipGetDeviceProperties",
+  NEREID_CHECK(api.check(api.hipGetDevicePropertiesR0600(bytes.data(), index), "hipGetDevicePropertiesR0600",
                          [&] { return fmt::format("GPU {}", index); }));
   const auto megahertz = [&](size_t offset) {
     return static_cast<unsigned>(number_at<int>(bytes, offset)) / 1000;

@@ -53,7 +53,8 @@ struct HipGpu {
 
 Result<HipGpu> describe_gpu(const HipApi &api, int index);
 
-/// Makes a GPU the calling thread's current one, and the former again at its end.
+/// Makes a GPU the calling thread's current one, and the former again at its end. Leaves no error of that in
+/// HIP's record of the last one.
 class CurrentGpu {
 public:
   CurrentGpu(const HipApi &api, int index) : api_(api) {
@@ -63,10 +64,12 @@ public:
       code_ = api.hipSetDevice(index);
       changed_ = code_ == 0;
     }
+    if (code_)
+      (void)api.hipGetLastError();
   }
   ~CurrentGpu() {
-    if (changed_)
-      (void)api_.hipSetDevice(former_);
+    if (changed_ && api_.hipSetDevice(former_))
+      (void)api_.hipGetLastError();
   }
   CurrentGpu(const CurrentGpu &) = delete;
   CurrentGpu &operator=(const CurrentGpu &) = delete;

@@ -50,6 +50,7 @@ struct LaunchOutcome {
   std::optional<sim::LaunchTime> time;           ///< when the device computes it
 };
 
+/// How a launch runs.
 struct LaunchOptions {
   /// Run the kernel's IR on the host in place of its code; unset: as NEREID_INTERPRET says.
   std::optional<bool> interpret;
@@ -67,7 +68,6 @@ struct LaunchInfo {
   CacheLevel cache = CacheLevel::None;
   std::optional<InstructionCounts> instructions; ///< when the device counts them
   std::optional<sim::LaunchTime> time;           ///< simulated, when SimulatorOptions::timing asks for it
-  double wall_ms = 0;                            ///< of the launch alone, on the host's clock
   bool interpreted = false;
 
   std::string kernel() const;

@@ -345,8 +345,10 @@ Result<sim::Report> SimDevice::run(const sim::CodeObject &code, sim::Launch laun
   launch.timing = timing.timing;
   launch.caches = timing.caches;
   NEREID_TRY(sim::Report report, sim::run(code, memory_, launch));
-  LaunchBudget::spend(report.fault && report.fault->kind == sim::FaultKind::Budget ? launch.instruction_budget
-                                                                                   : report.counts.total);
+  // A launch that is timed alone also ends with this fault where it is too long to be timed.
+  const bool used_up =
+      report.fault && report.fault->kind == sim::FaultKind::Budget && launch.timing != sim::Timing::Only;
+  LaunchBudget::spend(used_up ? launch.instruction_budget : report.counts.total);
   return report;
 }
 

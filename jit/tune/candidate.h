@@ -38,6 +38,7 @@ namespace jit {
 /// reference.
 template <class A> using KeptArgument = std::conditional_t<std::is_copy_constructible_v<A>, A, const A &>;
 
+/// Adds the memory that a launch writes through a parameter P, if any.
 template <class P> struct WrittenArgument {
   template <class A> static void add(std::vector<MemoryRange> &, const A &) {}
 };

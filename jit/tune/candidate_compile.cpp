@@ -25,13 +25,19 @@ std::string code_identity(const CompiledKernels &kernels, const std::string &ran
   return llvm::toHex(hash.final(), /*LowerCase=*/true).substr(0, code_digits);
 }
 
-Status check_kernels(const TuneRequest &request, const CompiledKernels &kernels) {
-  for (const auto &kernel : kernels) {
-    NEREID_CHECK(check_resources(*kernel));
-    if (request.accept)
-      NEREID_CHECK(guarded_call("accept", request.accept, *kernel));
-  }
-  return {};
+/// Sets why the kernels may not win, if they may not.
+void check_kernels(const TuneRequest &request, TuneOutcome &outcome) {
+  Status fits;
+  for (const auto &kernel : outcome.kernels)
+    if (fits)
+      fits = check_resources(*kernel);
+  for (const auto &kernel : outcome.kernels)
+    if (fits && request.accept) {
+      fits = guarded_call("accept", request.accept, *kernel);
+      outcome.tried_again = !fits;
+    }
+  if (!fits)
+    outcome.record.rejected = "does not fit: " + reason_text(fits.error());
 }
 
 void record_resources(const CompiledKernels &kernels, TuningRecord &record) {
@@ -45,6 +51,11 @@ void record_resources(const CompiledKernels &kernels, TuningRecord &record) {
 }
 
 } // namespace
+
+std::string ranking_digest(const std::string &identity) {
+  return llvm::toHex(llvm::SHA256::hash(llvm::arrayRefFromStringRef(identity)), /*LowerCase=*/true)
+      .substr(0, code_digits);
+}
 
 void compile_candidates(const TuneRequest &request, std::span<const size_t> which, const Device &device,
                         const TuneOptions &options, const std::string &ranking_identity,
@@ -64,8 +75,7 @@ void compile_candidates(const TuneRequest &request, std::span<const size_t> whic
     outcome.kernels = std::move(*kernels);
     outcome.record.code = code_identity(outcome.kernels, ranking_identity);
     record_resources(outcome.kernels, outcome.record);
-    if (const Status fit = check_kernels(request, outcome.kernels); !fit)
-      outcome.record.rejected = "does not fit: " + reason_text(fit.error());
+    check_kernels(request, outcome);
   }
 }
 

@@ -9,6 +9,9 @@
 
 namespace nereid::jit {
 
+/// Hexadecimal digits of a ranking's identity, as records have them.
+std::string ranking_digest(const std::string &identity);
+
 /// Compiles candidates in worker processes, loads what they gave into the device, and fills the outcomes:
 /// kernels, resources, code identity under a ranking, or the reason of a rejection. `step` is
 /// called after each compile.

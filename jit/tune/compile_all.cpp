@@ -2,6 +2,7 @@
 #include "jit/tune/compile_all.h"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 
 #include <fmt/format.h>
@@ -56,6 +57,9 @@ Result<CompiledKernels> load(const CompileFunction &function, const Device &devi
 std::vector<Result<CompiledKernels>> compile_all(std::span<const CompileFunction> functions,
                                                  const Device &device, const CompileAllOptions &options,
                                                  const std::function<void()> &finished) {
+  if (std::isnan(options.seconds))
+    return std::vector<Result<CompiledKernels>>(
+        functions.size(), user_error("the seconds that a compile may take are no number"));
   std::vector<jit::WorkerJob> jobs;
   for (const CompileFunction &function : functions)
     jobs.emplace_back([&function] { return jit::worker_message(compile_binaries(function)); });

@@ -9,6 +9,7 @@
 
 namespace nereid {
 
+/// How much compile_all does at a time, and how long.
 struct CompileAllOptions {
   unsigned workers = 0; ///< processes at a time; 0: one a core
   double seconds = 60;  ///< that one compile may take
@@ -21,7 +22,7 @@ struct CompileAllOptions {
 ///     const auto compiled = compile_all(functions, device, {.seconds = 10});
 ///
 /// Errors: those of the compile; it throws, crashes, exits, or takes longer than its seconds, or gives no or
-/// a null kernel (User); there is no process to be had (Environment).
+/// a null kernel, or the seconds are NaN (User); there is no process to be had (Environment).
 ///
 /// A forked process has this thread alone: a lock that another thread holds at that moment is never released
 /// there, and a compile that wants it ends at its seconds. So other threads should neither compile nor launch

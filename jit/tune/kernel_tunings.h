@@ -22,8 +22,9 @@ public:
   const std::string &device() const & { return device_; }
   bool empty() const { return records_.empty(); }
 
-  /// The record of a config, or null.
-  const TuningRecord *find(std::string_view key, std::string_view config) const &;
+  /// The record of a config by a ranking with a state of the caches, or null.
+  const TuningRecord *find(std::string_view key, std::string_view config, std::string_view ranking,
+                           std::string_view caches) const &;
   /// The winner of a key, or null.
   const TuningRecord *winner(std::string_view key) const &;
   std::vector<std::string> keys() const;
@@ -32,8 +33,12 @@ public:
   /// The winners alone, as tables that are shipped have them.
   KernelTunings winners() const;
 
-  /// Takes a record; the one of the same key and config stays where kept_of says so.
+  /// Takes a record. A config has one for each ranking and state of the caches, and of two kept_of says which
+  /// stays. Records of the same key, ranking and caches whose identity is another go: their figures do not
+  /// compare with this one.
   void add(const TuningRecord &record);
+  /// Drops the figure that a config has for other code than `code`.
+  void drop_other_code(const TuningRecord &record, const std::string &code);
   /// Adds the records of another table, which counts as the later one. Error (User): it is of another kernel
   /// or device.
   Status add(const KernelTunings &later);
@@ -45,11 +50,12 @@ public:
   static Result<KernelTunings> parse(std::string_view text, const std::string &name);
 
 private:
-  using Configs = std::map<std::string, TuningRecord, NaturalLess>;
+  /// One of each config, ranking and state of the caches, in that order.
+  using Configs = std::vector<TuningRecord>;
 
   std::string kernel_;
   std::string device_;
-  std::map<std::string, Configs, NaturalLess> records_; ///< by key and config
+  std::map<std::string, Configs, NaturalLess> records_; ///< by key
 };
 
 } // namespace nereid

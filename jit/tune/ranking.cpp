@@ -41,8 +41,10 @@ Result<double> SimulatedTime::figure(const RankedCandidate &candidate, int) cons
   double sum = 0;
   for (const LaunchInfo &launch : candidate.launches) {
     if (!launch.time)
-      return user_error("the device did not time " + name_of(launch),
-                        "Simulated times need compiled code on a simulator; unset NEREID_INTERPRET");
+      return user_error(
+          "the device did not time " + name_of(launch),
+          "Simulated times need compiled code on a simulator, without NEREID_INTERPRET, and loops "
+          "whose end can be seen (docs/timing.md)");
     sum += launch.time->us;
   }
   return sum;

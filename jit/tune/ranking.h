@@ -61,7 +61,7 @@ private:
 /// The time that the simulator computes of each launch, summed, in microseconds.
 class SimulatedTime final : public Ranking {
 public:
-  explicit SimulatedTime(sim::CacheState caches = sim::CacheState::Cold) : caches_(caches) {}
+  explicit SimulatedTime(sim::CacheState caches = sim::CacheState::Rotating) : caches_(caches) {}
   std::string_view name() const override { return "simulated time"; }
   std::string_view unit() const override { return "us"; }
   std::string identity() const override; ///< the caches, and a digest of the simulator
@@ -83,6 +83,7 @@ public:
 };
 
 /// DeviceTime on a GPU, SimulatedTime on a simulator.
-std::unique_ptr<Ranking> ranking_for(const Device &device, sim::CacheState caches = sim::CacheState::Cold);
+std::unique_ptr<Ranking> ranking_for(const Device &device,
+                                     sim::CacheState caches = sim::CacheState::Rotating);
 
 } // namespace nereid

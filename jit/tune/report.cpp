@@ -2,6 +2,8 @@
 #include "jit/tune/report.h"
 
 #include <algorithm>
+#include <limits>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -63,12 +65,23 @@ Result<std::string> TuneReport::winner_or_reasons() const {
 }
 
 std::string TuneReport::text() const {
-  std::string text = fmt::format("{} for {} on {}{}\n", kernel, key, device,
-                                 ranking.empty() ? std::string() : fmt::format(": {} in {}", ranking, unit));
+  std::string text =
+      fmt::format("{} for {} on {}{}\n", kernel, key, device,
+                  ranking.empty()  ? std::string()
+                  : caches.empty() ? fmt::format(": {} in {}", ranking, unit)
+                                   : fmt::format(": {} with {} caches in {}", ranking, caches, unit));
   size_t width = 0;
   for (const TuneOutcome &candidate : candidates)
     width = std::max(width, candidate.record.config.size());
-  for (size_t i = 0; i < candidates.size(); ++i) {
+  std::vector<size_t> order(candidates.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    const auto place = [&](size_t i) {
+      return candidates[i].record.figure.value_or(std::numeric_limits<double>::infinity());
+    };
+    return place(a) < place(b);
+  });
+  for (const size_t i : order) {
     const TuningRecord &record = candidates[i].record;
     const std::string result = record.figure             ? fmt::format("{}", *record.figure)
                                : record.rejected.empty() ? std::string("taken")
@@ -76,6 +89,11 @@ std::string TuneReport::text() const {
     text += fmt::format("{} {:<{}}  {}{}\n", winner == i ? "*" : " ", record.config, width, result,
                         candidates[i].stored ? " (stored)" : "");
   }
+  if (winner && winner != order.front() && candidates[order.front()].record.figure)
+    text +=
+        fmt::format("figures within {:.0f} % of the best are a tie: then the fewest launches win, the fewest "
+                    "registers, the least LDS, the first config in natural order\n",
+                    100 * (tie_factor - 1));
   return text;
 }
 
@@ -83,11 +101,14 @@ std::string TuneReport::json() const {
   llvm::json::Array all;
   for (const TuneOutcome &candidate : candidates)
     all.push_back(json_of(candidate));
-  const llvm::json::Value value =
-      llvm::json::Object{{"kernel", json_text(kernel)}, {"key", json_text(key)},
-                         {"device", json_text(device)}, {"ranking", text_or_null(ranking)},
-                         {"unit", text_or_null(unit)},  {"winner", text_or_null(winning_config())},
-                         {"candidates", std::move(all)}};
+  const llvm::json::Value value = llvm::json::Object{{"kernel", json_text(kernel)},
+                                                     {"key", json_text(key)},
+                                                     {"device", json_text(device)},
+                                                     {"ranking", text_or_null(ranking)},
+                                                     {"caches", text_or_null(caches)},
+                                                     {"unit", text_or_null(unit)},
+                                                     {"winner", text_or_null(winning_config())},
+                                                     {"candidates", std::move(all)}};
   return fmt::format("{}\n", llvm::formatv("{0:2}", value).str());
 }
 

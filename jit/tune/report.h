@@ -15,16 +15,21 @@ namespace nereid {
 /// What became of a candidate.
 struct TuneOutcome {
   TuningRecord record;
-  bool stored = false;              ///< the figure or reason is that of a table
+  bool stored = false; ///< the figure or reason is that of a table
+  /// Rejected for what the code alone does not decide: by a hook, a budget, a missing figure, the machine. No
+  /// table keeps it, and the next tuning tries it again.
+  bool tried_again = false;
   std::vector<LaunchInfo> launches; ///< of the last run here
   CompiledKernels kernels;          ///< as far as it compiled
 };
 
+/// What a tuning found, candidate by candidate.
 struct TuneReport {
   std::string kernel;
   std::string key;
   std::string device;  ///< its name
   std::string ranking; ///< "device time", "simulated time", "estimate"; empty with mode off
+  std::string caches;  ///< of simulated times: "rotating", "cold", "warm"
   std::string unit;
   std::vector<TuneOutcome> candidates; ///< in the order given
   std::optional<size_t> winner;        ///< index of a candidate; none when all were rejected
@@ -38,7 +43,7 @@ struct TuneReport {
     NEREID_CHECK(config_parse(config, text));
     return config;
   }
-  /// A line a candidate, for people.
+  /// A line a candidate, for people: the least figure first, rejections last.
   std::string text() const;
   /// Winner, every figure and every rejection as one JSON object.
   std::string json() const;

@@ -39,11 +39,13 @@ struct TuneRequest {
 enum class TuneMode : uint8_t { Off, Model, Measure };
 inline constexpr std::string_view tune_mode_names[] = {"off", "model", "measure"};
 
+/// How a tuning ranks its candidates, and where it keeps what it found.
 struct TuneOptions {
   /// Unset: measure on a GPU, model on the simulator.
   std::optional<TuneMode> mode;
-  /// What the caches hold when a launch starts whose time is simulated.
-  sim::CacheState caches = sim::CacheState::Cold;
+  /// What the caches hold when a launch starts whose time is simulated. Rotating is how a model calls a
+  /// kernel: with other operands each time.
+  sim::CacheState caches = sim::CacheState::Rotating;
   /// In place of the mode's own.
   const Ranking *ranking = nullptr;
   /// Directory of tables: figures are kept there, and those that hold still are not measured again. Empty:

@@ -2,8 +2,10 @@
 #include "jit/tune/table_file.h"
 
 #include <cerrno>
+#include <chrono>
 #include <fcntl.h>
 #include <sys/file.h>
+#include <thread>
 #include <unistd.h>
 
 #include <fmt/format.h>
@@ -58,6 +60,24 @@ private:
   int fd_;
 };
 
+/// Waits until the lock is this process's; says so when it takes long. False: errno says why not.
+bool acquire(int fd, const std::string &path) {
+  constexpr int tries = 20; // a second
+  constexpr auto pause = std::chrono::milliseconds(50);
+  for (int i = 0; i < tries; ++i) {
+    if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+      return true;
+    if (errno != EWOULDBLOCK && errno != EINTR)
+      return false;
+    std::this_thread::sleep_for(pause);
+  }
+  fmt::print(stderr, "nereid: waiting for {}\n", path);
+  while (flock(fd, LOCK_EX) != 0)
+    if (errno != EINTR)
+      return false;
+  return true;
+}
+
 } // namespace
 
 std::string table_path(const std::string &directory, std::string_view kernel, std::string_view device) {
@@ -93,9 +113,8 @@ Status TableFile::update(const std::function<Status(KernelTunings &)> &change) c
   const Descriptor locked(open(lock.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
   if (locked.get() < 0)
     return cannot("create", lock);
-  while (flock(locked.get(), LOCK_EX) != 0)
-    if (errno != EINTR)
-      return cannot("lock", lock);
+  if (!acquire(locked.get(), lock))
+    return cannot("lock", lock);
   NEREID_TRY(KernelTunings tunings, read());
   const std::string before = tunings.text();
   NEREID_CHECK(change(tunings));

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "base/json_nesting.h"
 #include "jit/tune/kernel_tunings.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/JSON.h"
@@ -12,7 +13,9 @@
 namespace nereid {
 namespace {
 
-constexpr llvm::StringRef format_name = "nereid tuning table 1";
+constexpr llvm::StringRef format_name = "nereid tuning table 2";
+/// Without caches and identity; read, and written as the newer one.
+constexpr llvm::StringRef older_format_name = "nereid tuning table 1";
 constexpr llvm::StringRef remedy = "Restore the file from a copy, or delete it and tune again";
 
 struct TextField {
@@ -24,6 +27,8 @@ constexpr TextField text_fields[] = {{"key", &TuningRecord::key, true},
                                      {"config", &TuningRecord::config, true},
                                      {"unit", &TuningRecord::unit, false},
                                      {"ranking", &TuningRecord::ranking, false},
+                                     {"caches", &TuningRecord::caches, false},
+                                     {"identity", &TuningRecord::identity, false},
                                      {"rejected", &TuningRecord::rejected, false},
                                      {"code", &TuningRecord::code, false}};
 
@@ -117,6 +122,8 @@ bool read_record(const llvm::json::Object &object, TuningRecord &record) {
 
 /// The object of a line; null when it is none.
 Result<llvm::json::Value> parse_line(llvm::StringRef line, const std::string &name, size_t number) {
+  if (!check_json_nesting(line))
+    return damaged(name, fmt::format("line {} is no JSON object", number));
   llvm::Expected<llvm::json::Value> value = llvm::json::parse(line);
   if (value && value->getAsObject())
     return std::move(*value);
@@ -147,7 +154,7 @@ std::string KernelTunings::text() const {
   });
   for (const auto &[key, configs] : records_) {
     const TuningRecord *best = winner(key);
-    for (const auto &[config, record] : configs)
+    for (const TuningRecord &record : configs)
       text += line_of(record, &record == best);
   }
   const std::string sum = checksum(text);
@@ -159,7 +166,8 @@ Result<KernelTunings> KernelTunings::parse(std::string_view text, const std::str
   const llvm::StringRef head = rest.take_until([](char c) { return c == '\n'; });
   NEREID_TRY(const llvm::json::Value header, parse_line(head, name, 1));
   const llvm::json::Object &names = *header.getAsObject();
-  if (const llvm::StringRef format = names.getString("format").value_or(""); format != format_name)
+  if (const llvm::StringRef format = names.getString("format").value_or("");
+      format != format_name && format != older_format_name)
     return environment_error(
         fmt::format("{} is no tuning table that this version reads: its format is '{}', not '{}'", name,
                     format.str(), format_name.str()),

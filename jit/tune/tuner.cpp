@@ -26,6 +26,10 @@ std::vector<std::string> codes_of(const std::vector<LaunchInfo> &launches) {
   return codes;
 }
 
+/// What is often the cause.
+constexpr const char *wrong_hint = " (outputs were filled with 0xFF before: memory that the kernel reads "
+                                   "belongs to restore or reset_to_zero)";
+
 /// One call of tune().
 class Tuning {
 public:
@@ -72,8 +76,9 @@ std::vector<size_t> Tuning::compile() {
 }
 
 bool Tuning::is_stored(TuneOutcome &outcome) const {
-  const TuningRecord *record = stored_.find(request_.key, outcome.record.config);
-  if (!record || record->code != outcome.record.code || record->ranking != ranking_.name())
+  const TuningRecord *record =
+      stored_.find(request_.key, outcome.record.config, outcome.record.ranking, outcome.record.caches);
+  if (!record || record->code != outcome.record.code || record->identity != outcome.record.identity)
     return false;
   outcome.record = *record;
   outcome.stored = true;
@@ -116,14 +121,16 @@ Status Tuning::check(size_t index) {
              candidate.check ? run(candidate.check, "the candidate's check", sim::Timing::Off)
                              : run(candidate.run, "the candidate's run", sim::Timing::On)))
     return {};
-  if (reject(index, "wrong", jit::guarded_call("validate", request_.validate)))
+  if (reject(index, "wrong", jit::guarded_call("validate", request_.validate))) {
+    outcome(index).record.rejected += wrong_hint;
     return {};
+  }
   if (!candidate.check || reject(index, "cannot be prepared", hooks_.before_run()))
     return {};
   const std::vector<std::string> checked = codes_of(outcome(index).launches);
   if (!reject(index, "does not run", run(candidate.run, "the candidate's run", sim::Timing::Only)) &&
       codes_of(outcome(index).launches) != checked)
-    outcome(index).record.rejected = "wrong: its check launches other code than its run";
+    reject(index, "wrong", user_error("its check launches other code than its run"));
   return {};
 }
 
@@ -148,20 +155,28 @@ bool Tuning::reject(size_t index, const char *reason, const Status &status) {
     return false;
   TuningRecord &record = outcome(index).record;
   record.rejected = fmt::format("{}: {}", reason, jit::reason_text(status.error()));
-  // What the machine could not do it may do another time: without a code the record does not hold.
-  if (const Owner owner = status.error().owner; owner == Owner::Environment || owner == Owner::Device)
-    record.code.clear();
+  // The functions of the request, its budget and the machine decide here, not the code alone.
+  outcome(index).tried_again = true;
   return true;
 }
 
 Status Tuning::keep(const std::vector<size_t> &indices) {
   report_progress(indices.size());
-  if (options_.table.empty() || indices.empty())
+  // A table that has everything need not be writable.
+  const bool all_stored =
+      std::all_of(indices.begin(), indices.end(), [&](size_t i) { return outcome(i).stored; });
+  if (options_.table.empty() || all_stored)
     return {};
   return TableFile(options_.table, request_.kernel, report_.device)
       .update([&](KernelTunings &table) -> Status {
-        for (const size_t i : indices)
-          table.add(outcome(i).record);
+        for (const size_t i : indices) {
+          // A figure of what the code was before it would fail now says nothing any more.
+          if (const TuningRecord &record = outcome(i).record;
+              !record.rejected.empty() && !record.code.empty())
+            table.drop_other_code(record, record.code);
+          if (!outcome(i).tried_again)
+            table.add(outcome(i).record);
+        }
         return {};
       });
 }
@@ -253,12 +268,17 @@ TuneReport empty_report(const TuneRequest &request, const Device &device, const 
   if (ranking) {
     report.ranking = ranking->name();
     report.unit = ranking->unit();
+    if (const std::optional<sim::CacheState> caches = ranking->timed_with())
+      report.caches = sim::cache_state_names.at(static_cast<size_t>(*caches));
   }
+  const std::string identity = ranking ? jit::ranking_digest(ranking->identity()) : std::string();
   for (const TuneCandidate &candidate : request.candidates) {
     TuneOutcome &outcome = report.candidates.emplace_back();
     outcome.record.key = request.key;
     outcome.record.config = candidate.config;
     outcome.record.ranking = report.ranking;
+    outcome.record.caches = report.caches;
+    outcome.record.identity = identity;
   }
   return report;
 }

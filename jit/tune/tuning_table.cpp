@@ -29,10 +29,16 @@ Result<TuningTable> TuningTable::load(const std::string &directory, const std::s
 }
 
 void TuningTable::add(const KernelTunings &tunings) {
-  for (const std::string &key : tunings.keys())
-    if (const TuningRecord *winner = tunings.winner(key))
-      choices_[tunings.kernel()].try_emplace(
-          key, Choice{winner->config, *winner->figure, winner->unit, winner->ranking});
+  for (const std::string &key : tunings.keys()) {
+    const TuningRecord *winner = tunings.winner(key);
+    if (!winner)
+      continue;
+    Choice choice{winner->config, *winner->figure, winner->unit, winner->ranking, winner->caches};
+    const auto [place, added] = choices_[tunings.kernel()].try_emplace(key, choice);
+    const Choice &present = place->second;
+    if (!added && choice.ranking != present.ranking && says_more(choice.ranking, "", present.ranking, ""))
+      place->second = std::move(choice);
+  }
 }
 
 const TuningTable::Choice *TuningTable::lookup(std::string_view kernel, std::string_view key) const & {

@@ -20,6 +20,7 @@ public:
     double figure = 0;
     std::string unit;
     std::string ranking;
+    std::string caches;
   };
 
   TuningTable() = default;
@@ -27,8 +28,9 @@ public:
   /// of the tables is damaged or cannot be read; its text names the file and what to do.
   static Result<TuningTable> load(const std::string &directory, const std::string &device);
 
-  /// Takes the winners of records; where there is a choice already it stays, so that what is added first
-  /// goes first: tables of the user before those that came with the library, measured ones before simulated.
+  /// Takes the winners of records. Where there is a choice already it stays unless the ranking of the new one
+  /// says more (says_more): so measured figures go before simulated ones and these before imported ones, and
+  /// of equal rankings tables of the user, which are added first, before those that came with the library.
   void add(const KernelTunings &tunings);
 
   /// The choice for a key of tuning_key(), or null. Valid as long as the table lives.

@@ -86,6 +86,7 @@ Result<Report> run(const CodeObject &code, Memory &memory, const Launch &launch)
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   };
   std::optional<LaunchTime> time;
+  LaunchProfile profile;
   if (launch.timing != Timing::Off) {
     // A launch that also runs is timed on a copy, which it can leave as it likes.
     std::unique_ptr<Memory> copy;
@@ -95,6 +96,7 @@ Result<Report> run(const CodeObject &code, Memory &memory, const Launch &launch)
     NEREID_TRY(ProfiledLaunch profiled, profile_launch(code, copy ? *copy : memory, launch));
     if (!profiled.fault)
       time = launch_time(profiled.profile, launch.caches);
+    profile = std::move(profiled.profile);
     if (launch.timing == Timing::Only) {
       Report report = profiled.executed.report();
       report.fault = std::move(profiled.fault);
@@ -112,8 +114,11 @@ Result<Report> run(const CodeObject &code, Memory &memory, const Launch &launch)
   Scheduler scheduler(*state);
   scheduler.run(static_cast<unsigned>(std::min<uint64_t>(threads, state->group_count)));
   Report report = scheduler.report();
-  if (!report.fault)
+  if (!report.fault && time) {
+    correct_for_counts(*time, profile, static_cast<double>(report.counts.total),
+                       static_cast<double>(report.longest_wave_instructions));
     report.time = time;
+  }
   report.wall_seconds = seconds();
   return report;
 }

@@ -19,9 +19,10 @@ struct ProfiledLaunch {
 };
 
 /// Executes representative workgroups of a launch, without the products of its MFMAs, replays the first and
-/// the longest of them on a model of a compute unit, and scales to the grid. Takes at most about two million
-/// wave instructions beside those of the first workgroup. What the launch leaves in `memory` is undefined.
-/// Errors: those of LaunchState::prepare.
+/// the longest of them on a model of a compute unit, and scales to the grid. Takes a few million wave
+/// instructions at most: of long loops that are steady some iterations stand for the others (loop_skip.h). A
+/// workgroup that takes more without such a loop is a fault (Budget). What the launch leaves in `memory` is
+/// undefined. Errors: those of LaunchState::prepare.
 Result<ProfiledLaunch> profile_launch(const CodeObject &code, Memory &memory, const Launch &launch);
 
 } // namespace nereid::sim

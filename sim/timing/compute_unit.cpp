@@ -10,6 +10,7 @@
 #include "sim/timing/hot_loop.h"
 #include "sim/timing/instruction_cost.h"
 #include "sim/timing/lds_pipe.h"
+#include "sim/timing/loop_skip.h"
 #include "sim/timing/memory_pipe.h"
 #include "sim/timing/wave_replay.h"
 
@@ -227,9 +228,40 @@ private:
 
 } // namespace
 
+namespace {
+
+/// `with` and `times` more of what it has beyond `without`.
+double extrapolated(double with, double without, double times) { return with + times * (with - without); }
+
+} // namespace
+
 UnitTime replay(std::span<const WorkgroupTrace *const> workgroups, const Program &program,
                 MemoryLatency latency) {
-  return ComputeUnit(workgroups, program, latency).run();
+  UnitTime time = ComputeUnit(workgroups, program, latency).run();
+  double times = 0;
+  for (const WorkgroupTrace *trace : workgroups)
+    for (const LoopSample &sample : trace->samples)
+      times = std::max(times, sample.times());
+  if (times == 0)
+    return time;
+  std::map<const WorkgroupTrace *, WorkgroupTrace> shorter;
+  std::vector<const WorkgroupTrace *> traces;
+  for (const WorkgroupTrace *trace : workgroups)
+    traces.push_back(&shorter.try_emplace(trace, without_samples(*trace)).first->second);
+  const UnitTime less = ComputeUnit(traces, program, latency).run();
+  constexpr double PhaseProfile::*counts[] = {&PhaseProfile::cycles,       &PhaseProfile::mfma_cycles,
+                                              &PhaseProfile::issue_cycles, &PhaseProfile::lds_cycles,
+                                              &PhaseProfile::load_bytes,   &PhaseProfile::store_bytes,
+                                              &PhaseProfile::matrix_flop};
+  for (size_t p = 0; p < time.phases.size(); ++p)
+    for (double PhaseProfile::*count : counts)
+      time.phases[p].*count = extrapolated(time.phases[p].*count, less.phases[p].*count, times);
+  for (auto &[reason, clocks] : time.stalls) {
+    const auto found = less.stalls.find(reason);
+    clocks = std::max(0.0, extrapolated(clocks, found == less.stalls.end() ? 0 : found->second, times));
+  }
+  time.workgroup_cycles = extrapolated(time.workgroup_cycles, less.workgroup_cycles, times);
+  return time;
 }
 
 } // namespace nereid::sim::timing

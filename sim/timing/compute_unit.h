@@ -23,6 +23,8 @@ struct UnitTime {
 /// instruction of each kind a turn; matrix cores; the LDS with its queues and banks; the vector memory pipe;
 /// wait counters and barriers. Memory answers after its latency, whatever is in flight: what
 /// many requests cost is the device model's (device_model.h).
+/// Where traces have samples of loops, what the samples take is counted as often as they stand for: the
+/// difference to a replay without them.
 UnitTime replay(std::span<const WorkgroupTrace *const> workgroups, const Program &program,
                 MemoryLatency latency);
 

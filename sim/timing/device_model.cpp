@@ -137,4 +137,18 @@ LaunchTime launch_time(const LaunchProfile &profile, CacheState caches, const De
   return result;
 }
 
+void correct_for_counts(LaunchTime &time, const LaunchProfile &profile, double instructions,
+                        double longest_wave, const DeviceModel &model) {
+  if (profile.instructions <= 0 || profile.longest_wave <= 0)
+    return;
+  constexpr double even = 0.05;
+  const double work = instructions / profile.instructions, longest = longest_wave / profile.longest_wave;
+  if (std::abs(work - 1) <= even && std::abs(longest - 1) <= even)
+    return;
+  const double by_work = (time.us - model.launch_us) * work;
+  const double by_longest =
+      longest > 1 + even ? profile.cycles_per_workgroup * longest / (peak_clock * 1000) : 0;
+  time.us = model.launch_us + std::max(by_work, by_longest);
+}
+
 } // namespace nereid::sim

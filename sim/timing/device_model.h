@@ -29,4 +29,11 @@ double device_us(const LaunchProfile &profile, CacheState caches, const DeviceMo
 /// The same time with what it goes to.
 LaunchTime launch_time(const LaunchProfile &profile, CacheState caches, const DeviceModel &model = {});
 
+/// Corrects a time by what all workgroups of the launch executed, where they are uneven: `instructions` of
+/// all waves and those of the longest wave, against those that the profile stands for. Beyond the empty
+/// launch the time is that of the profile times the ratio of instructions, and not less than the longest wave
+/// takes at the pace of the profile's. Within 5 % nothing changes.
+void correct_for_counts(LaunchTime &time, const LaunchProfile &profile, double instructions,
+                        double longest_wave, const DeviceModel &model = {});
+
 } // namespace nereid::sim

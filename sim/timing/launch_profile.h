@@ -9,7 +9,7 @@
 namespace nereid::sim {
 
 /// Raised whenever the profile of a launch changes, so that profiles that were kept are not mistaken for it.
-inline constexpr int profile_version = 6;
+inline constexpr int profile_version = 7;
 
 /// What one phase of the workgroups that share a compute unit needs: before, in, or after their hot loop.
 struct PhaseProfile {
@@ -40,6 +40,9 @@ struct LaunchProfile {
   std::vector<RoundProfile> rounds; ///< in order of time
   double footprint_bytes = 0;       ///< of distinct lines that the whole launch touches
   double cycles_per_workgroup = 0;  ///< with memory at its idle latency
+  /// Wave instructions that the profile stands for, if all workgroups are as those that were executed, and
+  /// those of the longest wave.
+  double instructions = 0, longest_wave = 0;
 };
 
 } // namespace nereid::sim

@@ -28,9 +28,20 @@ struct TraceEvent {
   uint32_t access = 0;      ///< index in WorkgroupTrace::accesses plus one; 0: none
 };
 
+/// Iterations of a wave's loop that stand for others, which its trace does not have.
+struct LoopSample {
+  size_t first = 0, last = 0; ///< events of the iterations
+  double iterations = 0;      ///< in those events
+  double skipped = 0;         ///< that the trace does not have
+  double jumped = 0;          ///< of these those that were not executed
+  /// How often more the events of the sample count.
+  double times() const { return iterations > 0 ? skipped / iterations : 0; }
+};
+
 /// What one workgroup executed.
 struct WorkgroupTrace {
   std::vector<std::vector<TraceEvent>> waves;
+  std::vector<LoopSample> samples; ///< one a wave; empty: the trace has all
   std::vector<TracedAccess> accesses;
   uint64_t instructions = 0;
 };

@@ -74,14 +74,26 @@ void TraceRecorder::begin(Workgroup &group, std::span<const std::unique_ptr<Wave
   fill_of_.clear();
   fills_ = 0;
   trace_ = {};
+  skip_.reset();
   if (keep_)
     trace_.waves.resize(waves.size());
 }
 
-void TraceRecorder::before(Wave &wave, const Instruction &) {
+void TraceRecorder::before(Wave &wave, const Instruction &instruction) {
   ++trace_.instructions;
-  if (keep_)
-    trace_.waves[wave.index].push_back({wave.current, 0});
+  if (!keep_)
+    return;
+  auto &events = trace_.waves[wave.index];
+  if (skip_)
+    skip_->before(wave, instruction, events);
+  events.push_back({wave.current, 0});
+}
+
+WorkgroupTrace TraceRecorder::take_trace() {
+  if (skip_)
+    trace_.samples = skip_->samples(trace_);
+  skip_.reset();
+  return std::move(trace_);
 }
 
 void TraceRecorder::touch(std::span<const uint64_t> lines, bool load, bool vector, TracedAccess &traced) {
@@ -105,6 +117,9 @@ void TraceRecorder::touch(std::span<const uint64_t> lines, bool load, bool vecto
 }
 
 void TraceRecorder::access(Wave &wave, const Instruction &instruction, const MemoryAccess &access) {
+  // Of iterations that are passed over those that are kept tell.
+  if (skip_ && skip_->passes_over(wave.index))
+    return;
   TracedAccess traced;
   const bool vector = instruction.operation->is_vector_memory();
   if (access.space == MemoryAccess::Space::Lds) {

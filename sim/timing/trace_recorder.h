@@ -2,12 +2,14 @@
 
 #include <array>
 #include <memory>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
 #include "sim/decode/program.h"
 #include "sim/state/checker.h"
 #include "sim/timing/line_set.h"
+#include "sim/timing/loop_skip.h"
 #include "sim/timing/trace.h"
 
 namespace nereid::sim::timing {
@@ -32,8 +34,13 @@ public:
 
   /// Whether the next workgroups are recorded as traces too.
   void keep_traces(bool keep) { keep_ = keep; }
+  /// From now on passes over what long loops of this workgroup repeat (loop_skip.h).
+  void skip_loops(const Program &program) { skip_.emplace(trace_, program); }
+  /// Wave instructions of this workgroup, and distinct lines of all workgroups.
+  uint64_t instructions() const { return trace_.instructions; }
+  size_t lines() const { return fill_of_.size() + footprint_.lines.size(); }
   /// The trace of the last workgroup that began while traces were kept.
-  WorkgroupTrace take_trace() { return std::move(trace_); }
+  WorkgroupTrace take_trace();
 
   void begin(Workgroup &group, std::span<const std::unique_ptr<Wave>> waves) override;
   void before(Wave &wave, const Instruction &instruction) override;
@@ -49,6 +56,7 @@ private:
   bool keep_ = false;
   unsigned xcd_ = 0;
   WorkgroupTrace trace_;
+  std::optional<LoopSkip> skip_;
   /// Of the lines of this workgroup: the how manieth fill of the first cache brought them last. It holds
   /// those of the last fills.
   LineMap fill_of_;

@@ -97,6 +97,7 @@ TEST(Calibrate, SimulatesTheKernelsOfAFolder) {
 
 TEST(Calibrate, BadInputIsTheUsersAndExits2) {
   const test::ObjectFolder folder({{32, 128}});
+  std::ofstream(folder.path("one.csv")) << "M,N,K,tile_m,tile_n,us\n16,1024,4096,32,128,6\n";
   std::ofstream(folder.path("bad.csv")) << "M,N,K,tile_m,tile_n,us\n1,2,3\n";
   std::ofstream(folder.path("other.csv")) << "M,N,K,tile_m,tile_n,us\n1,128,256,96,128,3\n";
   const struct {
@@ -105,6 +106,7 @@ TEST(Calibrate, BadInputIsTheUsersAndExits2) {
   } rows[] = {
       {{}, "--times is required"},
       {{"--times", NEREID_TIMES}, "give --objects DIR"},
+      {{"--times", folder.path("one.csv"), "--quick", "--fit"}, "--fit of 1 measurements"},
       {{"--times", "/no/such.csv", "--quick"}, "cannot read /no/such.csv"},
       {{"--times", folder.path("bad.csv"), "--quick"}, "bad.csv:2: user error: 3 fields"},
       {{"--times", folder.path("other.csv"), "--objects", folder.path()}, "tile 96x128"},

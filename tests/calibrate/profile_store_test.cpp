@@ -90,7 +90,8 @@ TEST_F(ProfileStoreTest, ALineThatWasCutOffIsAbsentAndHarmsNoOther) {
 TEST_F(ProfileStoreTest, LinesOfOtherThingsAreLeftOut) {
   std::ofstream(path_) << "{}\n[1]\nnonsense\n{\"key\": \"x\", \"footprint_bytes\": 1}\n"
                        << "{\"key\": \"y\", \"footprint_bytes\": 1, \"cycles_per_workgroup\": 1, "
-                          "\"rounds\": [{\"phases\": []}]}\n";
+                          "\"rounds\": [{\"phases\": []}]}\n"
+                       << std::string(2'000'000, '[') << '\n';
   const auto store = ProfileStore::open(path_).value();
   EXPECT_FALSE(store->find("x"));
   EXPECT_FALSE(store->find("y"));

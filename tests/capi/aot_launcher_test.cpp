@@ -85,8 +85,24 @@ TEST_F(AotLauncher, TellsWhatHipSaid) {
   EXPECT_STREQ(error.message, "text of HIP");
 }
 
+TEST_F(AotLauncher, RefusesAKernelThatIsNotLoaded) {
+  EXPECT_EQ(vector_add_load(nullptr, &error), NEREID_AOT_REFUSED);
+  EXPECT_STREQ(error.message, "the kernel to load is NULL");
+  const nereid_aot_kernel loaded = kernel;
+  vector_add_unload(&kernel);
+  EXPECT_EQ(launch(memory, 1), NEREID_AOT_REFUSED);
+  EXPECT_STREQ(error.message, "the kernel is not loaded");
+  vector_add_unload(&kernel);
+  vector_add_unload(nullptr);
+  EXPECT_EQ(vector_add_launch(nullptr, nullptr, memory, memory, memory, 1, &error), NEREID_AOT_REFUSED);
+  kernel = loaded;
+  EXPECT_EQ(launch(memory, 1), NEREID_AOT_OK);
+  EXPECT_EQ(seen.count, 1);
+}
+
 TEST_F(AotLauncher, WithoutHipLoadsNothing) {
-  nereid_aot_kernel loaded = {};
+  nereid_aot_kernel loaded;
+  std::memset(&loaded, 0xff, sizeof loaded); // as memory that nobody has written
   const int status = vector_add_load(&loaded, &error);
   if (status == NEREID_AOT_OK)
     GTEST_SKIP() << "there is a HIP here";

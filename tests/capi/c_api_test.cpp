@@ -172,6 +172,23 @@ TEST_F(CApi, QuantisesAsTheReference) {
                "operand x has");
 }
 
+TEST_F(CApi, QuantisesOnNoStreamOfAnotherDevice) {
+  const int64_t m = 4, k = 32;
+  const nereid_memory x = upload(std::vector<uint16_t>(m * k));
+  const nereid_memory scales = nereid_buffer_memory(allocate(m * k / 32));
+  const std::vector<uint8_t> before(m * k / 2, 0xa5);
+  const nereid_memory codes = upload(before);
+  nereid_device *other = nullptr;
+  nereid_stream *stream = nullptr;
+  ASSERT_OK(nereid_device_open("sim", 0, &other));
+  ASSERT_OK(nereid_stream_create(other, &stream));
+  EXPECT_FAILS(nereid_mxfp4_quant(device, stream, m, k, 0, x, codes, scales), NEREID_USER_ERROR,
+               "the stream is of another device");
+  EXPECT_EQ(download<uint8_t>(before.size()), before);
+  nereid_stream_destroy(stream);
+  nereid_device_close(other);
+}
+
 TEST_F(CApi, MultipliesOnEachPath) {
   const int64_t m = 20, n = 48, k = 96;
   const host::Operands operands = host::random_operands(m, n, k, 5);

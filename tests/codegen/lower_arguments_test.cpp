@@ -52,5 +52,36 @@ TEST(LowerArguments, HaveTheirValuesInRegistersAndInMemory) {
   expect_same(sum_of(elements), {1, 1, 1}, arguments);
 }
 
+TEST(LowerArguments, OfEveryElementLieAtTheirSize) {
+  const std::vector<Element> elements = {Element::I1,  Element::F16, Element::I1,  Element::BF16,
+                                         Element::U32, Element::F16, Element::U64, Element::BF16,
+                                         Element::I1,  Element::U64};
+  using Given = InterpretArgument;
+  const std::vector<Argument> arguments = {{Scalar{Given::i1(true), 1}},
+                                           {Scalar{Given::f16(f16(-3.0F)), 2}},
+                                           {Scalar{Given::i1(false), 1}},
+                                           {Scalar{Given::bf16(bf16(1e6F)), 2}},
+                                           {Scalar{Given::u32(0xfedcba98), 4}},
+                                           {Scalar{Given::f16(f16(40.0F)), 2}},
+                                           {Scalar{Given::u64(0x8000000000000001), 8}},
+                                           {Scalar{Given::bf16(bf16(-7.0F)), 2}},
+                                           {Scalar{Given::i1(true), 1}},
+                                           {Scalar{Given::u64(0x700000000), 8}},
+                                           buffer(std::vector<int64_t>(elements.size()))};
+  KernelBuilder b(1);
+  std::vector<ValueId> numbers;
+  for (Element element : elements)
+    numbers.push_back(b.scalar_argument(element));
+  ValueId z = b.pointer(Element::I64);
+  for (size_t i = 0; i < numbers.size(); ++i)
+    b.store(b.ptr_add(z, b.number(static_cast<int64_t>(i))), b.cast(numbers[i], Element::I64), {}, "");
+  const ir::Function function = b.done();
+  expect_same(function, {1, 1, 1}, arguments);
+  Result<Outcome> outcome = run_compiled(function, {1, 1, 1}, arguments);
+  ASSERT_TRUE(outcome.ok()) << outcome.error().text();
+  EXPECT_EQ(outcome->values<int64_t>(elements.size()),
+            (std::vector<int64_t>{1, -3, 0, 999424, 0xfedcba98, 40, INT64_MIN + 1, -7, 1, 0x700000000}));
+}
+
 } // namespace
 } // namespace nereid::codegen::testing

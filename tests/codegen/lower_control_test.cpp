@@ -1,5 +1,8 @@
+#include <cmath>
+
 #include <gtest/gtest.h>
 
+#include "dsl/interpreter/numbers.h"
 #include "tests/codegen/lower_harness.h"
 
 namespace nereid::codegen::testing {
@@ -200,6 +203,80 @@ TEST(LowerControl, AtomicFamiliesUnderMasks) {
                   {buffer(random.bits<uint32_t>(64)), buffer(random.bits<uint32_t>(64)),
                    buffer(std::vector<uint32_t>(192, 77))});
     }
+}
+
+TEST(LowerControl, AtomicsOfOneValueChangeMemoryAsTheInterpreterDoes) {
+  for (Element element : {Element::I32, Element::U32, Element::I64, Element::U64})
+    for (int waves : {1, 4}) {
+      KernelBuilder b(waves);
+      ir::ValueId x = b.pointer(element), y = b.pointer(element), z = b.pointer(element);
+      const ir::ValueId i = b.arange(0, 64);
+      const ir::ValueId mask = b.binary(Opcode::Ne, i, b.number(7));
+      const ir::ValueId values[] = {b.load_tile(y, {64})};
+      int64_t first = 0;
+      for (Opcode opcode : {Opcode::AtomicMin, Opcode::AtomicAnd, Opcode::AtomicOr, Opcode::AtomicXor,
+                            Opcode::AtomicMax, Opcode::AtomicAdd}) {
+        const ir::ValueId at = b.ptr_add(x, b.add(i, b.number(first)));
+        const ir::ValueId old = b.atomic(opcode, at, values, mask, "relaxed", "device");
+        b.store(b.ptr_add(z, b.add(i, b.number(first))), old, {}, "");
+        first += 64;
+      }
+      Random random(13);
+      if (ir::facts(element).bits == 32)
+        expect_same(b.done(), {1, 1, 1},
+                    {buffer(random.bits<uint32_t>(384)), buffer(random.bits<uint32_t>(64)),
+                     buffer(std::vector<uint32_t>(384))});
+      else
+        expect_same(b.done(), {1, 1, 1},
+                    {buffer(random.bits<uint64_t>(384)), buffer(random.bits<uint64_t>(64)),
+                     buffer(std::vector<uint64_t>(384))});
+    }
+}
+
+/// Pairs that lie in one dword take one instruction, others a loop; the results are the same.
+TEST(LowerControl, NarrowFloatsAreAddedInPairsWhereTheyAreAligned) {
+  for (Element element : {Element::F16, Element::BF16})
+    for (int64_t divisibility : {2, 16})
+      for (bool masked : {false, true}) {
+        KernelBuilder b(2);
+        const bool in_pairs = divisibility == 16 && !masked;
+        ir::ValueId x = b.pointer(element, divisibility), y = b.pointer(element), z = b.pointer(element);
+        const ir::ValueId i = b.offsets({6, 64});
+        const ir::ValueId values[] = {b.load_tile(y, {6, 64})};
+        std::optional<ir::ValueId> mask;
+        if (masked)
+          mask = b.binary(Opcode::Lt, i, b.number(333));
+        b.store(b.ptr_add(z, i),
+                b.atomic(Opcode::AtomicAdd, b.ptr_add(x, i), values, mask, "relaxed", "device"), {}, "");
+        const ir::Function function = b.done();
+        const std::string name =
+            element == Element::F16 ? "global_atomic_pk_add_f16" : "global_atomic_pk_add_bf16";
+        EXPECT_EQ(assembly(function).find(name) != std::string::npos, in_pairs);
+        Random random(15);
+        const auto data = [&] {
+          std::vector<uint16_t> bits;
+          for (float value : random.normals(384))
+            bits.push_back(element == Element::F16 ? interpreter::f16_bits(value)
+                                                   : interpreter::bf16_bits(value));
+          return buffer(bits);
+        };
+        const Argument old = data(), added = data();
+        expect_same(function, {1, 1, 1}, {old, added, buffer(std::vector<uint16_t>(384))});
+      }
+}
+
+TEST(LowerControl, FloatMinimaAreAtomic) {
+  KernelBuilder b(1);
+  ir::ValueId x = b.pointer(Element::F32), y = b.pointer(Element::F32);
+  const ir::ValueId values[] = {b.load_tile(y, {64})};
+  b.atomic(Opcode::AtomicMin, b.ptr_add(x, b.arange(0, 64)), values, {}, "relaxed", "device");
+  Random random(14);
+  std::vector<float> old = random.normals(64), given = random.normals(64);
+  old[0] = NAN;
+  given[1] = NAN;
+  old[2] = 0.0F;
+  given[2] = -0.0F;
+  expect_same(b.done(), {1, 1, 1}, {buffer(old), buffer(given)}, {{0, Element::F32}});
 }
 
 TEST(LowerControl, FloatAtomicsAreOneInstruction) {

@@ -49,7 +49,7 @@ template <class T> void all_integer_operations(Element element) {
   keep(b.binary(Opcode::Rem, p, b.integer(element, 8)));
   if (ir::facts(element).bits == 32)
     keep(b.binary(Opcode::MulHi, p, q));
-  for (Opcode op : {Opcode::Neg, Opcode::Not, Opcode::Abs})
+  for (Opcode op : {Opcode::Neg, Opcode::Not, Opcode::Abs, Opcode::Popcount, Opcode::Clz})
     keep(b.unary(op, p));
   for (Opcode op : {Opcode::Eq, Opcode::Ne, Opcode::Lt, Opcode::Le, Opcode::Gt, Opcode::Ge})
     b.store(b.ptr_add(c, b.add(i, b.number(comparisons++ * count))), b.binary(op, p, q), {}, "");
@@ -105,7 +105,7 @@ TEST(LowerElementwise, FloatArithmeticIsExact) {
       keep(b.binary(op, p, q));
     keep(b.fma(p, q, p));
     keep(b.add(b.mul(p, q), p));
-    for (Opcode op : {Opcode::Neg, Opcode::Abs, Opcode::Floor, Opcode::Ceil, Opcode::Round})
+    for (Opcode op : {Opcode::Neg, Opcode::Abs, Opcode::Floor, Opcode::Ceil, Opcode::Round, Opcode::Trunc})
       keep(b.unary(op, p));
     for (Opcode op : {Opcode::Eq, Opcode::Ne, Opcode::Lt, Opcode::Le, Opcode::Gt, Opcode::Ge})
       b.store(b.ptr_add(c, b.add(i, b.number(comparisons++ * count))), b.binary(op, p, q), {}, "");

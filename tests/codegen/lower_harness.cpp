@@ -78,6 +78,8 @@ Result<Outcome> run_code(std::span<const uint8_t> code_object, int waves, Grid g
       add(i, 4);
     } else if (const auto *l = std::get_if<int64_t>(&argument.value)) {
       add(l, 8);
+    } else if (const auto *s = std::get_if<Scalar>(&argument.value)) {
+      add(&s->given.bits, s->bytes);
     } else {
       add(&std::get<float>(argument.value), 4);
     }
@@ -114,6 +116,8 @@ Result<Outcome> run_interpreted(const ir::Function &function, Grid grid,
       values.push_back(InterpretArgument::i64(*l));
     } else if (std::holds_alternative<Reserved>(arguments[i].value)) {
       return user_error("the interpreter gets no reserved memory", "give bytes");
+    } else if (const auto *s = std::get_if<Scalar>(&arguments[i].value)) {
+      values.push_back(s->given);
     } else {
       values.push_back(InterpretArgument::f32(std::get<float>(arguments[i].value)));
     }

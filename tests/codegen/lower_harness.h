@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "dsl/interpreter/interpreter.h"
 #include "dsl/ir/builder.h"
 #include "dsl/ir/function.h"
 #include "sim/machine.h"
@@ -22,8 +23,14 @@ struct Reserved {
   size_t bytes;
 };
 
+/// A scalar of another element than i32, i64 and f32, with its bytes in the kernarg segment.
+struct Scalar {
+  InterpretArgument given;
+  unsigned bytes;
+};
+
 struct Argument {
-  std::variant<Bytes, int32_t, int64_t, float, Reserved> value;
+  std::variant<Bytes, int32_t, int64_t, float, Reserved, Scalar> value;
 };
 
 template <class T> Argument buffer(const std::vector<T> &values) {

@@ -156,8 +156,8 @@ void RandomKernelBuilder::atomic_statement() {
   std::optional<ValueId> condition;
   if (chance(50))
     condition = mask(shape).id;
-  ValueId old = atomic(one_of({Opcode::AtomicAdd, Opcode::AtomicMax}), pointer, values, condition,
-                       one_of<const char *>({"relaxed", "acquire", "release", "acq_rel"}),
+  ValueId old = atomic(one_of({Opcode::AtomicAdd, Opcode::AtomicMax, Opcode::AtomicMin}), pointer, values,
+                       condition, one_of<const char *>({"relaxed", "acquire", "release", "acq_rel"}),
                        one_of<const char *>({"workgroup", "device"}));
   if (!collide && chance(70))
     keep({old});

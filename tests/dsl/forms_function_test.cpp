@@ -20,6 +20,69 @@ TYPED_TEST(FormsFunction, OfOneOperand) {
                                       NEREID_UNARY_FORM(FloatElement, T, round(a)))
 }
 
+TYPED_TEST(FormsFunction, FastForms) {
+  using T = TypeParam;
+  NEREID_EXPECT_FORMS(
+      NEREID_UNARY_FORM(FloatElement, T, fast::exp(a)) NEREID_UNARY_FORM(FloatElement, T, fast::exp2(a))
+          NEREID_UNARY_FORM(FloatElement, T, fast::log(a)) NEREID_UNARY_FORM(FloatElement, T, fast::rcp(a))
+              NEREID_UNARY_FORM(FloatElement, T, fast::tanh(a))
+                  NEREID_BINARY_FORM(FloatElement, T, fast::div(a, b)))
+}
+
+TYPED_TEST(FormsFunction, OfOneOperandMore) {
+  using T = TypeParam;
+  NEREID_EXPECT_FORMS(
+      NEREID_UNARY_FORM(FloatElement, T, sin(a)) NEREID_UNARY_FORM(FloatElement, T, cos(a))
+          NEREID_UNARY_FORM(FloatElement, T, atan(a)) NEREID_UNARY_FORM(FloatElement, T, log1p(a))
+              NEREID_UNARY_FORM(FloatElement, T, expm1(a)) NEREID_UNARY_FORM(FloatElement, T, trunc(a))
+                  NEREID_UNARY_FORM(FloatElement, i1, isnan(a)) NEREID_UNARY_FORM(FloatElement, i1, isinf(a))
+                      NEREID_UNARY_FORM(IntegerElement, T, popcount(a))
+                          NEREID_UNARY_FORM(IntegerElement, T, clz(a))
+                              NEREID_UNARY_FORM(IntegerElement, T, ffs(a)))
+}
+
+TYPED_TEST(FormsFunction, OfTwoFloats) {
+  using T = TypeParam;
+  NEREID_EXPECT_FORMS(
+      NEREID_BINARY_FORM(FloatElement, T, pow(a, b)) NEREID_BINARY_FORM(FloatElement, T, atan2(a, b))
+          NEREID_BINARY_FORM(FloatElement, T, fmod(a, b)) NEREID_BINARY_FORM(FloatElement, T, copysign(a, b)))
+}
+
+TYPED_TEST(FormsFunction, RandomNumbersOfEveryOffset) {
+  using T = TypeParam;
+  NEREID_EXPECT_FORMS(NEREID_UNARY_FORM(IntegerElement, u32, randint(3, a))
+                          NEREID_UNARY_FORM(IntegerElement, u32, randint4x(sum(sum(a, 0), 0), a)[3])
+                              NEREID_UNARY_FORM(IntegerElement, f32, rand(7U, a))
+                                  NEREID_UNARY_FORM(IntegerElement, f32, randn(int64_t{1} << 40, a)))
+}
+
+/// An i32 next to an i64 is extended, whichever comes first.
+TEST(FormsFunction, IntAndLong) {
+  NEREID_EXPECT_FORMS(with_each_handle<i32>(in, {8},
+                                            [&](const auto &a) {
+                                              with_each_handle<i64>(in, {8}, [&](const auto &b) {
+                                                expect_tile_of<i64>(a + b);
+                                                expect_tile_of<i64>(b - a);
+                                                expect_tile_of<i64>(a * b);
+                                                expect_tile_of<i64>(b / a);
+                                                expect_tile_of<i64>(a % b);
+                                                expect_tile_of<i64>(a << b);
+                                                expect_tile_of<i1>(a < b);
+                                                expect_tile_of<i1>(b == a);
+                                                expect_tile_of<i64>(min(a, b));
+                                                expect_tile_of<i64>(cdiv(b, a));
+                                                expect_tile_of<i64>(clamp(a, 1, b));
+                                                expect_tile_of<i64>(where(a > 0, a, b));
+                                                expect_tile_of<i64>(join(a, b));
+                                                Var<i64> v = b;
+                                                v = a;
+                                                v += a;
+                                                v *= a;
+                                              });
+                                            });
+                      expect_tile_of<i64>(Long(in.n)); expect_tile_of<f32>(load(in.p + in.n * in.m + in.n));)
+}
+
 TYPED_TEST(FormsFunction, OfSeveralOperands) {
   using T = TypeParam;
   NEREID_EXPECT_FORMS(
@@ -80,14 +143,18 @@ TYPED_TEST(FormsFunction, Shapes) {
 
 TYPED_TEST(FormsFunction, AcrossElements) {
   using T = TypeParam;
-  NEREID_EXPECT_FORMS(NEREID_UNARY_FORM(NumericElement, T, max(a, axis(0))) NEREID_UNARY_FORM(
-      NumericElement, T, max(a, keep_axis(-1))) NEREID_UNARY_FORM(NumericElement, T, reduce_max(a, 0))
-                          NEREID_UNARY_FORM(NumericElement, T, min(a, axis(0)))
-                              NEREID_UNARY_FORM(NumericElement, T, reduce_min(a, 0))
-                                  NEREID_UNARY_FORM(NumericElement, T, sum(a, axis(0)))
-                                      NEREID_UNARY_FORM(NumericElement, T, sum(a, 1))
-                                          NEREID_UNARY_FORM(NumericElement, i32, argmax(a, axis(0)))
-                                              NEREID_UNARY_FORM(NumericElement, i32, argmax(a, 1))
+  NEREID_EXPECT_FORMS(
+      NEREID_UNARY_FORM(NumericElement, T, max(a, axis(0)))
+          NEREID_UNARY_FORM(NumericElement, T, max(a, keep_axis(-1)))
+              NEREID_UNARY_FORM(NumericElement, T, reduce_max(a, 0))
+                  NEREID_UNARY_FORM(NumericElement, T, min(a, axis(0)))
+                      NEREID_UNARY_FORM(NumericElement, T, reduce_min(a, 0))
+                          NEREID_UNARY_FORM(NumericElement, T, sum(a, axis(0)))
+                              NEREID_UNARY_FORM(NumericElement, T, sum(a, 1))
+                                  NEREID_UNARY_FORM(NumericElement, i32, argmax(a, axis(0)))
+                                      NEREID_UNARY_FORM(NumericElement, i32, argmax(a, 1))
+                                          NEREID_UNARY_FORM(NumericElement, i32, argmin(a, axis(0)))
+                                              NEREID_UNARY_FORM(NumericElement, i32, argmin(a, 1))
                                                   NEREID_UNARY_FORM(TruthOnly, i1, any(a, axis(0)))
                                                       NEREID_UNARY_FORM(TruthOnly, i1, any(!a, 1))
                                                           NEREID_UNARY_FORM(NumericElement, T, cumsum(a, 0)))

@@ -82,12 +82,17 @@ TYPED_TEST(FormsMemory, AtomicsWithEveryMaskAndValue) {
                         with_each_kind<T>(in, {8}, [&](const auto &x) {
                           expect_tile_of<T>(atomic_add(p, x));
                           expect_tile_of<T>(atomic_max(p, x, Order::Relaxed));
+                          expect_tile_of<T>(atomic_min(p, x));
                           expect_tile_of<T>(atomic_exchange(p, x, Order::Release, Scope::Workgroup));
                           with_each_kind<i1>(in, {8}, [&](const auto &mask) {
                             expect_tile_of<T>(atomic_add(p, x, mask));
                             expect_tile_of<T>(atomic_max(p, x, mask, Order::Acquire));
                             expect_tile_of<T>(atomic_exchange(p, x, mask, Order::AcqRel, Scope::Device));
+                            expect_tile_of<T>(atomic_min(p, x, mask, Order::Relaxed));
                             if constexpr (IntegerElement<T>) {
+                              expect_tile_of<T>(atomic_and(p, x, mask));
+                              expect_tile_of<T>(atomic_or(p, x, Order::Relaxed, Scope::Workgroup));
+                              expect_tile_of<T>(atomic_xor(p, x));
                               expect_tile_of<T>(atomic_compare_exchange(p, x, 1));
                               expect_tile_of<T>(atomic_compare_exchange(p, 1, x, Order::Relaxed));
                               expect_tile_of<T>(atomic_compare_exchange(p, x, x, mask));

@@ -20,10 +20,13 @@ template <class V, class X>
 concept AnyUpdate = requires(V v, X x) { v = x; } || requires(V v, X x) { v += x; } ||
                     requires(V v, X x) { v &= x; } || requires(V v, X x) { v <<= x; };
 
-/// Tiles and Vars of two elements have nothing in common.
+template <class A, class B> inline constexpr bool extends = std::same_as<A, i32> && std::same_as<B, i64>;
+static_assert(!AnyUpdate<Var<i32> &, Tile<i64>> && !AnyUpdate<Var<i32> &, Var<i64>>);
+
+/// Tiles and Vars of two elements have nothing in common, i32 and i64 apart.
 template <class A, class B>
 inline constexpr bool apart =
-    std::same_as<A, B> ||
+    std::same_as<A, B> || extends<A, B> || extends<B, A> ||
     !(AnyOperator<Tile<A>, Tile<B>> || AnyOperator<Var<A>, Tile<B>> || AnyOperator<Tile<A>, Var<Tile<B>>> ||
       AnyFunction<Tile<A>, Tile<B>> || AnyFunction<Var<A>, Var<B>> || AnyUpdate<Var<A> &, Tile<B>> ||
       AnyUpdate<Var<Tile<A>> &, Var<B>>);

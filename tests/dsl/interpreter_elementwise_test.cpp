@@ -62,6 +62,35 @@ TEST(InterpreterInteger, ShiftsByTheWidthOrMoreGiveZeroOrTheSign) {
   EXPECT_EQ(binary<int8_t>("shr", "i8", {-128, -128}, {7, 8}), (std::vector<int8_t>{-1, -1}));
 }
 
+TEST(InterpreterInteger, CountsOfBits) {
+  const auto count = [](const char *name, const char *element, auto x) {
+    using T = typename decltype(x)::value_type;
+    return apply<T>({{element}, element, std::string("$r = ") + name + " $0 : " + element + "[n]"}, x);
+  };
+  EXPECT_EQ(count("popcount", "i32", I32{0, -1, 5, INT32_MIN}), (I32{0, 32, 2, 1}));
+  EXPECT_EQ(count("clz", "i32", I32{0, -1, 5, 1}), (I32{32, 0, 29, 31}));
+  EXPECT_EQ(count("clz", "u8", std::vector<uint8_t>{0, 255, 1}), (std::vector<uint8_t>{8, 0, 7}));
+  EXPECT_EQ(count("popcount", "i8", std::vector<int8_t>{-1, 3}), (std::vector<int8_t>{8, 2}));
+  EXPECT_EQ(count("clz", "u64", std::vector<uint64_t>{0, 1}), (std::vector<uint64_t>{64, 63}));
+}
+
+TEST(InterpreterFloat, FunctionsOfTwoFloats) {
+  const F32 x = {2, -2, -2, 0, -0.0F, infinity, 1, nan_value}, y = {10, 3, 0.5F, -1, -3, -2, nan_value, 0};
+  const F32 power = binary<float>("pow", "f32", x, y);
+  EXPECT_EQ(power[0], 1024);
+  EXPECT_EQ(power[1], -8);
+  EXPECT_TRUE(std::isnan(power[2]));
+  EXPECT_EQ(power[3], infinity);
+  EXPECT_EQ(power[4], -infinity);
+  EXPECT_EQ(power[5], 0);
+  EXPECT_EQ(power[6], 1);
+  EXPECT_EQ(power[7], 1);
+  EXPECT_EQ(binary<float>("fmod", "f32", {5.5F, -5.5F, 1e30F, 3}, {2, 2, 7, infinity}),
+            (F32{1.5F, -1.5F, static_cast<float>(std::fmod(1e30F, 7.0F)), 3}));
+  EXPECT_EQ(binary<float>("atan2", "f32", {0, 1, -0.0F}, {-1, 0, -1}),
+            (F32{3.14159274F, 1.57079637F, -3.14159274F}));
+}
+
 TEST(InterpreterInteger, BitsUpperProductsAndExtremes) {
   EXPECT_EQ(binary<uint32_t>("and", "u32", {12}, {10}), (U32{8}));
   EXPECT_EQ(binary<uint32_t>("or", "u32", {12}, {10}), (U32{14}));
@@ -162,6 +191,11 @@ TEST(InterpreterFloat, FunctionsStayWithinTheirUnitsInTheLastPlace) {
   check("rsqrt", true, 1, [](long double v) { return 1 / std::sqrt(v); });
   check("tanh", false, 2, [](long double v) { return std::tanh(v); });
   check("erf", false, 2, [](long double v) { return std::erf(v); });
+  check("sin", false, 1, [](long double v) { return std::sin(v); });
+  check("cos", false, 1, [](long double v) { return std::cos(v); });
+  check("atan", false, 1, [](long double v) { return std::atan(v); });
+  check("log1p", true, 1, [](long double v) { return std::log1p(v); });
+  check("expm1", false, 1, [](long double v) { return std::expm1(v); });
   check("sigmoid", false, 2, [](long double v) { return 1 / (1 + std::exp(-v)); });
 }
 

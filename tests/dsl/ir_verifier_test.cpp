@@ -50,6 +50,15 @@ TEST(Verifier, AcceptsWellFormedOperations) {
       %54 = add %51, %39 : f32[64]
       yield %54 }
     yield %53, %52 }
+  %60, %61 = while %10, %1, %13 : i32, f32[64] do (%62: i32, %63: f32[64]) {
+    yield %10, %62, %63 }
+  %64, %65 = reduce %13, %12 {axis = 0} : f32, i32 do (%66: f32, %67: i32, %68: f32, %69: i32) {
+    %70 = add %66, %68 : f32
+    yield %70, %69 }
+  %71 = scan %14 {axis = 1} : f32[16, 64] do (%72: f32, %73: f32) {
+    %74 = mul %72, %73 : f32
+    yield %74 }
+  %75 = butterfly %14 {axis = 0, distance = 8} : f32[16, 64]
   store %20, %42, %11
   device_print %13, %0 {message = "x"}
 }
@@ -178,6 +187,29 @@ TEST(Verifier, RefusesEveryKindOfMalformedOperation) {
        "1 values are carried, 0 are results"},
       {"%30 = for %1, %1, %1, %13 : f32[64] do (%40: i32) { yield %13 }",
        "a region with 1 arguments instead of 2"},
+      {"while %11 do { yield %11 }", "the condition is i1[64], not i1"},
+      {"while %10, %1 do (%40: i32) { yield %10 }", "1 values are carried, 0 are results"},
+      {"%30 = while %10, %1 : i32 do (%40: i64) { yield %10, %1 }", "%40 is i64, not i32"},
+      {"%30 = while %10, %1 : i32 do (%40: i32) { yield %40 }", "1 values for 1 results"},
+      {"%30 = while %10, %1 : i32 do (%40: i32) { yield %40, %40 }", "value 0 is i32, not i1"},
+      // Combining functions.
+      {"%30 = reduce %13 {axis = 1} : f32 do (%40: f32, %41: f32) { yield %40 }", "axis 1 is not in [64]"},
+      {"%30 = reduce %13, %12 {axis = 0} : f32 do (%40: f32, %41: i32, %42: f32, %43: i32) { yield %40 }",
+       "1 results for 2 operands"},
+      {"%30, %31 = reduce %13, %14 {axis = 0} : f32, f32 do (%40: f32, %41: f32, %42: f32, %43: f32) { yield "
+       "%40, %41 }",
+       "operand 1 has shape [16, 64], not [64]"},
+      {"%30 = scan %13 {axis = 0} : f32 do (%40: f32, %41: f32) { yield %40 }",
+       "result 0 is f32, not f32[64]"},
+      {"%30 = scan %13 {axis = 0} : f32[64] do (%40: f32) { yield %40 }",
+       "a region with 1 arguments instead of 2"},
+      {"%30 = scan %13 {axis = 0} : f32[64] do (%40: f32, %41: f32) { yield %1 }", "value 0 is i32, not f32"},
+      {"%30 = scan %13 {axis = 0} : f32[64] do (%40: f32, %41: f32) { %42 = load %0 : f32 yield %42 }",
+       "a combining function has scalar constants and elementwise operations only"},
+      {"%30 = scan %13 {axis = 0} : f32[64] do (%40: f32, %41: f32) { %42 = neg %13 : f32[64] yield %40 }",
+       "a combining function has scalar constants and elementwise operations only"},
+      {"%30 = butterfly %21 {axis = 1, distance = 2} : f32[8, 2]", "distance 2 leaves the power of two in 2"},
+      {"%30 = butterfly %21 {axis = 0, distance = 0} : f32[8, 2]", "distance 0 leaves"},
   };
   for (const Malformed &bad : cases) {
     const Status status = verify_text(std::string(prelude) + bad.ops + "\n}\n");
@@ -207,9 +239,10 @@ TEST(Verifier, ChecksOptionsAndArguments) {
   const Malformed cases[] = {
       {"kernel @f() options {waves = 17} {}", "waves is 1 to 16"},
       {"kernel @f() options {mfma = 8} {}", "mfma 16 or 32"},
-      {"kernel @f(%0: i8) options {waves = 1} {}", "an argument is a pointer, i32, i64 or f32, not i8"},
+      {"kernel @f(%0: i8) options {waves = 1} {}",
+       "an argument is a pointer, an integer of 32 or 64 bits, a float or i1, not i8"},
       {"kernel @f(%0: i32[4]) options {waves = 1} {}",
-       "an argument is a pointer, i32, i64 or f32, not i32[4]"},
+       "an argument is a pointer, an integer of 32 or 64 bits, a float or i1, not i32[4]"},
       {"kernel @f(%0: i32 {divisibility = 0}) options {waves = 1} {}", "divisibility is at least 1"},
       {"kernel @f(%0: i32 {divisibility = 16, constant = 3}) options {waves = 1} {}",
        "the constant contradicts the divisibility"},

@@ -23,7 +23,8 @@ TEST(TraceMemoryErrors, LoadsAndStores) {
 }
 
 TEST(TraceMemoryErrors, Atomics) {
-  EXPECT_REFUSED("atomic_add: no atomic on bf16 is available", "f32", atomic_add(in.h, 1.0f));
+  EXPECT_REFUSED("atomic_max: no atomic on bf16 is available", "f32", atomic_max(in.h, 1.0f));
+  EXPECT_REFUSED("atomic_xor: no atomic on f32 is available", "i32, u32, i64 or u64", atomic_xor(in.p, 1.0f));
   EXPECT_REFUSED("atomic_compare_exchange: no atomic on f32 is available", "i32, u32, i64 or u64",
                  atomic_compare_exchange(in.p, 1.0f, 2.0f));
   EXPECT_REFUSED("atomic_max: the shape [4] does not broadcast to []", "scalar", atomic_max(in.q, in.i({4})));
@@ -72,8 +73,8 @@ TEST(TraceMemoryErrors, NamesAndFacts) {
 }
 
 struct Reserved {
-  int waves = 4, stages = 1, mfma = 16, waves_per_eu = 0;
-  NEREID_CONFIG(Reserved, waves, stages, mfma, waves_per_eu)
+  int waves = 4, stages = 1, mfma = 16, waves_per_eu = 0, fast_math = 0;
+  NEREID_CONFIG(Reserved, waves, stages, mfma, waves_per_eu, fast_math)
 };
 
 TEST(TraceMemoryErrors, ReservedConfigKeys) {
@@ -87,7 +88,23 @@ TEST(TraceMemoryErrors, ReservedConfigKeys) {
   EXPECT_EQ(error({.stages = 0}).message, "config key stages is 0");
   EXPECT_EQ(error({.mfma = 24}).text(), "user error: config key mfma is 24. It must be 16 or 32");
   EXPECT_EQ(error({.waves_per_eu = 9}).message, "config key waves_per_eu is 9");
-  EXPECT_EQ(error({.waves = 8}).message, "");
+  EXPECT_EQ(error({.fast_math = 2}).text(), "user error: config key fast_math is 2. It must be 0 or 1");
+  EXPECT_EQ(error({.waves = 8, .fast_math = 1}).message, "");
+}
+
+TEST(TraceMemoryErrors, FastMathMarksTheOperationsOfFloats) {
+  auto kernel = [](const Reserved &, Ptr<f32> p) {
+    const Tile<f32> x = load(p + arange(0, 64));
+    store(p + arange(0, 64) / 2, exp(x) / fast::tanh(x) + sqrt(x));
+  };
+  for (int fast_math : {0, 1}) {
+    Result<ir::Function> function = trace("k", kernel, Reserved{.fast_math = fast_math});
+    ASSERT_TRUE(function.ok()) << function.error().text();
+    size_t fast = 0;
+    for (const ir::Op &op : function->body.ops)
+      fast += op.has("fast");
+    EXPECT_EQ(fast, fast_math == 1 ? 3 : 1);
+  }
 }
 
 } // namespace

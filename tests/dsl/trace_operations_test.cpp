@@ -59,6 +59,14 @@ TEST(TraceOperations, Unary) {
   EXPECT_LAST("floor  : f32[8]", floor(in.x({8})));
   EXPECT_LAST("ceil  : f32[8]", ceil(in.x({8})));
   EXPECT_LAST("round  : f32[8]", round(in.x({8})));
+  EXPECT_LAST("trunc  : f32[8]", trunc(in.x({8})));
+  EXPECT_LAST("sin  : f32[8]", sin(in.x({8})));
+  EXPECT_LAST("cos  : f32[8]", cos(in.x({8})));
+  EXPECT_LAST("atan  : f32[8]", atan(in.x({8})));
+  EXPECT_LAST("log1p  : f32[8]", log1p(in.x({8})));
+  EXPECT_LAST("expm1  : bf16[8]", expm1(in.b({8})));
+  EXPECT_LAST("popcount  : i32[8]", popcount(in.i({8})));
+  EXPECT_LAST("clz  : i32[8]", clz(in.i({8})));
   EXPECT_LAST("neg  : f32[8]", -in.x({8}));
   EXPECT_LAST("not  : i32[8]", ~in.i({8}));
 }
@@ -69,6 +77,13 @@ TEST(TraceOperations, Binary) {
   EXPECT_LAST("max  : f32[8]", max(in.x({8}), abs(in.s)));
   EXPECT_LAST("min  : i32", min(in.n, in.m.to<i32>()));
   EXPECT_LAST("mulhi  : i32", mulhi(in.n, in.m.to<i32>()));
+  EXPECT_LAST("gather  {axis = 1} : f32[4, 2]", gather(in.x({4, 8}), in.i({4, 2}), -1));
+  EXPECT_LAST("gather  {axis = 0} : f32[4, 8]", flip(in.x({4, 8}), 0));
+  EXPECT_LAST("pow  : f32[8]", pow(in.x({8}), in.s));
+  EXPECT_LAST("atan2  : f32[8]", atan2(in.x({8}), 1.0F));
+  EXPECT_LAST("fmod  : f32[8]", fmod(in.x({8}), in.s));
+  EXPECT_LAST("mul  : f32[4, 8]", in.x({4, 8}) * in.x({8}));
+  EXPECT_LAST("add  : f32[2, 4, 8]", in.x({4, 1}) + in.x({2, 1, 8}));
   EXPECT_LAST("fma  : f32[8]", fma(in.x({8}), in.s, in.s));
   EXPECT_LAST("min  : f32[8]", clamp(in.x({8}), -in.s, abs(in.s)));
   EXPECT_LAST("where  : f32[8, 4]", where(in.n > 2, in.x({8, 1}), in.x({1, 4})));

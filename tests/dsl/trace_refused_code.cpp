@@ -34,8 +34,8 @@ void kernel(Ptr<const f32> in, Ptr<f32> out, Int n) {
   store(in + i, x);
 #elif defined(REFUSE_MIXED_ELEMENTS)
   store(out + i, x + i);
-#elif defined(REFUSE_INT_AND_LONG)
-  store(out + (n * n.to<i64>()), 1.0f);
+#elif defined(REFUSE_INT_AND_UNSIGNED)
+  store(out + (n * n.to<u32>()), 1.0f);
 #elif defined(REFUSE_FLOAT_NUMBER)
   store(out + i * 1.5f, x);
 #elif defined(REFUSE_MIXED_WHERE)

@@ -6,7 +6,11 @@ namespace {
 TEST(TraceShapeErrors, BroadcastNamesBothShapes) {
   EXPECT_REFUSED("add: the shapes [64] and [32] do not match", "Sizes must be equal",
                  in.x({64}) + in.x({32}));
-  EXPECT_REFUSED("mul: the shapes [16, 4] and [4] do not match", "row(x), col(x)", in.x({16, 4}) * in.x({4}));
+  EXPECT_REFUSED("mul: the shapes [16, 4] and [16] do not match", "col(x)", in.x({16, 4}) * in.x({16}));
+  EXPECT_REFUSED("mul: the shapes [4] and [2, 16, 8] do not match", "from the last dimension on",
+                 in.x({4}) * in.x({2, 16, 8}));
+  EXPECT_REFUSED("store: the shape [2, 4] does not broadcast to [4]", "size 1 are repeated",
+                 store(in.p + arange(0, 4), in.x({2, 4})));
   EXPECT_REFUSED("lt: the shapes [8, 2] and [2, 8] do not match", "one of them 1",
                  in.i({8, 2}) < in.i({2, 8}));
   EXPECT_REFUSED("where: the shapes [8] and [4] do not match", "equal",
@@ -57,6 +61,11 @@ TEST(TraceShapeErrors, AxesAndOrders) {
   EXPECT_REFUSED("reduce_sum: axis 2 does not exist in shape [4, 8]", "from -2 to 1", sum(in.x({4, 8}), 2));
   EXPECT_REFUSED("reduce_max: axis 0 does not exist in shape []", "no axes", reduce_max(in.s, 0));
   EXPECT_REFUSED("argmax: axis -3 does not exist", "from -2 to 1", argmax(in.x({4, 8}), -3));
+  EXPECT_REFUSED("gather: axis 2 does not exist in shape [4, 8]", "from -2 to 1",
+                 gather(in.x({4, 8}), in.i({4, 8}), 2));
+  EXPECT_REFUSED("the index of gather: the shapes [2, 8] and [4, 8] do not match", "Sizes must be equal",
+                 gather(in.x({4, 8}), in.i({2, 8}), 1));
+  EXPECT_REFUSED("axis 1 does not exist in shape [8]", "from -1 to 0", flip(in.x({8}), 1));
   EXPECT_REFUSED("cumsum: axis 1 does not exist in shape [8]", "from -1 to 0", cumsum(in.i({8}), 1));
   EXPECT_REFUSED("expand_dims: axis 3 cannot be inserted into shape [4]", "from -2 to 1",
                  expand_dims(in.x({4}), 3));

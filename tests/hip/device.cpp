@@ -41,8 +41,12 @@ TEST(Hip, IsTheBestDevice) {
 
 TEST(Hip, LooksAtAllGpusForTheFirstThatServes) {
   fail_next("hipGetDevicePropertiesR0600", no_device);
-  EXPECT_EQ(Device::hip().value(), Device::hip(1).value());
-  EXPECT_EQ(Device::hip().value(), Device::hip(0).value());
+  const Result<Device> first = Device::hip();
+  ASSERT_TRUE(first) << first.error().text();
+  EXPECT_EQ(*first, Device::hip(1).value());
+  const Result<Device> then = Device::hip();
+  ASSERT_TRUE(then) << then.error().text();
+  EXPECT_EQ(*then, Device::hip(0).value());
 }
 
 TEST(Hip, SaysWhichGpusThereAre) {

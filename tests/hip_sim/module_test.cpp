@@ -1,6 +1,9 @@
 // Modules, launches, faults, and calls that fail because a test asked for it.
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "tests/hip_sim/library.h"
 
@@ -24,6 +27,19 @@ TEST_F(HipModule, IsLoadedFromMemoryAndFromAFile) {
   std::memset(damaged.data() + 16, 0, 100);
   EXPECT_EQ(hip.hipModuleLoadData(&module, damaged.data()), hipErrorInvalidImage);
   EXPECT_EQ(hip.hipModuleLoadData(&module, nullptr), hipErrorInvalidValue);
+}
+
+TEST_F(HipModule, IsLoadedFromNoFileWithoutAnEnd) {
+  char directory[] = "/tmp/nereid-hip-XXXXXX";
+  ASSERT_NE(mkdtemp(directory), nullptr);
+  const std::string pipe = std::string(directory) + "/pipe";
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  hipModule_t module = nullptr;
+  for (const std::string &path : {std::string(directory), pipe, std::string("/dev/zero")})
+    EXPECT_EQ(hip.hipModuleLoad(&module, path.c_str()), hipErrorFileNotFound) << path;
+  EXPECT_EQ(module, nullptr);
+  unlink(pipe.c_str());
+  rmdir(directory);
 }
 
 TEST_F(HipModule, IsFoundInABundleOfHipcc) {

@@ -104,7 +104,7 @@ template <class K, class C> double seconds_of(const K &kernel, const C &config, 
 }
 
 TEST(CompileTime, DifferencesOfLargeTiles) {
-  for (int block = 1024; block <= 65536; block *= 2) {
+  for (int block = 1024; block <= 16384; block *= 2) {
     EXPECT_LT(seconds_of(Kernel("difference_i8", difference<i8>), TileConfig{block}, 2), max_seconds)
         << block;
     EXPECT_LT(seconds_of(Kernel("difference_i16", difference<i16>), TileConfig{block}, 2), max_seconds)
@@ -114,31 +114,30 @@ TEST(CompileTime, DifferencesOfLargeTiles) {
   }
 }
 
-TEST(CompileTime, NumbersOfTheLargestTiles) {
-  for (int block = 1 << 14; block <= 1 << 20; block *= 4)
+TEST(CompileTime, NumbersOfLargeTiles) {
+  for (int block = 1 << 12; block <= 1 << 20; block *= 4)
     EXPECT_LT(seconds_of(Kernel("numbers", numbers), TileConfig{block}, 1), max_seconds) << block;
 }
 
 TEST(CompileTime, RowsThatStayInRegisters) {
-  for (int block = 4096; block <= 32768; block *= 2) {
+  for (int block = 2048; block <= 8192; block *= 2) {
     EXPECT_LT(seconds_of(Kernel("softmax", softmax), TileConfig{block}, 3), max_seconds) << block;
     EXPECT_LT(seconds_of(Kernel("running_sum", running_sum), TileConfig{block}, 2), max_seconds) << block;
   }
 }
 
 TEST(CompileTime, SumsOfManySlices) {
-  for (int waves : {1, 2, 4})
-    for (int slices : {4, 16})
-      EXPECT_LT(
-          seconds_of(Kernel("add_slices", add_slices), ReduceConfig{.slices = slices, .waves = waves}, 2),
-          max_seconds)
-          << slices << " slices, " << waves << " waves";
+  for (int rows : {64, 128})
+    for (int waves : {1, 2, 4})
+      for (int slices : {4, 16})
+        EXPECT_LT(seconds_of(Kernel("add_slices", add_slices),
+                             ReduceConfig{.rows = rows, .slices = slices, .waves = waves}, 2),
+                  max_seconds)
+            << rows << " rows, " << slices << " slices, " << waves << " waves";
 }
 
 TEST(CompileTime, Attention) {
-  for (const AttentionConfig &config :
-       {AttentionConfig{64, 64, 64}, AttentionConfig{128, 64, 128}, AttentionConfig{128, 128, 128},
-        AttentionConfig{128, 128, 128, 8}, AttentionConfig{64, 64, 64, 1}})
+  for (const AttentionConfig &config : {AttentionConfig{64, 64, 64}, AttentionConfig{128, 64, 128}})
     EXPECT_LT(seconds_of(Kernel("attention", attention), config, 5), max_seconds)
         << config.queries << "x" << config.keys << " width " << config.width;
 }

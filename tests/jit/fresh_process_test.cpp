@@ -1,4 +1,4 @@
-// A process that finds its kernel on disk leaves LLVM alone.
+// A process that finds its kernel on disk leaves LLVM's code generator alone.
 #include <cstdio>
 #include <string>
 

@@ -1,6 +1,7 @@
 // The state of the host that a program may have changed: floating-point settings, threads, buffers that other
 // threads free. Results are what they are without.
 #include <atomic>
+#include <cfenv>
 #include <cstring>
 #include <thread>
 
@@ -54,6 +55,23 @@ TEST_P(HostState, FloatingPointSettingsDoNotMatterAndStay) {
     }
     EXPECT_EQ(result, expected) << static_cast<int>(kind);
   }
+}
+
+TEST_P(HostState, AKernelIsBuiltWhereInexactResultsTrap) {
+  ScopedEnvironment off("NEREID_CACHE_DIR", "off");
+  const Device device = Device::simulator();
+  const auto in = device.allocate<float>(size).value(), out = device.allocate<float>(size).value();
+  const Kernel kernel("numbers", numbers);
+  const LaunchOptions options{.interpret = GetParam(), .prepare = true};
+  std::fenv_t before;
+  std::fegetenv(&before);
+  std::feclearexcept(FE_ALL_EXCEPT);
+  feenableexcept(FE_INEXACT);
+  const auto built = kernel.launch(options, device.stream(), {1}, AddConfig{.block = size}, in, out);
+  const bool trapped = fegetexcept() == FE_INEXACT;
+  std::fesetenv(&before);
+  EXPECT_TRUE(built) << built.error().text();
+  EXPECT_TRUE(trapped) << "the program's settings stay";
 }
 
 TEST_P(HostState, WithoutThreadsTheCallerRunsAll) {

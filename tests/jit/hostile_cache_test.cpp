@@ -9,6 +9,8 @@
 
 #include <gtest/gtest.h>
 
+#include "jit/cache/cache_contents.h"
+#include "jit/cache/digest.h"
 #include "jit/cache/disk_cache.h"
 #include "jit/cache/entry_file.h"
 #include "jit/cache/trust.h"
@@ -50,6 +52,17 @@ TEST(HostileCache, AnyTruncationIsSeen) {
   for (size_t length = 0; length < good.size(); ++length)
     EXPECT_FALSE(read_kernel_file(std::string_view(good).substr(0, length), key)) << length;
   EXPECT_FALSE(read_kernel_file(good + '\0', key));
+}
+
+TEST(HostileCache, ADescriptionThatIsNestedDeeplyIsDamage) {
+  const std::string description(2'000'000, '[');
+  const uint64_t length = description.size();
+  const std::string payload =
+      std::string(reinterpret_cast<const char *>(&length), sizeof(length)) + description;
+  const std::string magic = kernel_file(key, info, sample_binary()).substr(0, 8);
+  const Result<KernelFile> read = read_kernel_file(magic + digest({payload}) + payload, key);
+  ASSERT_FALSE(read);
+  EXPECT_NE(read.error().message.find("has no description"), std::string::npos);
 }
 
 TEST(HostileCache, ADamagedFileIsReplaced) {
@@ -121,6 +134,24 @@ TEST(HostileCache, WhatIsNoRegularFileIsNotOpened) {
   }
 }
 
+TEST(HostileCache, ADirectoryInPlaceOfAKernelKeepsNoOtherFromBeingRemoved) {
+  TemporaryDirectory directory;
+  const DiskCache cache(directory.path());
+  const std::string in_place = std::string(64, '0'), damaged = std::string(64, 'f');
+  std::filesystem::create_directory(cache.path(in_place));
+  write(cache.path(damaged), "damaged");
+  ASSERT_TRUE(cache.store(key, info, sample_binary()));
+  const auto expect_named = [&](const Result<Removed> &removed) {
+    ASSERT_FALSE(removed);
+    EXPECT_EQ(removed.error().message, cache.path(in_place) + " is a directory");
+  };
+  expect_named(remove_damaged(cache, read_contents(cache).value()));
+  EXPECT_FALSE(std::filesystem::exists(cache.path(damaged)));
+  EXPECT_TRUE(cache.find(key));
+  expect_named(remove_kernels(cache));
+  EXPECT_FALSE(cache.find(key));
+}
+
 TEST(HostileCache, TrustsTheUserAndRootWhereOthersDoNotWrite) {
   struct Row {
     uid_t owner;
@@ -131,7 +162,8 @@ TEST(HostileCache, TrustsTheUserAndRootWhereOthersDoNotWrite) {
   for (const Row &row :
        {Row{1000, 0600, ""}, Row{1000, 0775, ""}, Row{0, 0755, ""},
         Row{1001, 0600, "it belongs to user 1001"}, Row{1000, 0602, "everybody may write to it"},
-        Row{0, 01777, "everybody may write to it"}}) {
+        Row{0, 01777, "everybody may write to it"}, Row{1000, S_IFDIR | 0775, ""},
+        Row{1000, S_IFREG | 0644, ""}, Row{1000, S_IFREG | 0660, "its group may write to it"}}) {
     struct stat status{};
     status.st_uid = row.owner;
     status.st_mode = row.mode;
@@ -159,7 +191,7 @@ TEST(HostileCache, ADirectoryThatEverybodyMayWriteIsNotUsed) {
   ASSERT_FALSE(stored);
   EXPECT_EQ(stored.error().owner, Owner::Environment);
   EXPECT_NE(stored.error().message.find("everybody may write to it"), std::string::npos);
-  EXPECT_NE(stored.error().remedy.find("chmod o-w"), std::string::npos);
+  EXPECT_NE(stored.error().remedy.find("chmod go-w"), std::string::npos);
   EXPECT_EQ(directory.files(), 1u);
 }
 

@@ -1,4 +1,5 @@
 // Compiles in processes of their own: by NEREID_COMPILE_TIMEOUT, and several at once.
+#include <cmath>
 #include <csignal>
 #include <cstdlib>
 #include <thread>
@@ -62,6 +63,17 @@ TEST(IsolatedCompile, SurvivesACrash) {
   EXPECT_NE(compiled.error().message.find("kernel 'k' compiles ended with signal 11"), std::string::npos);
 }
 
+TEST(IsolatedCompile, NeedsNoStatusOfItsProcess) {
+  // Then the kernel takes the status of every child.
+  const auto before = std::signal(SIGCHLD, SIG_IGN);
+  {
+    const ScopedEnvironment timeout(variable, "60");
+    const auto compiled = Kernel("add", add).compile(AddConfig{}, {}, Device::simulator());
+    EXPECT_TRUE(compiled) << compiled.error().text();
+  }
+  std::signal(SIGCHLD, before);
+}
+
 TEST(IsolatedCompile, RefusesATimeThatIsNone) {
   for (const char *text : {"soon", "0", "-1", "5s", "inf", "nan"}) {
     const ScopedEnvironment timeout(variable, text);
@@ -108,6 +120,18 @@ TEST(CompileAll, CompilesSeveralKernelsAndKeepsTheirErrorsApart) {
   }
   ASSERT_FALSE(compiled[3]);
   EXPECT_NE(compiled[3].error().message.find("signal 6"), std::string::npos);
+}
+
+TEST(CompileAll, RefusesSecondsThatAreNoNumber) {
+  const std::vector<CompileFunction> functions(
+      2, [](const Device &) -> Result<CompiledKernels> { return CompiledKernels{}; });
+  const auto compiled = compile_all(functions, Device::simulator(), {.seconds = std::nan("")});
+  ASSERT_EQ(compiled.size(), 2u);
+  for (const Result<CompiledKernels> &one : compiled) {
+    ASSERT_FALSE(one);
+    EXPECT_EQ(one.error().owner, Owner::User);
+    EXPECT_NE(one.error().message.find("are no number"), std::string::npos);
+  }
 }
 
 } // namespace

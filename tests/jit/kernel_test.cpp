@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "jit/build.h"
+#include "jit/cache/disk_cache.h"
 #include "tests/jit/sample_kernels.h"
 #include "tests/jit/temporary_directory.h"
 
@@ -131,6 +132,31 @@ TEST(KernelCache, ADamagedFileIsARecompile) {
   EXPECT_EQ(compiled->cache, CacheLevel::None);
   Counted again;
   EXPECT_EQ(again.run(100)->cache, CacheLevel::Disk);
+}
+
+TEST(KernelCache, AnEntryWithoutCodeOfTheKernelIsReplaced) {
+  TemporaryDirectory directory;
+  ScopedEnvironment cache("NEREID_CACHE_DIR", directory.path());
+  Counted first;
+  const auto compiled = first.run(100);
+  ASSERT_TRUE(compiled) << compiled.error().text();
+  const SharedBytes code = compiled->compiled->code_object();
+  const std::vector<uint8_t> cut(code.begin(), code.begin() + static_cast<ptrdiff_t>(code.size() / 2));
+  const jit::DiskCache disk(directory.path());
+  for (const std::vector<uint8_t> &useless :
+       {std::vector<uint8_t>{'h', 'e', 'l', 'l', 'o'}, std::vector<uint8_t>(), cut}) {
+    jit::Binary binary;
+    binary.code_object = useless;
+    binary.resources = compiled->resources();
+    ASSERT_TRUE(disk.store(compiled->compiled->key(), {"counted", "", ""}, binary));
+    Counted replacing;
+    const auto replaced = replacing.run(100);
+    ASSERT_TRUE(replaced) << replaced.error().text();
+    EXPECT_EQ(replaced->cache, CacheLevel::None);
+    EXPECT_EQ(replacing.out.to_host().value()[7], 107);
+    Counted again;
+    EXPECT_EQ(again.run(100)->cache, CacheLevel::Disk);
+  }
 }
 
 TEST(KernelCache, ADirectoryThatCannotBeWrittenOnlyWarns) {

@@ -4,6 +4,7 @@
 #include <llvm/Object/OffloadBundle.h>
 #include <llvm/Support/Endian.h>
 
+#include "jit/compile/code_object_metadata.h"
 #include "jit/module.h"
 #include "nereid/nereid.h"
 #include "tests/jit/module_input.h"
@@ -95,6 +96,30 @@ TEST_F(ModuleRefusals, OfDamageAtAnyByteOrLengthEndsInAnError) {
     damaged[at] = static_cast<char>(damaged[at] ^ 0xff);
     (void)load(damaged);
   }
+}
+
+TEST_F(ModuleRefusals, OfDamageToTheMetadataEndsInAnAnswer) {
+  const std::vector<uint8_t> whole = saxpy_object();
+  const std::string name("AMDGPU\0\0", 8);
+  const size_t name_at = std::string(whole.begin(), whole.end()).find(name);
+  ASSERT_NE(name_at, std::string::npos);
+  const size_t begin = name_at + name.size();
+  const size_t end = begin + llvm::support::endian::read32le(whole.data() + name_at - 8);
+  ASSERT_LE(end, whole.size());
+  // What MessagePack begins an empty map, a map, an empty array, an array and nil with.
+  constexpr uint8_t types[] = {0x80, 0x81, 0x90, 0x91, 0xc0};
+  for (size_t at = begin; at < end; ++at) {
+    std::vector<uint8_t> damaged = whole;
+    damaged[at] = static_cast<uint8_t>(~whole[at]);
+    (void)jit::read_code_object(damaged);
+    for (const uint8_t type : types) {
+      damaged[at] = type;
+      (void)jit::read_code_object(damaged);
+    }
+  }
+  std::vector<uint8_t> damaged = whole;
+  damaged[begin + 1] = 0x90; // the first key of the outermost map
+  EXPECT_REFUSED(jit::read_code_object(damaged), "its metadata is not valid MessagePack");
 }
 
 TEST_F(ModuleRefusals, OfBundles) {

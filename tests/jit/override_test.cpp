@@ -82,7 +82,7 @@ protected:
     ASSERT_TRUE(edited.info) << edited.info.error().text();
     EXPECT_EQ(edited.first, 2000);
     EXPECT_EQ(edited.info->override_file(), file(extension));
-    EXPECT_EQ(edited.log, "nereid: kernel 'thousand': " + file(extension) +
+    EXPECT_EQ(edited.log, "nereid: warning: kernel 'thousand': " + file(extension) +
                               " is taken in place of what the compiler makes\n");
     EXPECT_EQ(edited.info->cache, CacheLevel::None);
     EXPECT_NE(edited.info->compiled->key(), key_);
@@ -181,10 +181,17 @@ TEST_F(Overrides, RefusesWhatIsNotOfItsLanguage) {
   const std::string llvm_ir = content_of(file(".ll"));
   expect_refused(".ll", "define void @thousand() {\n  frobnicate\n}\n", 2, "expected instruction opcode");
   expect_refused(".ll", "define void @another() {\n  ret void\n}\n", 0, "it defines no function 'thousand'");
+  expect_refused(".ll", "define void @thousand() {\n  ret void\n}\n", 0,
+                 "its function 'thousand' is no amdgpu_kernel");
   write(file(".ll"), llvm_ir);
   const std::string assembly = content_of(file(".s"));
+  expect_refused(".s", replaced(assembly, "thousand", "millions"), 0,
+                 "it has no kernel 'thousand', but 'millions'");
+  expect_refused(".s", "", 0, "");
   expect_refused(".s", "  s_endpgm\n  v_frobnicate v0\n", 2, "invalid instruction");
   write(file(".s"), assembly);
+  expect_refused(".hsaco", replaced(content_of(file(".hsaco")), "thousand", "millions"), 0,
+                 "it has no kernel 'thousand', but 'millions'");
   expect_refused(".hsaco", "no code object", 0, "the code object is damaged");
 }
 

@@ -68,11 +68,11 @@ TEST(LargeCode, IsRefusedWhereScratchMemoryWouldNotHold) {
   EXPECT_EQ(registers_of_lane(8), 256u);
   EXPECT_FALSE(judge(empty.kernel(), {512, 7}, 4)->crowded);
   EXPECT_TRUE(judge(empty.kernel(), {513, 7}, 4)->crowded);
-  const Result<LargeCode> refused = judge(empty.kernel(), {512 + 1024 + 1, 7}, 4);
+  const Result<LargeCode> refused = judge(empty.kernel(), {512 + 3 * 1024 + 1, 7}, 4);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().owner, Owner::User);
   EXPECT_EQ(refused.error().where.line, 7u);
-  EXPECT_NE(refused.error().message.find("needs about 1537 vector registers a lane at a time, which has 512"),
+  EXPECT_NE(refused.error().message.find("needs about 3585 vector registers a lane at a time, which has 512"),
             std::string::npos);
   EXPECT_NE(refused.error().remedy.find("smaller tiles or more waves"), std::string::npos);
 }

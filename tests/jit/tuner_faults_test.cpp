@@ -216,7 +216,7 @@ TEST(TunerFaults, RunThatIsNoFunctionFailsOrThrows) {
 TEST(TunerFaults, CheckThatLaunchesOtherCodeThanTheRun) {
   Toy toy;
   EXPECT_REASON(reason(toy, [&](TuneRequest &, TuneCandidate &c) { c.check = toy.toy({.block = 1024}).run; }),
-                "wrong: its check launches other code than its run");
+                "wrong: user error: its check launches other code than its run");
 }
 
 TEST(TunerFaults, RunThatGivesALaunchWithoutAKernel) {

@@ -48,7 +48,7 @@ TEST_F(Tables, HaveTheSameBytesFromEveryRun) {
   ASSERT_TRUE(tune_all(directory("two")));
   const std::string first = content(path("one"));
   EXPECT_EQ(first, content(path("two")));
-  EXPECT_NE(first.find("\"rejected\":\"wrong: "), std::string::npos) << first;
+  EXPECT_EQ(first.find("wrong: "), std::string::npos) << "validate may be what was wrong: " << first;
   EXPECT_NE(first.find("\"rejected\":\"does not compile: "), std::string::npos) << first;
   ASSERT_TRUE(tune_all(directory("one")));
   EXPECT_EQ(first, content(path("one"))) << "a run that finds everything stored changes nothing";
@@ -91,10 +91,10 @@ TEST_F(Tables, AddingAConfigMeasuresOnlyThatOne) {
     };
   const auto report = toy.tune(request, options);
   ASSERT_TRUE(report) << report.error().text();
-  EXPECT_EQ(runs, 1);
+  EXPECT_EQ(runs, 2) << "the new one, and the wrong one again";
   EXPECT_FALSE(report->candidates[0].stored);
   for (size_t i = 1; i < known.size(); ++i) {
-    EXPECT_TRUE(report->candidates[i].stored);
+    EXPECT_EQ(report->candidates[i].stored, i < known.size() - 1) << "what was wrong is tried again";
     EXPECT_EQ(report->candidates[i].record, first->candidates[i - 1].record);
   }
   for (const auto &[config, runs_of_it] : ranking.asked)
@@ -149,6 +149,64 @@ TEST_F(Tables, WhatTheMachineCouldNotDoIsTriedAgain) {
   EXPECT_TRUE(report->candidates[1].stored);
 }
 
+TEST_F(Tables, RejectionsGoWithTheirCause) {
+  const FakeRanking fake([](const std::string &, int) { return 1; });
+  const auto fails_once = [&](const char *name,
+                              const std::function<void(TuneRequest &, TuneOptions &)> &fail) {
+    Toy toy;
+    const TuneOptions options{.ranking = &fake, .table = directory(name)};
+    TuneRequest broken = toy.request({{.block = 256}});
+    TuneOptions for_broken = options;
+    fail(broken, for_broken);
+    EXPECT_NE(rejection(toy.tune(broken, for_broken), 0), "") << name;
+    const auto report = toy.tune(toy.request({{.block = 256}}), options);
+    ASSERT_TRUE(report) << report.error().text();
+    EXPECT_FALSE(report->candidates[0].stored) << name;
+    EXPECT_TRUE(report->winner) << name << ": " << report->text();
+  };
+  fails_once("budget", [](TuneRequest &, TuneOptions &options) { options.instructions = 10; });
+  fails_once("validate", [](TuneRequest &request, TuneOptions &) {
+    request.validate = []() -> Status { throw std::runtime_error("no reference"); };
+  });
+  fails_once("wrong", [](TuneRequest &request, TuneOptions &) {
+    request.validate = [] { return Status(user_error("the reference was wrong")); };
+  });
+  fails_once("accept", [](TuneRequest &request, TuneOptions &) {
+    request.accept = [](const CompiledKernel &) { return Status(user_error("not today")); };
+  });
+  const FakeRanking none([](const std::string &, int) { return -1; });
+  fails_once("figure", [&](TuneRequest &, TuneOptions &options) { options.ranking = &none; });
+}
+
+TEST_F(Tables, WhatNoLongerIsRightLosesTheFigureOfItsOlderCode) {
+  const FakeRanking fake([](const std::string &, int) { return 1; });
+  const TuneOptions options{.ranking = &fake, .table = directory("t")};
+  Toy toy;
+  ASSERT_TRUE(toy.tune(toy.request({{.block = 256}}), options)->winner);
+  TuneRequest edited = toy.request({{.block = 256, .flaw = Flaw::Wrong}});
+  edited.candidates[0].config = config_text(ToyConfig{.block = 256});
+  EXPECT_NE(rejection(toy.tune(edited, options), 0), "");
+  const auto tunings = TableFile(directory("t"), "twice", "gfx950 simulator").read();
+  ASSERT_TRUE(tunings) << tunings.error().text();
+  EXPECT_TRUE(tunings->keys().empty()) << tunings->text();
+}
+
+TEST_F(Tables, CachesHaveFiguresOfTheirOwn) {
+  Toy toy;
+  const auto stored = [&](sim::CacheState caches) {
+    const auto report = toy.tune(toy.request({{.block = 256}}), {.caches = caches, .table = directory("t")});
+    EXPECT_TRUE(report) << report.error().text();
+    return report && report->candidates[0].stored;
+  };
+  EXPECT_FALSE(stored(sim::CacheState::Cold));
+  EXPECT_FALSE(stored(sim::CacheState::Warm));
+  EXPECT_TRUE(stored(sim::CacheState::Cold));
+  EXPECT_TRUE(stored(sim::CacheState::Warm));
+  const std::string text = content(path("t"));
+  EXPECT_NE(text.find("\"caches\":\"warm\""), std::string::npos) << text;
+  EXPECT_NE(text.find("\"caches\":\"cold\""), std::string::npos) << text;
+}
+
 TEST_F(Tables, ADamagedTableEndsTuningBeforeAnythingIsDone) {
   ASSERT_TRUE(tune_all(directory("t")));
   std::filesystem::resize_file(path("t"), 100);
@@ -180,7 +238,9 @@ TEST_F(Tables, SurviveKillsAtRandomPoints) {
     // Every figure that is there is that of a run that was not killed.
     for (const std::string &key : tunings->keys())
       for (const TuningRecord &record : tunings->records(key))
-        EXPECT_EQ(record, *KernelTunings::parse(whole, "whole").value().find(key, record.config));
+        EXPECT_EQ(record, *KernelTunings::parse(whole, "whole")
+                               .value()
+                               .find(key, record.config, record.ranking, record.caches));
     if (WIFEXITED(status)) {
       ++finished;
       EXPECT_EQ(WEXITSTATUS(status), 0);

@@ -2,6 +2,8 @@
 #include "jit/tune/tuning_table.h"
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <fstream>
 #include <iterator>
 #include <set>
@@ -48,7 +50,7 @@ TEST(TuningTable, IsReadableAndDoesNotDependOnTheOrderOfRecords) {
   tunings.add(rejected("n=8", "block=256", "wrong: \"quoted\""));
   const std::string text = tunings.text();
   EXPECT_EQ(text.substr(0, text.rfind("{\"sha256\"")),
-            R"({"format":"nereid tuning table 1","kernel":"scale","device":"a device"}
+            R"({"format":"nereid tuning table 2","kernel":"scale","device":"a device"}
 {"key":"n=8","config":"block=256","ranking":"simulated time","rejected":"wrong: \"quoted\"","code":"c0de"}
 {"key":"n=8","config":"block=1024","best":true,"figure":3,"unit":"us","ranking":"simulated time","code":"c0de","launches":1}
 {"key":"n=16","config":"block=64","best":true,"figure":12.5,"unit":"us","ranking":"simulated time","code":"c0de","launches":1}
@@ -74,6 +76,14 @@ TEST(TuningTable, KeepsOneOfTwoRecordsInWhateverOrderTheyCome) {
     EXPECT_EQ(kept_of(b, a), kept);
   }
   TuningRecord newer = slow;
+  TuningRecord no_code = wrong;
+  no_code.code.clear();
+  EXPECT_EQ(kept_of(slow, no_code), slow) << "a rejection that is not of code goes behind";
+  EXPECT_EQ(kept_of(no_code, slow), slow);
+  TuningRecord imported = fast;
+  imported.ranking = imported_ranking;
+  EXPECT_EQ(kept_of(slow, imported), slow) << "the stronger ranking";
+  EXPECT_EQ(kept_of(imported, slow), slow);
   newer.code = "another";
   EXPECT_EQ(kept_of(fast, newer), newer) << "other code: the later record";
   EXPECT_EQ(kept_of(newer, fast), fast);
@@ -93,6 +103,51 @@ TEST(TuningTable, ComparesFiguresOfTheRankingThatSaysMost) {
   tunings.add(rejected("n=2", "block=3", "wrong"));
   EXPECT_EQ(tunings.winner("n=2"), nullptr);
   EXPECT_EQ(tunings.winner("n=3"), nullptr);
+}
+
+TEST(TuningTable, ComparesFiguresOfOneStateOfTheCachesAndOneIdentity) {
+  KernelTunings tunings("k", "d");
+  const auto with = [](const char *config, double figure, const char *caches, const char *identity) {
+    TuningRecord made = record("n=1", config, figure);
+    made.caches = caches;
+    made.identity = identity;
+    return made;
+  };
+  tunings.add(with("block=1", 3, "cold", "c"));
+  tunings.add(with("block=1", 2, "warm", "w"));
+  EXPECT_EQ(tunings.winner("n=1")->caches, "warm");
+  tunings.add(with("block=2", 7, "rotating", "r"));
+  EXPECT_EQ(tunings.winner("n=1")->config, "block=2") << "though others have smaller figures";
+  EXPECT_EQ(tunings.records("n=1").size(), 3u);
+  EXPECT_EQ(tunings.find("n=1", "block=1", "simulated time", "warm")->figure, 2);
+  tunings.add(with("block=3", 9, "rotating", "of another simulator"));
+  EXPECT_EQ(tunings.winner("n=1")->config, "block=3");
+  EXPECT_EQ(tunings.find("n=1", "block=2", "simulated time", "rotating"), nullptr)
+      << "its figure does not compare any more";
+}
+
+TEST(TuningTable, TheStrongerRankingStaysInLookUps) {
+  KernelTunings own("scale", "d"), shipped("scale", "d");
+  TuningRecord imported = record("n=8", "block=1", 1);
+  imported.ranking = imported_ranking;
+  own.add(imported);
+  own.add(record("n=9", "block=2", 5));
+  shipped.add(record("n=8", "block=64", 4));
+  shipped.add(record("n=9", "block=64", 4));
+  TuningTable table;
+  table.add(own);
+  table.add(shipped);
+  EXPECT_EQ(table.lookup("scale", "n=8")->config, "block=64") << "simulated before imported";
+  EXPECT_EQ(table.lookup("scale", "n=9")->config, "block=2") << "of equal rankings the first";
+}
+
+TEST(TuningTable, ReadsTablesOfTheFormerFormat) {
+  const auto parsed = KernelTunings::parse(
+      with_checksum("{\"format\":\"nereid tuning table 1\",\"kernel\":\"k\",\"device\":\"d\"}\n"
+                    "{\"key\":\"n=1\",\"config\":\"c\",\"figure\":1,\"ranking\":\"simulated time\"}\n"),
+      "t");
+  ASSERT_TRUE(parsed) << parsed.error().text();
+  EXPECT_EQ(parsed->winner("n=1")->config, "c");
 }
 
 TEST(TuningTable, DecidesTiesByAFixedRule) {
@@ -224,9 +279,12 @@ TEST(TuningTable, ALineThatIsNoRecordIsDamageEvenUnderItsChecksum) {
     ASSERT_FALSE(parsed) << line;
     EXPECT_NE(parsed.error().message.find("line 2"), std::string::npos) << parsed.error().text();
   }
-  const auto other = KernelTunings::parse(with_checksum("{\"format\":\"nereid tuning table 2\"}\n"), "t");
+  const auto nested = KernelTunings::parse(with_checksum(std::string(2'000'000, '[') + "\n"), "t");
+  ASSERT_FALSE(nested);
+  EXPECT_NE(nested.error().message.find("line 1 is no JSON object"), std::string::npos);
+  const auto other = KernelTunings::parse(with_checksum("{\"format\":\"nereid tuning table 3\"}\n"), "t");
   ASSERT_FALSE(other);
-  EXPECT_NE(other.error().message.find("its format is 'nereid tuning table 2'"), std::string::npos);
+  EXPECT_NE(other.error().message.find("its format is 'nereid tuning table 3'"), std::string::npos);
 }
 
 TEST(TuningTable, WritersTakeTurns) {
@@ -244,6 +302,26 @@ TEST(TuningTable, WritersTakeTurns) {
   for (std::thread &writer : writers)
     writer.join();
   EXPECT_EQ(file.read().value().keys().size(), 80u);
+}
+
+TEST(TuningTable, AHeldLockIsNamed) {
+  const TemporaryDirectory directory;
+  const TableFile file(directory.path(), "scale", "d");
+  std::atomic<bool> held = false;
+  std::thread holder([&] {
+    EXPECT_TRUE(file.update([&](KernelTunings &) {
+      held = true;
+      std::this_thread::sleep_for(std::chrono::milliseconds(2500));
+      return Status();
+    }));
+  });
+  while (!held)
+    std::this_thread::yield();
+  ::testing::internal::CaptureStderr();
+  EXPECT_TRUE(file.update([](KernelTunings &) { return Status(); }));
+  EXPECT_NE(::testing::internal::GetCapturedStderr().find("waiting for " + file.path() + ".lock"),
+            std::string::npos);
+  holder.join();
 }
 
 TEST(TuningTable, CannotBeWrittenWhereThereIsNoPlace) {

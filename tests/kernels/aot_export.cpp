@@ -3,10 +3,15 @@
 
 #include <gtest/gtest.h>
 
+#include "kernels/moe_down.h"
+#include "kernels/moe_route.h"
+#include "kernels/mxfp4_act_quant.h"
 #include "kernels/mxfp4_gemm.h"
 #include "kernels/mxfp4_grouped_gemm.h"
 #include "kernels/mxfp4_quant.h"
+#include "kernels/mxfp4_rmsnorm_quant.h"
 #include "kernels/registry.h"
+#include "kernels/rope_cache.h"
 #include "kernels/splitk_reduce.h"
 
 using namespace nereid;
@@ -65,6 +70,15 @@ TEST(AotExport, GridTermsAreTheGrid) {
   expect_terms_of(gemm_kernel, {}, size, {}, 0);
   expect_terms_of(reduce_kernel, {.split_k = 4}, size, {}, 0);
   expect_terms_of(batched_kernel, {}, size, {.batch = 5}, 5);
+  expect_terms_of(rmsnorm_quant_kernel, {.block_m = 2}, ProblemSize{75, 0, 992}, {}, 0);
+  expect_terms_of(act_quant_kernel, {}, ProblemSize{75, 0, 992}, {}, 0);
+  expect_terms_of(moe_route_kernel, {}, ProblemSize{75, 0, 0}, {}, 0);
+  expect_terms_of(rope_cache_kernel, {}, ProblemSize{75, 0, 0}, {}, 75);
+  MoeUpOperands up;
+  MoeDownOperands down;
+  up.rows.blocks = down.rows.blocks = 7;
+  expect_terms_of(moe_up_kernel, {}, ProblemSize{75, 192, 992}, up, 7);
+  expect_terms_of(moe_down_kernel, {}, ProblemSize{75, 208, 992}, down, 7);
   const GroupedOperands grouped{.experts = 6};
   const GroupedConfig config = grouped_kernel.complete({}, size).value();
   expect_terms_of(grouped_kernel, {}, size, grouped, grouped_row_blocks(size.m, 6, config.tile.block_m));

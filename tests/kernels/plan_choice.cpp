@@ -7,11 +7,13 @@
 #include <gtest/gtest.h>
 
 #include "jit/tune/kernel_tunings.h"
+#include "jit/tune/table_file.h"
 #include "kernels/linear_config.h"
 #include "kernels/plan_space.h"
 #include "kernels/quick_estimate.h"
 #include "kernels/registry.h"
 #include "kernels/shipped_table.h"
+#include "tests/jit/temporary_directory.h"
 
 namespace nereid::kernels {
 namespace {
@@ -38,11 +40,72 @@ TEST(ShippedTable, IsWholeAndEveryWinnerIsAPlanOfItsShape) {
   }
 }
 
-TEST(PlanChoice, AnMWithoutAnEntryTakesThatOfTheNextPowerOfTwo) {
-  const GemmPlan tuned = choose_plan({16, 7168, 2048}, simulated_device).value();
-  const GemmPlan between = choose_plan({13, 7168, 2048}, simulated_device).value();
-  EXPECT_EQ(between.path, tuned.path);
-  EXPECT_EQ(config_text(between.gemm), config_text(tuned.gemm));
+/// A directory with one entry for mxfp4_linear, which NEREID_TUNING names. Devices are named apart: tables
+/// are read once for each.
+GemmPlan plan_with_entry(const std::string &device, const ProblemSize &size, const std::string &config,
+                         const ProblemSize &entry, double figure = 1) {
+  const test::TemporaryDirectory directory;
+  const test::ScopedEnvironment tables(tables_variable, directory.path());
+  const Status written =
+      TableFile(directory.path(), linear_name, device).update([&](KernelTunings &tunings) -> Status {
+        tunings.add({.key = linear_key(entry),
+                     .config = config,
+                     .figure = figure,
+                     .unit = "us",
+                     .ranking = "device time"});
+        return {};
+      });
+  EXPECT_TRUE(written) << (written ? "" : written.error().text());
+  return choose_plan(size, device).value();
+}
+
+TEST(PlanChoice, AnMBetweenEntriesTakesWhatIsEstimatedToBeTheFastest) {
+  // The entry above has a config that takes several times as long as others; its figure is what is estimated.
+  const ProblemSize entry{64, 1168, 4352}, size{48, 1168, 4352};
+  const Partial<GemmConfig> slow{.tile = {.block_m = 64, .block_n = 192, .waves = 8}};
+  const GemmPlan slow_plan = plan_gemm(GemmPath::Fused, slow, entry).value();
+  const GemmPlan plan =
+      plan_with_entry("with a slow entry", size, config_text(Partial<LinearConfig>{GemmPath::Fused, slow}),
+                      entry, quick_estimate(slow_plan, entry));
+  double best = 1e9;
+  for (const GemmPath path : {GemmPath::Fused, GemmPath::Workspace, GemmPath::TwoPass})
+    for (const EstimatedPlan &each : best_of_space(path, size, 1))
+      best = std::min(best, each.us);
+  EXPECT_LE(quick_estimate(plan, size), best);
+  // And a config that is known to be faster than anything estimated is taken from its neighbour.
+  const GemmPlan fast =
+      plan_with_entry("with a fast entry", size, config_text(Partial<LinearConfig>{GemmPath::Fused, slow}),
+                      entry, quick_estimate(slow_plan, entry) / 100);
+  EXPECT_EQ(fast.path, GemmPath::Fused);
+  EXPECT_EQ(fast.gemm.tile.block_n, 192);
+}
+
+TEST(PlanChoice, AutoInATableIsNoPath) {
+  const ProblemSize size{16, 2112, 7168};
+  ::testing::internal::CaptureStderr();
+  const GemmPlan plan = plan_with_entry("with auto", size, "path=auto", size);
+  const std::string warning = ::testing::internal::GetCapturedStderr();
+  EXPECT_NE(plan.path, GemmPath::Auto);
+  EXPECT_NE(warning.find("names no path"), std::string::npos) << warning;
+  EXPECT_NE(plan_with_entry("auto and a tile", size, "path=auto,block_m=16", size).path, GemmPath::Auto);
+}
+
+TEST(PlanChoice, ARefusedEntryIsOneWarning) {
+  const ProblemSize size{16, 2112, 7168};
+  ::testing::internal::CaptureStderr();
+  (void)plan_with_entry("with nonsense", size, "path=fused,block_m=17", size);
+  (void)choose_plan(size, "with nonsense");
+  const std::string warning = ::testing::internal::GetCapturedStderr();
+  EXPECT_NE(warning.find("block_m=17"), std::string::npos) << warning;
+  EXPECT_EQ(std::count(warning.begin(), warning.end(), '\n'), 1) << warning;
+}
+
+TEST(PlanChoice, AMissingDirectoryIsAnErrorOfTheEnvironment) {
+  const test::ScopedEnvironment tables(tables_variable, "/nowhere/at/all");
+  const auto plan = choose_plan({16, 2112, 7168}, "another device");
+  ASSERT_FALSE(plan.ok());
+  EXPECT_EQ(plan.error().owner, Owner::Environment);
+  EXPECT_NE(plan.error().message.find("/nowhere/at/all"), std::string::npos) << plan.error().text();
 }
 
 TEST(PlanChoice, AShapeWithoutAnEntryTakesTheLeastEstimate) {
@@ -72,6 +135,16 @@ TEST(PlanSpace, HasNoConfigThatIsRefusedAndNoneTwice) {
     std::sort(texts.begin(), texts.end());
     EXPECT_EQ(std::adjacent_find(texts.begin(), texts.end()), texts.end());
   }
+}
+
+TEST(PlanSpace, HasSplitsThatDoNotDivideTheBlocksOfK) {
+  const ProblemSize size{2, 32, 100'000}; // 782 and 391 blocks
+  bool found = false;
+  for (const auto &config : plan_space(GemmPath::Workspace, size))
+    found |= config.split_k == 16;
+  EXPECT_TRUE(found);
+  for (const auto &config : plan_space(GemmPath::Workspace, {16, 512, 9 * 128}))
+    EXPECT_NE(config.split_k, 8) << "two blocks each leave splits without any";
 }
 
 TEST(PlanSpace, TheBestComeFirst) {

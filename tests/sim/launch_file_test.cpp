@@ -262,6 +262,8 @@ TEST_F(LaunchFileTest, RefusesMalformedFiles) {
       {R"("timing": 1)", "timing: is not true, false or"},
       {R"("timing": "some")", "timing: is not true, false or"},
       {R"("timing": "only", "caches": "hot")", "caches: is none of \"cold\", \"warm\", \"rotating\""},
+      {R"("timing": "only", "buffers": {"b": {"size": 4}}, "outputs": {"b": "x"})",
+       "outputs: are not computed where \"timing\" is \"only\""},
       {R"("caches": "warm")", "caches: says what a timed launch finds"},
       {R"("order": "random")", "order: is neither"},
   };

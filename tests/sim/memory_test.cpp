@@ -193,7 +193,8 @@ TEST(Memory, AWholeWriteDefinesABuffer) {
 }
 
 TEST(Memory, HostMemoryIsABlockAtItsOwnAddress) {
-  Memory memory;
+  // The heap of the host lies beyond these addresses.
+  Memory memory(1 << 20, {uint64_t{1} << 44, uint64_t{1} << 45});
   std::vector<uint32_t> host = {1, 2, 3, 4};
   const auto address = reinterpret_cast<uint64_t>(host.data());
   auto *bytes = reinterpret_cast<std::byte *>(host.data());

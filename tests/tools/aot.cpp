@@ -56,7 +56,7 @@ TEST(Aot, RefusesWhatItCannotDo) {
   expect_error({"aot", "mxfp4_quant", "--config", "split_k=2", "-o", out}, 2, "no config key 'split_k'");
   EXPECT_FALSE(llvm::sys::fs::exists(out));
   directory.write("file", "x", 1);
-  expect_error({"aot", "mxfp4_quant", "-o", directory.path("file")}, 3, "cannot create");
+  expect_error({"aot", "mxfp4_quant", "-o", directory.path("file")}, 3, "cannot write");
 }
 
 } // namespace

@@ -106,6 +106,14 @@ TEST_F(CacheCommand, ABundleFillsAnotherCache) {
   EXPECT_EQ(compiled.getString("cache").value_or("").str(), "disk");
 }
 
+TEST_F(CacheCommand, ExportsOverNoKernelOfTheCache) {
+  const std::string entry = a_kernel(), link = directory_.path("link");
+  std::filesystem::create_symlink(entry, link);
+  for (const std::string &path : {entry, link})
+    EXPECT_EQ(run({"cache", "export", path}).exit_code, 2);
+  EXPECT_EQ(run({"cache", "verify"}).exit_code, 0);
+}
+
 TEST_F(CacheCommand, RefusesADamagedBundle) {
   const std::string bundle = directory_.path("kernels.bundle");
   EXPECT_EQ(run({"cache", "export", bundle}).exit_code, 0);

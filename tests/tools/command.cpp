@@ -66,6 +66,12 @@ TEST(Command, UsageErrorsAreExitCode2WithOneObject) {
                  std::string("--budget: ") + budget + " is not a whole number from 1 to 2^64 - 1");
 }
 
+TEST(Command, SimRunPrintsItsJsonAlsoWhereItsOptionsAreWrong) {
+  const CommandResult result = run_command({"sim", "run", "launch.json", "--budget", "0"});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_EQ(result.json().getString("status").value_or("").str(), "error");
+}
+
 TEST(Command, UsageErrorsPointAtTheHelpOfTheSubcommand) {
   const std::pair<std::vector<std::string>, const char *> cases[] = {
       {{}, "see nereid --help\n"},
@@ -161,6 +167,30 @@ TEST(Doctor, SaysThatTheCacheHasNoSize) {
   const llvm::json::Object object = doctor.json();
   const std::string problem = object.getString("cache_error").value_or("").str();
   EXPECT_NE(problem.find("NEREID_CACHE_BYTES is 'many'"), std::string::npos) << problem;
+}
+
+TEST(Doctor, IsShortUnlessAsked) {
+  const CommandResult shortly = run_command({"doctor"});
+  const CommandResult verbosely = run_command({"doctor", "--verbose"});
+  EXPECT_EQ(shortly.exit_code, 0);
+  EXPECT_NE(shortly.out.find("\n  embedded   yes (chosen)\n"), std::string::npos) << shortly.out;
+  EXPECT_NE(shortly.out.find("\n  sim        yes"), std::string::npos) << shortly.out;
+  EXPECT_EQ(shortly.out.find("LLVM"), std::string::npos) << shortly.out;
+  EXPECT_NE(verbosely.out.find("LLVM"), std::string::npos) << verbosely.out;
+  EXPECT_EQ(shortly.out.find('\x1b'), std::string::npos) << "no terminal, no colours";
+}
+
+TEST(Doctor, SaysHowTheCacheIsAndWhatMendsIt) {
+  const WorkDirectory directory;
+  const std::string cache = directory.path("cache");
+  const CommandResult empty = run_command({"doctor", "--json"}, cache);
+  EXPECT_EQ(empty.json().getObject("cache")->getInteger("kernels"), 0);
+  ASSERT_EQ(run_command({"compile", "mxfp4_quant", "--shape", "16,0,256"}, cache).exit_code, 0);
+  EXPECT_EQ(run_command({"doctor", "--json"}, cache).json().getObject("cache")->getInteger("kernels"), 1);
+  directory.write("cache/" + std::string(64, '0') + ".kernel", "damaged", 7);
+  const CommandResult damaged = run_command({"doctor"}, cache);
+  EXPECT_EQ(damaged.exit_code, 0);
+  EXPECT_NE(damaged.out.find("1 damaged: `nereid cache verify --remove`"), std::string::npos) << damaged.out;
 }
 
 TEST(Doctor, SaysWhatThereIsAndWhy) {

@@ -332,6 +332,9 @@ TEST(Command, VariablesThatNoRunCanHaveAreUsageErrors) {
   };
   const Row rows[] = {{"NEREID_COMPILER", "Embedded", {gemm, quant, demo, tune, compile}},
                       {"NEREID_CACHE_BYTES", "many", {gemm, quant, demo, tune, compile}},
+                      {"NEREID_COMPILE_TIMEOUT", "nan", {gemm, quant, demo, tune, compile}},
+                      {"NEREID_COMPILE_TIMEOUT", "abc", {gemm, quant, demo, tune, compile}},
+                      {"NEREID_OVERRIDE_DIR", "/nonexistent", {gemm, quant, demo, tune, compile}},
                       {"NEREID_SIM_BUDGET", "few", {gemm, quant, demo, tune}},
                       {"NEREID_SIM_CHECKS", "some", {gemm, quant, demo, tune}}};
   for (const auto &[variable, value, commands] : rows)

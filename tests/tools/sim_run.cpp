@@ -70,6 +70,8 @@ TEST_F(SimRun, ATimedLaunchHasItsTimeWhetherItComputesOrNot) {
     ASSERT_EQ(result.exit_code, 0) << result.err;
     const llvm::json::Object object = result.json();
     EXPECT_NE(object.get("cycles"), nullptr);
+    ASSERT_NE(object.getArray("checks"), nullptr);
+    EXPECT_EQ(object.getArray("checks")->empty(), only) << "what was not made is not listed";
     const llvm::json::Object *time = object.getObject("time");
     ASSERT_NE(time, nullptr);
     us[only] = time->getNumber("us").value_or(0);
@@ -77,6 +79,7 @@ TEST_F(SimRun, ATimedLaunchHasItsTimeWhetherItComputesOrNot) {
     EXPECT_LT(us[only], 10);
     EXPECT_GT(time->getNumber("cycles_per_workgroup").value_or(0), 100);
     EXPECT_LE(time->getNumber("clock_ghz").value_or(0), 2.4);
+    EXPECT_EQ(result.out.find("99999"), std::string::npos) << "2.4, not 2.3999999999999999: " << result.out;
     EXPECT_FALSE(time->getString("limit").value_or("").empty());
     ASSERT_NE(time->getObject("stalls"), nullptr);
     double sum = 0;

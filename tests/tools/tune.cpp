@@ -155,11 +155,47 @@ TEST(Tune, ImportFillsOnlyWhatIsMissing) {
   EXPECT_EQ(content(directory.path("t") + table_name), after);
 }
 
+TEST(Tune, ImportReadsWhatSpreadsheetsWrite) {
+  const WorkDirectory directory;
+  const std::string csv = "\xef\xbb\xbfM, N, K, us, \"kernelName\"\r\n"
+                          "64, 512, 1024, 7.25, \"f4gemm_bf16_per1x32Fp4_BpreShuffle_64x128, and more\"\r\n"
+                          "64,512,2048,,f4gemm_bf16_per1x32Fp4_BpreShuffle_64x128\n"; // not measured
+  directory.write("tuned.csv", csv.data(), csv.size());
+  const CommandResult result = run_command({"tune", "import", directory.path("tuned.csv"), "--device", "sim",
+                                            "--table", directory.path("t"), "--json"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(result.json().getInteger("added"), 1);
+  EXPECT_EQ(result.json().getInteger("without_kernel"), 1);
+}
+
+TEST(Tune, ShapeFilesMayHaveAByteOrderMarkAndSpaces) {
+  const WorkDirectory directory;
+  const std::string shapes = "\xef\xbb\xbfM, N, K\n 8, 64 , 256\n";
+  directory.write("shapes.csv", shapes.data(), shapes.size());
+  const CommandResult result = run_command({"tune", "--shapes", directory.path("shapes.csv"), "--mode", "off",
+                                            "--device", "sim", "--path", "fused", "--json"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+}
+
+TEST(Tune, RefusesCompileTimesThatDoNotEnd) {
+  for (const char *seconds : {"nan", "inf", "-1", "0"})
+    expect_refused({"tune", "--shape", "8,64,256", "--compile-seconds", seconds}, 2,
+                   "is no number of seconds");
+}
+
+TEST(Tune, TriesWhatTheLibraryTakesAtPresent) {
+  const CommandResult result = run_command({"tune", "--shape", "16,2112,7168", "--no-lists", "--generated",
+                                            "0", "--mode", "off", "--device", "sim", "--json"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_NE(result.out.find("path=workspace,block_m=16,block_n=32"), std::string::npos) << result.out;
+}
+
 TEST(Tune, ImportRefusesWhatIsNoTable) {
   const WorkDirectory directory;
   for (const auto &[csv, text] :
        {std::pair("", "there is no column M"), std::pair("M,N,K,us\n", "there is no column kernelName"),
         std::pair("M,N,K,us,kernelName\n1,2\n", ":2: it has 2 columns"),
+        std::pair("M,N,K,us,kernelName,us\n", "there are two columns 'us'"),
         std::pair("M,N,K,us,kernelName\nx,2,3,4,k\n", ":2: M is no number")}) {
     directory.write("bad.csv", csv, std::string(csv).size());
     expect_refused(

@@ -11,6 +11,7 @@
 #include "base/output_file.h"
 #include "tools/calibrate/campaigns.h"
 #include "tools/calibrate/fit.h"
+#include "tools/calibrate/parameters.h"
 #include "tools/calibrate/samples.h"
 #include "tools/calibrate/study.h"
 #include "tools/calibrate/times.h"
@@ -103,6 +104,11 @@ Result<Study> study(const Options &options) {
   result.shipped.campaign_us = early_offset_us;
   std::vector<double> predicted = predict(samples, result.shipped);
   result.models.push_back(judge("shipped", "With the shipped constants", samples, predicted, options.worst));
+  // Each fold leaves measurements of other pairs (N,K), and more of them than there are constants.
+  if (options.fit && (pairs.size() < 2 || samples.size() < parameters().size()))
+    return user_error(fmt::format("--fit of {} measurements of {} pairs (N,K): there are {} constants",
+                                  samples.size(), pairs.size(), parameters().size()),
+                      "Give a table with more rows, or leave out --fit");
   if (options.fit) {
     std::vector<const Sample *> all;
     for (const Sample &sample : samples)

@@ -7,6 +7,8 @@
 #include <llvm/Support/MemoryBuffer.h>
 #include <llvm/Support/raw_ostream.h>
 
+#include "base/json_nesting.h"
+
 namespace nereid::calibrate {
 namespace {
 
@@ -75,6 +77,8 @@ bool read_round(const Value &value, RoundProfile &round, llvm::json::Path path) 
 
 /// A line's key and profile; nothing of a damaged line.
 std::optional<std::pair<std::string, LaunchProfile>> parse_line(llvm::StringRef line) {
+  if (!check_json_nesting(line))
+    return std::nullopt;
   auto value = llvm::json::parse(line);
   if (!value) {
     llvm::consumeError(value.takeError());

@@ -132,6 +132,82 @@ TEST(LaunchTiming, AnEndlessKernelEndsWithTheBudget) {
   EXPECT_EQ(report.fault->kind, FaultKind::Budget);
 }
 
+/// A workgroup of 4 waves in a loop of `trips` steps over the same 64 KiB, by a counter as the text says.
+struct Loop {
+  TestRun run;
+  Memory memory;
+
+  Loop(uint32_t trips, const std::string &count, bool barrier = true)
+      : run(std::string(load_buffer) + "v_lshlrev_b32 v1, 2, v0\ns_mov_b32 s13, " + std::to_string(trips) +
+            "\ns_mov_b32 s14, 0\n1:\nglobal_load_dword v4, v1, s[4:5]\ns_waitcnt vmcnt(0)\n" +
+            (barrier ? "s_barrier\n" : "") + count + "\ns_cbranch_scc1 1b\ns_endpgm\n") {
+    const uint64_t buffer = *memory.allocate(0x10000);
+    EXPECT_TRUE(memory.fill(buffer, std::byte{0}, 0x10000).ok());
+    run.argument(buffer);
+    run.launch.grid = {300, 1, 1};
+    run.launch.block = {256, 1, 1};
+    run.launch.timing = Timing::Only;
+  }
+};
+
+TEST(LongLoops, TakeNoLongerToTimeAndAsLongAsTheyAre) {
+  const char *counters[] = {"s_sub_u32 s13, s13, 1\ns_cmp_lg_u32 s13, 0",
+                            "s_add_i32 s14, s14, 4\ns_lshl_b32 s15, s13, 2\ns_cmp_lt_i32 s14, s15"};
+  for (const char *counter : counters) {
+    Loop shorter(20'000, counter), longer(2'000'000, counter);
+    const Report some = shorter.run(shorter.memory), many = longer.run(longer.memory);
+    ASSERT_TRUE(some.time && many.time) << (many.fault ? many.fault->text : "");
+    EXPECT_NEAR((many.time->us - 2) / (some.time->us - 2), 100, 2) << counter;
+    EXPECT_LT(many.counts.total, 4'000'000u);
+  }
+}
+
+TEST(LongLoops, ThatAreExtrapolatedTakeWhatTheyTakeExecuted) {
+  const char *counter = "s_sub_u32 s13, s13, 1\ns_cmp_lg_u32 s13, 0";
+  // The first is executed as a whole, the second is not.
+  Loop whole(10'000, counter), part(80'000, counter);
+  const double cycles = whole.run(whole.memory).time->cycles_per_workgroup;
+  EXPECT_NEAR(part.run(part.memory).time->cycles_per_workgroup / cycles, 8, 0.08);
+}
+
+TEST(LongLoops, WithoutACounterEndWithAFaultThatSaysSo) {
+  Loop spins(1, "s_load_dword s16, s[4:5], 0x0\ns_waitcnt lgkmcnt(0)\ns_cmp_lg_u32 s16, 1", false);
+  const Report report = spins.run(spins.memory);
+  ASSERT_TRUE(report.fault);
+  EXPECT_EQ(report.fault->kind, FaultKind::Budget);
+  EXPECT_NE(report.fault->text.find("has not ended"), std::string::npos) << report.fault->text;
+  EXPECT_LT(report.counts.total, 4'000'000u);
+}
+
+TEST(UnevenLaunches, AreTimedByTheCountsOfAllWorkgroups) {
+  // The last of 1000 workgroups, which is no representative one, loops as long as its argument says.
+  const auto us = [](const char *trips) {
+    TestRun run("s_mov_b32 s13, " + std::string(trips) + R"(
+  s_cmp_eq_u32 s2, 999
+  s_cselect_b32 s13, s13, 1
+1:
+  s_nop 0
+  s_sub_u32 s13, s13, 1
+  s_cmp_lg_u32 s13, 0
+  s_cbranch_scc1 1b
+  s_endpgm
+)");
+    Memory memory;
+    run.launch.grid = {1000, 1, 1};
+    run.launch.block = {64, 1, 1};
+    run.launch.timing = Timing::On;
+    return run(memory).time->us;
+  };
+  EXPECT_GT(us("100000"), 50 * us("1")) << "400,000 instructions one after the other";
+}
+
+TEST(LaunchTiming, RoundsAfterTheFirstFindTheCode) {
+  Timed cold(16 * 4 * 256), warm(16 * 4 * 256);
+  const double us =
+      cold(Timing::Only, CacheState::Cold).time->us - warm(Timing::Only, CacheState::Rotating).time->us;
+  EXPECT_LT(us, 2.5) << "one fetch of the code and one of the operands, not one a round";
+}
+
 TEST(LaunchProfile, CountsTheBytesThatWorkgroupsShareOnce) {
   Timed timed(256);
   timed.run.launch.timing = Timing::Only;

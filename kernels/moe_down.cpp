@@ -1,0 +1,150 @@
+// moe_down, the second product of a mixture, and the sum of what it scatters.
+#include "kernels/moe_down.h"
+
+#include <fmt/format.h>
+
+#include "kernels/config_checks.h"
+#include "kernels/moe_tiles.h"
+#include "kernels/problem_arguments.h"
+
+namespace nereid::kernels {
+namespace {
+
+void moe_down(const Specialized<MoeDownConfig> &specialized, Ptr<const u8> a, Ptr<const u8> a_scales,
+              Ptr<const i32> sorted, Ptr<const i32> block_experts, Ptr<const f32> weights, Ptr<const u8> b,
+              Ptr<const u8> b_scales, Ptr<const bf16> bias, Ptr<f32> out, Int top_k, Int n, Int k) {
+  const auto &[config, shape, scaling] = specialized;
+  assume_columns(n);
+  assume_columns(k);
+  const MoeBlock block = load_moe_block(sorted, block_experts, program_id(1), config.tile.block_m);
+  when(block.expert >= 0, [&] {
+    const GemmTile tile{
+        .config = config.tile,
+        .shape = shape,
+        .split_k = 1,
+        .first_row = 0,
+        .first_column = program_id(0) * config.tile.block_n,
+        .split = 0,
+        .m = config.tile.block_m,
+        .n = n,
+        .k = known_k(shape, k),
+    };
+    const auto [b_codes, expert_scales] = expert_weights(b, b_scales, block.expert, n, tile.k);
+    const auto load_a = [&](const Int &first_k, int64_t iteration_k) {
+      return gather_rows(a, a_scales, block.place, block.is_row, tile.k, first_k, iteration_k, shape.even_k);
+    };
+    Var product = multiply(tile, load_a, b_codes, expert_scales);
+    if (config.bias)
+      product += load_columns(bias + block.expert.to<i64>() * n.to<i64>(), tile.first_column,
+                              config.tile.block_n, n);
+    product *= load(weights + block.index, block.is_row);
+
+    const Tile<i32> row = config.scatter == Scatter::Store ? block.index : block.index / top_k;
+    const Tile<i32> column = tile.first_column + cols(config.tile.block_n);
+    const Ptr<f32> to = out + (row.to<i64>() * n.to<i64>() + column.to<i64>());
+    const Tile<i1> in_bounds = block.is_row & (column < n);
+    if (config.scatter == Scatter::Store)
+      store(to, product, in_bounds);
+    else
+      atomic_add(to, product, in_bounds, Order::Relaxed);
+  });
+}
+
+MoeDownConfig moe_down_defaults(const Partial<MoeDownConfig> &given, const MaybeSize &) {
+  const MoeDownConfig config{.tile = {.block_m = 16, .block_n = 64, .block_k = 256, .waves = 4, .stages = 2}};
+  return config_merge(config, given);
+}
+
+Status check_moe_down(std::string_view kernel, const MoeDownConfig &config, const MaybeSize &) {
+  return check_tile(kernel, config.tile, std::nullopt, /*fused=*/false);
+}
+
+Grid moe_down_grid(const MoeDownConfig &config, const ProblemSize &size, const MoeDownOperands &operands) {
+  return {programs(size.n, config.tile.block_n), static_cast<uint32_t>(operands.rows.blocks)};
+}
+
+BoundKernel bind_moe_down(std::string_view name, const MoeDownConfig &config, const MaybeSize &size,
+                          const MoeDownOperands &operands) {
+  const ProblemArguments problem(size);
+  const auto [m, n, k] = size.value_or(ProblemSize{});
+  const MoeRows &rows = operands.rows;
+  const int64_t sorted_rows = rows.blocks * config.tile.block_m;
+  const int64_t out_rows = config.scatter == Scatter::Store ? m * rows.top_k : m;
+  Specialized<MoeDownConfig> specialized{config, shape_facts(config.tile, size)};
+  BoundKernel bound = bind_kernel<moe_down>(
+      name, specialized,
+      MemoryArgument<const u8>{"a", operands.a, sorted_rows * (k / 2), "e2m1 [sorted rows, k/2]"},
+      MemoryArgument<const u8>{"a_scales", operands.a_scales, sorted_rows * (k / 32),
+                               "e8m0 [sorted rows, k/32]"},
+      MemoryArgument<const i32>{"sorted", rows.sorted, sorted_rows * 4, "i32 [blocks, block_m]"},
+      MemoryArgument<const i32>{"block_experts", rows.block_experts, rows.blocks * 4, "i32 [blocks]"},
+      MemoryArgument<const f32>{"weights", operands.weights, m * rows.top_k * 4, "f32 [m, top_k]"},
+      problem.b(operands.b, rows.experts), problem.b_scales(operands.b_scales, rows.experts),
+      MemoryArgument<const bf16>{"bias", operands.bias, config.bias ? rows.experts * n * 2 : 0,
+                                 "bf16 [experts, n]"},
+      MemoryArgument<f32>{"out", operands.out, out_rows * n * 4,
+                          config.scatter == Scatter::Store ? "f32 [m, top_k, n]" : "f32 [m, n]"},
+      NumberArgument{"top_k", int32_t{rows.top_k}}, problem.n(), problem.k());
+  if (const Status rows_fit = check_moe_rows(name, rows, config.tile.block_m, sorted_rows, k); !rows_fit)
+    bound.refuse(rows_fit.error());
+  return bound;
+}
+
+struct CombineConfig {
+  int block_n = 1024;
+  int waves = 4;
+  int top_k = 1;
+  Scatter scatter = Scatter::Store;
+
+  NEREID_CONFIG(CombineConfig, block_n, waves, top_k, scatter)
+};
+
+/// Programs: (m, n in blocks).
+void moe_combine(const CombineConfig &config, Ptr<const f32> parts, Ptr<const i32> ids, Ptr<bf16> out,
+                 Int experts, Int n) {
+  const Int row = program_id(0);
+  const Tile<i32> column = program_id(1) * config.block_n + arange(0, config.block_n);
+  const Tile<i1> in_bounds = column < n;
+  const Long first = row.to<i64>() * n.to<i64>();
+  Var sum = zeros<f32>({config.block_n});
+  if (config.scatter == Scatter::Add)
+    sum = load(parts + first + column, in_bounds);
+  else
+    for (int part = 0; part < config.top_k; ++part) {
+      const Int id = load(ids + (row * config.top_k + part));
+      const Long at = (row * config.top_k + part).to<i64>() * n.to<i64>();
+      sum += load(parts + at + column, in_bounds & (id >= 0) & (id < experts));
+    }
+  store(out + first + column, sum.to<bf16>(), in_bounds);
+}
+
+} // namespace
+
+constinit const LibraryKernel<MoeDownConfig, MoeDownOperands> moe_down_kernel{
+    .name = "moe_down",
+    .summary = "sorted rows times the B of their experts, weighted and scattered",
+    .defaults = moe_down_defaults,
+    .check = check_moe_down,
+    .grid = moe_down_grid,
+    .grid_terms = {{{"n", "block_n"}, {"blocks", ""}, {}}},
+    .bind = bind_moe_down,
+};
+
+Result<LaunchRecord> launch_moe_combine(const LaunchTarget &target, Scatter scatter, int64_t m, int64_t n,
+                                        const MoeCombineOperands &operands) {
+  const auto &[parts, ids, out, experts, top_k] = operands;
+  const CombineConfig config{.top_k = top_k, .scatter = scatter};
+  const bool stored = scatter == Scatter::Store;
+  const BoundKernel combine = bind_kernel<moe_combine>(
+      "moe_combine", config,
+      MemoryArgument<const f32>{"parts", parts, (stored ? m * top_k : m) * n * 4,
+                                stored ? "f32 [m, top_k, n]" : "f32 [m, n]"},
+      MemoryArgument<const i32>{"ids", ids, stored ? m * top_k * 4 : 0, "i32 [m, top_k]"},
+      MemoryArgument<bf16>{"out", out, m * n * 2, "bf16 [m, n]"}, NumberArgument{"experts", int32_t{experts}},
+      DimensionArgument{"n", n});
+  const Grid grid{static_cast<uint32_t>(m), programs(n, config.block_n)};
+  NEREID_TRY(LaunchInfo info, combine.launch(target.options, target.stream, grid));
+  return LaunchRecord{config_values(config), std::move(info)};
+}
+
+} // namespace nereid::kernels

@@ -1,0 +1,146 @@
+// moe_up: gates and ups of a mixture's experts, activated and quantised.
+#include "kernels/moe_up.h"
+
+#include <fmt/format.h>
+
+#include "kernels/config_checks.h"
+#include "kernels/moe_tiles.h"
+#include "kernels/problem_arguments.h"
+#include "kernels/tile_defaults.h"
+
+namespace nereid::kernels {
+namespace {
+
+void moe_up(const Specialized<MoeUpConfig> &specialized, Ptr<const u8> a, Ptr<const u8> a_scales,
+            Ptr<const i32> sorted, Ptr<const i32> block_experts, Ptr<const u8> b, Ptr<const u8> b_scales,
+            Ptr<const bf16> bias, Ptr<u8> codes, Ptr<u8> scales, Int top_k, Int n, Int k) {
+  const auto &[config, shape, scaling] = specialized;
+  const int64_t block_n = config.tile.block_n;
+  assume_columns(n);
+  assume_columns(k);
+  const Int first_column = program_id(0) * block_n;
+  const MoeBlock block = load_moe_block(sorted, block_experts, program_id(1), config.tile.block_m);
+  when(block.expert >= 0, [&] {
+    const bool separated = config.gates == GateLayout::Separated;
+    // Gates; with layouts that mix them, gates and ups of block_n columns.
+    GemmTile tile{
+        .config = config.tile,
+        .shape = shape,
+        .split_k = 1,
+        .first_row = 0,
+        .first_column = separated ? first_column : first_column * 2,
+        .split = 0,
+        .m = config.tile.block_m,
+        .n = n * 2,
+        .k = known_k(shape, k),
+    };
+    tile.config.block_n = static_cast<int>(separated ? block_n : block_n * 2);
+    const auto [b_codes, expert_scales] = expert_weights(b, b_scales, block.expert, tile.n, tile.k);
+    const Ptr<const bf16> expert_bias = bias + block.expert.to<i64>() * tile.n.to<i64>();
+    const Tile<i32> a_row = block.index / top_k;
+
+    Var first = zeros<f32>({config.tile.block_m, tile.config.block_n});
+    Var second = zeros<f32>({config.tile.block_m, block_n});
+    const TileOrigin up_origin{n + first_column, tile.n, false, 0, tile.k, shape.even_k};
+    for_each_iteration(tile, [&](const Int &first_k, int64_t iteration_k) {
+      const Quantized rows =
+          gather_rows(a, a_scales, a_row, block.is_row, tile.k, first_k, iteration_k, shape.even_k);
+      first += times_shuffled_b(tile, rows, b_codes, expert_scales, first_k, iteration_k);
+      if (separated) {
+        const TileOrigin origin{up_origin.first_row, tile.n, shape.even_n, first_k, tile.k, shape.even_k};
+        second +=
+            dot_scaled(rows.codes, rows.scales, e2m1, load_shuffled_b(b_codes, origin, block_n, iteration_k),
+                       load_shuffled_scales(expert_scales, origin, block_n, iteration_k), e2m1);
+      }
+    });
+    if (config.bias) {
+      first += load_columns(expert_bias, tile.first_column, tile.config.block_n, tile.n);
+      if (separated)
+        second += load_columns(expert_bias, up_origin.first_row, block_n, tile.n);
+    }
+    const auto [gate, up] =
+        separated ? std::pair(first.get(), second.get()) : split_gates(config.gates, first);
+
+    const Quantized result = quantize(activate(config.activation, gate, up), e2m1, scale_rule(config.rule));
+    const Tile<i32> byte = (first_column >> 1) + cols(block_n / 2);
+    const Tile<i32> group = (first_column >> 5) + cols(block_n / 32);
+    store(codes + (block.place * (n >> 1) + byte), result.codes, block.is_row & (byte < (n >> 1)));
+    store(scales + (block.place * (n >> 5) + group), result.scales, block.is_row & (group < (n >> 5)));
+  });
+}
+
+MoeUpConfig moe_up_defaults(const Partial<MoeUpConfig> &given, const MaybeSize &) {
+  const MoeUpConfig config{.tile = {.block_m = 16, .block_n = 64, .block_k = 256, .waves = 4, .stages = 2}};
+  return config_merge(config, given);
+}
+
+Status check_moe_up(std::string_view kernel, const MoeUpConfig &config, const MaybeSize &size) {
+  if (config.gates == GateLayout::Pairs)
+    return user_error(fmt::format("{}: gates=pairs", kernel), "use separated or interleaved weights");
+  if (config.tile.block_n % 32 != 0 || 128 % config.tile.block_n != 0)
+    return user_error(fmt::format("{}: block_n={} is not 32, 64 or 128", kernel, config.tile.block_n));
+  // Gates and ups are a tile of twice the columns.
+  TileConfig both = config.tile;
+  both.block_n *= 2;
+  NEREID_CHECK(check_tile(kernel, both, std::nullopt, /*fused=*/false));
+  return size && size->n % 32 != 0
+             ? Status(user_error(fmt::format("{}: N={} is not a multiple of 32", kernel, size->n)))
+             : Status();
+}
+
+Grid moe_up_grid(const MoeUpConfig &config, const ProblemSize &size, const MoeUpOperands &operands) {
+  return {programs(size.n, config.tile.block_n), static_cast<uint32_t>(operands.rows.blocks)};
+}
+
+BoundKernel bind_moe_up(std::string_view name, const MoeUpConfig &config, const MaybeSize &size,
+                        const MoeUpOperands &operands) {
+  const ProblemArguments problem(size);
+  const auto [m, n, k] = size.value_or(ProblemSize{});
+  const MoeRows &rows = operands.rows;
+  const int64_t sorted_rows = rows.blocks * config.tile.block_m;
+  const ProblemArguments gates_and_ups(ProblemSize{m, n * 2, k});
+  Specialized<MoeUpConfig> specialized{config, shape_facts(config.tile, size)};
+  BoundKernel bound = bind_kernel<moe_up>(
+      name, specialized, MemoryArgument<const u8>{"a", operands.a, m * k / 2, "e2m1 [m, k/2]"},
+      MemoryArgument<const u8>{"a_scales", operands.a_scales, m * (k / 32), "e8m0 [m, k/32]"},
+      MemoryArgument<const i32>{"sorted", rows.sorted, sorted_rows * 4, "i32 [blocks, block_m]"},
+      MemoryArgument<const i32>{"block_experts", rows.block_experts, rows.blocks * 4, "i32 [blocks]"},
+      gates_and_ups.b(operands.b, rows.experts), gates_and_ups.b_scales(operands.b_scales, rows.experts),
+      MemoryArgument<const bf16>{"bias", operands.bias, config.bias ? rows.experts * n * 4 : 0,
+                                 "bf16 [experts, 2n]"},
+      MemoryArgument<u8>{"codes", operands.codes, sorted_rows * (n / 2), "e2m1 [sorted rows, n/2]"},
+      MemoryArgument<u8>{"scales", operands.scales, sorted_rows * (n / 32), "e8m0 [sorted rows, n/32]"},
+      NumberArgument{"top_k", int32_t{rows.top_k}}, problem.n(), problem.k());
+  if (const Status rows_fit =
+          check_moe_rows(name, rows, config.tile.block_m, std::max(m, sorted_rows), std::max(n, k));
+      !rows_fit)
+    bound.refuse(rows_fit.error());
+  else if (operands.gates != config.gates)
+    bound.refuse(wrong_gates(name, operands.gates, config.gates));
+  return bound;
+}
+
+} // namespace
+
+Status check_moe_rows(std::string_view kernel, const MoeRows &rows, int block_m, int64_t a_rows, int64_t k) {
+  if (rows.block_m != block_m)
+    return user_error(fmt::format("{}: the rows are sorted in blocks of {}, its config has block_m={}",
+                                  kernel, rows.block_m, block_m),
+                      fmt::format("use block_m={}", rows.block_m));
+  if (a_rows * (k / 2) > INT32_MAX)
+    return user_error(fmt::format("{}: {} rows of {} codes are 2^31 bytes and more", kernel, a_rows, k),
+                      "give fewer rows to a launch");
+  return {};
+}
+
+constinit const LibraryKernel<MoeUpConfig, MoeUpOperands> moe_up_kernel{
+    .name = "moe_up",
+    .summary = "gates and ups of the experts of sorted rows, activated and quantised",
+    .defaults = moe_up_defaults,
+    .check = check_moe_up,
+    .grid = moe_up_grid,
+    .grid_terms = {{{"n", "block_n"}, {"blocks", ""}, {}}},
+    .bind = bind_moe_up,
+};
+
+} // namespace nereid::kernels

@@ -1,0 +1,128 @@
+// mxfp4_rmsnorm_quant: residual added, RMSNorm and MXFP4 in one pass over memory; a program holds whole rows.
+#include "kernels/mxfp4_rmsnorm_quant.h"
+
+#include <algorithm>
+#include <bit>
+
+#include <fmt/format.h>
+
+#include "kernels/config_checks.h"
+#include "kernels/problem_arguments.h"
+
+namespace nereid::kernels {
+namespace {
+
+/// Sums of the squares of each row, [rows, 1].
+Tile<f32> sum_of_squares(const Tile<f32> &x) {
+  const auto [even, odd] = split(reshape(x, {x.size(0), x.size(1) / 2, 2}));
+  return sum(fma(odd, odd, even * even), keep_axis(1));
+}
+
+void mxfp4_rmsnorm_quant(const Specialized<RmsNormQuantConfig> &specialized, Ptr<const bf16> x,
+                         Ptr<const f32> slices, Ptr<const bf16> residual, Ptr<const bf16> weight,
+                         Ptr<u8> codes, Ptr<u8> scales, Ptr<bf16> sum_out, Int m, Int k, Float epsilon) {
+  const auto &[config, shape, scaling] = specialized;
+  assume_rows(m);
+  assume_columns(k);
+  const Int first_row = program_id(0) * config.block_m;
+  const Tile<i32> row = rows(config.block_m);
+  const Tile<i32> column = cols(config.width);
+  const Tile<i32> offsets = row * k + column;
+  const Long first = first_row.to<i64>() * k.to<i64>();
+  const bool even = shape.even_m && shape.even_k;
+  const Mask in_bounds = even ? Mask() : Mask((first_row + row < m) & (column < k));
+
+  const ProducerInput input{config.source, config.split_k, x, slices, m.to<i64>() * k.to<i64>()};
+  Var r = load_input(input, first, offsets, in_bounds);
+  if (config.residual) {
+    const Ptr<const bf16> from = residual + first + offsets;
+    r += (in_bounds ? load(from, *in_bounds) : load(from)).to<f32>();
+    const Ptr<bf16> to = sum_out + first + offsets;
+    if (in_bounds)
+      store(to, r.to<bf16>(), *in_bounds);
+    else
+      store(to, r.to<bf16>());
+  }
+  const Tile<f32> mean = sum_of_squares(r) / k.to<f32>();
+  const Tile<f32> w = (shape.even_k ? load(weight + column) : load(weight + column, column < k)).to<f32>();
+  const Tile<f32> y = r * rsqrt(mean + epsilon) * w;
+
+  const TileOrigin origin{first_row, m, shape.even_m, 0, k, shape.even_k};
+  store_quantized(codes, scales, config.shuffled, origin, quantize(y, e2m1, scale_rule(config.rule)));
+}
+
+RmsNormQuantConfig rmsnorm_quant_defaults(const Partial<RmsNormQuantConfig> &given, const MaybeSize &size) {
+  RmsNormQuantConfig config = config_merge(RmsNormQuantConfig{}, given);
+  if (size)
+    config.width = given.width.value_or(static_cast<int>(std::bit_ceil(static_cast<uint64_t>(size->k))));
+  // A lane quantises groups of 32 values.
+  const auto waves = static_cast<int>(std::bit_floor(std::max(config.block_m * config.width / 2048U, 1U)));
+  config.waves = given.waves.value_or(std::min(waves, 8));
+  return config;
+}
+
+/// Columns of the longest row that a program holds.
+int64_t max_width() {
+  const std::span<const ConfigLimits> rows = key_limits();
+  return std::find_if(rows.begin(), rows.end(), [](const auto &row) { return row.name == "width"; })->max;
+}
+
+Status check_rmsnorm_quant(std::string_view kernel, const RmsNormQuantConfig &config, const MaybeSize &size) {
+  static constexpr Key<RmsNormQuantConfig> keys[] = {{"block_m", &RmsNormQuantConfig::block_m},
+                                                     {"width", &RmsNormQuantConfig::width},
+                                                     {"waves", &RmsNormQuantConfig::waves}};
+  if (size && size->k > max_width())
+    return user_error(fmt::format("{}: K={} is too long for a program, which holds {} columns", kernel,
+                                  size->k, max_width()));
+  NEREID_CHECK(check_source(kernel, config.source, config.split_k));
+  return with_nearest<RmsNormQuantConfig>(config, keys, [&](const RmsNormQuantConfig &tried) -> Status {
+    const KeyValue m{"block_m", tried.block_m}, width{"width", tried.width};
+    const KeyValue values[] = {m, width, {"waves", tried.waves}};
+    NEREID_CHECK(check_values(kernel, values));
+    if (size && tried.width < size->k)
+      return user_error(
+          fmt::format("{}: width={} does not hold a row of K={}", kernel, tried.width, size->k));
+    return check_elements(kernel, m, width, tried.waves, 128);
+  });
+}
+
+Grid rmsnorm_quant_grid(const RmsNormQuantConfig &config, const ProblemSize &size,
+                        const RmsNormQuantOperands &) {
+  return {programs(size.m, config.block_m)};
+}
+
+BoundKernel bind_rmsnorm_quant(std::string_view name, const RmsNormQuantConfig &config, const MaybeSize &size,
+                               const RmsNormQuantOperands &operands) {
+  const ProblemArguments problem(size);
+  const auto [m, n, k] = size.value_or(ProblemSize{});
+  const Specialized<RmsNormQuantConfig> specialized{
+      config,
+      {.even_m = is_even(size, &ProblemSize::m, config.block_m), .even_k = size && k == config.width}};
+  const bool from_slices = config.source == InputSource::Slices;
+  const int64_t bytes = m * k * 2;
+  return bind_kernel<mxfp4_rmsnorm_quant>(
+      name, specialized, MemoryArgument<const bf16>{"x", operands.x, from_slices ? 0 : bytes, "bf16 [m, k]"},
+      MemoryArgument<const f32>{"slices", operands.x, from_slices ? config.split_k * bytes * 2 : 0,
+                                "f32 [split_k, m, k]"},
+      MemoryArgument<const bf16>{"residual", operands.residual, config.residual ? bytes : 0, "bf16 [m, k]"},
+      MemoryArgument<const bf16>{"weight", operands.weight, k * 2, "bf16 [k]"},
+      problem.codes_a<u8>("codes", operands.codes),
+      problem.a_scales<u8>("scales", operands.scales, config.shuffled),
+      MemoryArgument<bf16>{"sum", operands.sum, config.residual ? bytes : 0, "bf16 [m, k]"}, problem.m(),
+      problem.k(), NumberArgument{"epsilon", operands.epsilon});
+}
+
+} // namespace
+
+constinit const LibraryKernel<RmsNormQuantConfig, RmsNormQuantOperands> rmsnorm_quant_kernel{
+    .name = "mxfp4_rmsnorm_quant",
+    .summary = "a residual added, RMSNorm, and its MXFP4 codes and scales",
+    .has_n = false,
+    .defaults = rmsnorm_quant_defaults,
+    .check = check_rmsnorm_quant,
+    .grid = rmsnorm_quant_grid,
+    .grid_terms = {{{"m", "block_m"}, {}, {}}},
+    .bind = bind_rmsnorm_quant,
+};
+
+} // namespace nereid::kernels

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string_view>
+
+#include "kernels/device_memory.h"
+#include "kernels/mx_tiles.h"
+
+/// What the kernels that end in a quantisation have in common: where their values come from, and the rule of
+/// the scales.
+namespace nereid::kernels {
+
+/// Values in bf16, or as the f32 sums of a K split that are yet to be added.
+enum class InputSource : int { Bf16, Slices };
+constexpr auto nereid_config_names(InputSource) {
+  return std::to_array<std::string_view>({"bf16", "slices"});
+}
+
+/// How a group's scale comes from its largest magnitude (ir::ScaleRule): the even rule, or the smallest under
+/// which no value exceeds 6 (ceil).
+enum class QuantRule : int { Even, Ceil };
+constexpr auto nereid_config_names(QuantRule) { return std::to_array<std::string_view>({"even", "ceil"}); }
+
+/// The rule of the language for a rule of a config.
+constexpr ScaleRule scale_rule(QuantRule rule) {
+  return rule == QuantRule::Even ? ScaleRule::Even : ScaleRule::Ceil;
+}
+
+/// Error (User): more than one slice where values are bf16.
+Status check_source(std::string_view kernel, InputSource source, int split_k);
+
+/// Which elements of a tile are in bounds, or nothing where all are.
+using Mask = std::optional<Tile<i1>>;
+
+/// A matrix of one source, and the elements of a slice.
+struct ProducerInput {
+  InputSource source;
+  int split_k; ///< slices
+  Ptr<const bf16> values;
+  Ptr<const f32> slices;
+  Long slice;
+};
+
+/// Elements at `first` + `offsets`, those in bounds where a mask is given; slices are added in their order.
+Tile<f32> load_input(const ProducerInput &input, const Long &first, const Tile<i32> &offsets,
+                     const Mask &in_bounds);
+
+/// Stores what quantize gave: codes row by row, scales plain or shuffled.
+void store_quantized(const Ptr<u8> &codes, const Ptr<u8> &scales, bool shuffled, const TileOrigin &origin,
+                     const Quantized &quantized);
+
+} // namespace nereid::kernels
