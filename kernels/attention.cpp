@@ -34,135 +34,152 @@ template <class T> Tile<T> in_lane_order(const Tile<T> &x, int axis, int mfma) {
 }
 
 template <class T>
-void attention(const AttentionConfig &c, Ptr<const T> q, Ptr<const T> k, Ptr<const T> v, Ptr<T> out,
-               Int queries, Int keys, Int heads, Int key_heads, Float scale) {
-  assume(queries >= 0);
-  assume(keys >= 0);
+void attention(const AttentionConfig &c, Ptr<const T> q, Ptr<const T> k, Ptr<const T> v, Ptr<T> out, Int m,
+               Int n, Int heads, Int key_heads, Float scale) {
+  assume(m >= 0);
+  assume(n >= 0);
   assume(heads >= 0);
   assume(heads <= max_heads);
   assume(key_heads >= 0);
   assume(key_heads <= max_heads);
   const Int first = program_id(0) * c.block_m, head = program_id(1);
   const Long batch = program_id(2).to<i64>();
-  const Int pitch = heads * c.head_dim, key_pitch = key_heads * c.head_dim;
+  const Int pitch = heads * c.head, key_pitch = key_heads * c.head;
   const Int key_head = head / (heads / key_heads);
-  const Long row_start = (batch * queries.to<i64>() + first.to<i64>()) * pitch.to<i64>();
-  const Long start = row_start + (head * c.head_dim).to<i64>();
-  const Long key_start = batch * keys.to<i64>() * key_pitch.to<i64>() + (key_head * c.head_dim).to<i64>();
+  const Long start = (batch * m.to<i64>() + first.to<i64>()) * pitch.to<i64>() + (head * c.head).to<i64>();
+  const Long key_start = batch * n.to<i64>() * key_pitch.to<i64>() + (key_head * c.head).to<i64>();
 
   const Tile<i32> query = first + rows(c.block_m);
-  const Tile<i1> is_query = query < queries;
-  const Tile<i32> offsets = rows(c.block_m) * pitch + cols(c.head_dim);
-  const Tile<i32> key_offsets = rows(c.block_n) * key_pitch + cols(c.head_dim);
-  const Tile<T> x = load(q + start + offsets, is_query);
+  const Tile<i32> offsets = rows(c.block_m) * pitch + cols(c.head);
+  const Tile<i32> key_offsets = rows(c.block_n) * key_pitch + cols(c.head);
+  const Tile<T> x = load(q + start + offsets, query < m);
 
   const Float log2_scale = scale * std::numbers::log2e_v<float>;
   Var maximum = full<f32>({c.block_m, 1}, no_maximum);
   Var total = zeros<f32>({c.block_m, 1});
-  Var output = zeros<f32>({c.block_m, c.head_dim});
+  Var output = zeros<f32>({c.block_m, c.head});
 
   const auto add_keys = [&](Int first_key, bool is_masked) {
     const Long at = key_start + first_key.to<i64>() * key_pitch.to<i64>();
-    const Tile<i1> is_key = first_key + rows(c.block_n) < keys;
-    const Tile<T> y = is_masked ? load(k + at + key_offsets, is_key) : load(k + at + key_offsets);
-    const Tile<T> z = is_masked ? load(v + at + key_offsets, is_key) : load(v + at + key_offsets);
-    Var scores = dot(x, trans(y));
+    const auto keys_of = [&](const Ptr<const T> &from) {
+      const Ptr<const T> tile = from + at;
+      return is_masked ? load(tile + key_offsets, first_key + rows(c.block_n) < n) : load(tile + key_offsets);
+    };
+    Var scores = dot(x, trans(keys_of(k)));
+    const Tile<T> values = keys_of(v);
     if (is_masked) {
-      const Tile<i32> key = first_key + cols(c.block_n);
-      scores = where(key < keys, scores.get(), unseen);
-      if (c.causal)
-        scores = where(key <= query + (keys - queries), scores.get(), unseen);
+      const Tile<i32> key = cols(c.block_n);
+      const Int last_key = n - 1 - first_key;
+      scores = where(c.causal ? key <= min(last_key, query + (n - m - first_key)) : key <= last_key,
+                     scores.get(), unseen);
     }
     const Tile<f32> highest = max(maximum.get(), max(scores.get(), keep_axis(1)));
-    const Tile<f32> shift = -(highest * log2_scale);
-    const Tile<f32> p = exp2(fma(scores.get(), log2_scale, shift));
-    const Tile<f32> rescale = exp2(fma(maximum.get(), log2_scale, shift));
+    const Tile<f32> shift = highest * -log2_scale;
+    const Tile<f32> p = fast::exp2(fma(scores.get(), log2_scale, shift));
+    const Tile<f32> rescale = fast::exp2(fma(maximum.get(), log2_scale, shift));
     maximum = highest;
     total = total * rescale + sum(p, keep_axis(1));
-    output =
-        output * rescale + dot(in_lane_order(p.template to<T>(), 1, c.mfma), in_lane_order(z, 0, c.mfma));
+    output = output * rescale +
+             dot(in_lane_order(p.template to<T>(), 1, c.mfma), in_lane_order(values, 0, c.mfma));
   };
 
   // Keys that all queries of the block see come without masks.
-  Var last = keys, whole = keys;
+  Var last = n, whole = n;
   if (c.causal) {
-    const Int visible = max(first + (keys - queries) + 1, 0); // of the first query
-    last = min(keys, max(visible + (c.block_m - 1), 0));
-    whole = min(keys, visible);
+    const Int visible = max(first + (n - m) + 1, 0); // of the first query
+    last = min(n, max(visible + (c.block_m - 1), 0));
+    whole = min(n, visible);
   }
   const Int masked_from = whole.get() / c.block_n * c.block_n;
   for (Int first_key : range(0, masked_from, c.block_n))
     add_keys(first_key, false);
-  for (Int first_key : range(masked_from, last.get(), c.block_n, {.stages = 1}))
+  for (Int first_key : range(masked_from, last.get(), c.block_n))
     add_keys(first_key, true);
 
   const Tile<f32> inverse = where(total.get() > 0, 1.0F / total.get(), 0);
-  store(out + start + offsets, (output.get() * inverse).template to<T>(), is_query);
+  store(out + start + offsets, (output.get() * inverse).template to<T>(), query < m);
 }
 
-Status check(const AttentionConfig &config, const AttentionSize &size) {
-  if (config.head_dim != 64 && config.head_dim != 128)
-    return user_error(fmt::format("attention: head_dim {} is not taken", config.head_dim), "use 64 or 128");
+AttentionConfig attention_defaults(const Partial<AttentionConfig> &given, const MaybeSize &) {
+  return config_merge(AttentionConfig{}, given);
+}
+
+Status check_attention(std::string_view kernel, const AttentionConfig &config, const MaybeSize &) {
+  if (config.head != 64 && config.head != 128)
+    return user_error(fmt::format("{}: head={} is not taken", kernel, config.head), "use 64 or 128");
   const KeyValue values[] = {{"block_m", config.block_m},
                              {"block_n", config.block_n},
                              {"waves", config.waves},
                              {"mfma", config.mfma},
                              {"stages", config.stages}};
-  NEREID_CHECK(check_values("attention", values));
+  NEREID_CHECK(check_values(kernel, values));
   if (config.block_n % 32 != 0)
-    return user_error(fmt::format("attention: block_n {} is no multiple of 32", config.block_n));
-  if (size.batch < 1 || size.batch > Grid::max_y_or_z || size.queries < 1 || size.keys < 0 ||
-      size.queries > INT32_MAX / 2 || size.keys > INT32_MAX / 2)
-    return user_error(fmt::format("attention: {} x {} queries and {} keys are out of range", size.batch,
-                                  size.queries, size.keys));
-  if (size.heads < 1 || size.heads > max_heads || size.key_heads < 1 || size.heads % size.key_heads != 0)
-    return user_error(fmt::format("attention: {} heads on {} key heads", size.heads, size.key_heads),
+    return user_error(fmt::format("{}: block_n={} is no multiple of 32", kernel, config.block_n));
+  if (config.block_m < config.waves * config.mfma)
+    return user_error(fmt::format("{}: block_m={} has less than {} rows for each of {} waves", kernel,
+                                  config.block_m, config.mfma, config.waves));
+  return check_elements(kernel, {"block_m", config.block_m}, {"head", config.head}, config.waves, 64);
+}
+
+/// Error (User): a problem that the kernel does not take.
+Status check_problem(std::string_view kernel, const ProblemSize &size, const AttentionOperands &operands) {
+  const auto &[q, k, v, out, batch, heads, key_heads, scale] = operands;
+  if (batch < 1 || batch > Grid::max_y_or_z || size.m < 1 || size.n < 0 || size.m > INT32_MAX / 2 ||
+      size.n > INT32_MAX / 2)
+    return user_error(
+        fmt::format("{}: {} x {} queries and {} keys are out of range", kernel, batch, size.m, size.n));
+  if (heads < 1 || heads > max_heads || key_heads < 1 || heads % key_heads != 0)
+    return user_error(fmt::format("{}: {} heads on {} key heads", kernel, heads, key_heads),
                       fmt::format("heads are a multiple of key heads, at most {}", max_heads));
+  if (!(scale >= min_scale && scale <= max_scale))
+    return user_error(
+        fmt::format("{}: the scale {} is not from {} to {}", kernel, scale, min_scale, max_scale));
   return {};
 }
 
-template <class T>
-BoundKernel bind(const AttentionConfig &config, const AttentionSize &size,
-                 const AttentionOperands &operands) {
-  const int64_t row = size.heads * config.head_dim * 2, key_row = size.key_heads * config.head_dim * 2;
-  const int64_t bytes = size.batch * size.queries * row, key_bytes = size.batch * size.keys * key_row;
-  constexpr std::string_view rows = "[batch, queries, heads, head_dim]",
-                             key_rows = "[batch, keys, key_heads, head_dim]";
-  return bind_kernel<attention<T>>(
-      "attention", config, MemoryArgument<const T>{"q", operands.q, bytes, rows},
-      MemoryArgument<const T>{"k", operands.k, key_bytes, key_rows},
-      MemoryArgument<const T>{"v", operands.v, key_bytes, key_rows},
-      MemoryArgument<T>{"out", operands.out, bytes, rows}, DimensionArgument{"queries", size.queries},
-      DimensionArgument{"keys", size.keys}, DimensionArgument{"heads", size.heads},
-      DimensionArgument{"key_heads", size.key_heads}, NumberArgument{"scale", operands.scale});
+Grid attention_grid(const AttentionConfig &config, const ProblemSize &size,
+                    const AttentionOperands &operands) {
+  return {programs(size.m, config.block_m), static_cast<uint32_t>(operands.heads),
+          static_cast<uint32_t>(operands.batch)};
 }
 
-BoundKernel bind_element(const AttentionConfig &config, const AttentionSize &size,
+template <class T>
+BoundKernel bind_element(std::string_view name, const AttentionConfig &config, const ProblemSize &size,
                          const AttentionOperands &operands) {
-  return operands.element == AttentionElement::F16 ? bind<f16>(config, size, operands)
-                                                   : bind<bf16>(config, size, operands);
+  const int64_t row = operands.heads * config.head * 2, key_row = operands.key_heads * config.head * 2;
+  const int64_t bytes = operands.batch * size.m * row, key_bytes = operands.batch * size.n * key_row;
+  constexpr std::string_view rows = "[batch, m, heads, head]", key_rows = "[batch, n, key_heads, head]";
+  const auto number = [](int64_t of) { return static_cast<int32_t>(of); };
+  return bind_kernel<attention<T>>(
+      name, config, MemoryArgument<const T>{"q", operands.q, bytes, rows},
+      MemoryArgument<const T>{"k", operands.k, key_bytes, key_rows},
+      MemoryArgument<const T>{"v", operands.v, key_bytes, key_rows},
+      MemoryArgument<T>{"out", operands.out, bytes, rows}, DimensionArgument{"m", size.m},
+      DimensionArgument{"n", size.n}, NumberArgument{"heads", number(operands.heads)},
+      NumberArgument{"key_heads", number(operands.key_heads)}, NumberArgument{"scale", operands.scale});
+}
+
+BoundKernel bind_attention(std::string_view name, const AttentionConfig &config, const MaybeSize &size,
+                           const AttentionOperands &operands) {
+  const ProblemSize known = size.value_or(ProblemSize{});
+  BoundKernel bound = config.element == AttentionElement::F16
+                          ? bind_element<f16>(name, config, known, operands)
+                          : bind_element<bf16>(name, config, known, operands);
+  if (const Status fits = check_problem(name, known, operands); !fits)
+    bound.refuse(fits.error());
+  return bound;
 }
 
 } // namespace
 
-Result<LaunchRecord> launch_attention(const LaunchTarget &target, const AttentionConfig &config,
-                                      const AttentionSize &size, const AttentionOperands &operands) {
-  NEREID_CHECK(check(config, size));
-  if (!(operands.scale >= min_scale && operands.scale <= max_scale))
-    return user_error(fmt::format("attention: the scale {} is not from {} to {}", operands.scale, min_scale,
-                                  max_scale));
-  const Grid grid{programs(size.queries, config.block_m), static_cast<uint32_t>(size.heads),
-                  static_cast<uint32_t>(size.batch)};
-  NEREID_TRY(LaunchInfo info,
-             bind_element(config, size, operands).launch(target.options, target.stream, grid));
-  return LaunchRecord{config_values(config), std::move(info)};
-}
-
-CompiledResult compile_attention(const AttentionConfig &config, AttentionElement element,
-                                 const Device &device) {
-  const AttentionSize size{.queries = 1};
-  NEREID_CHECK(check(config, size));
-  return bind_element(config, size, {.element = element}).compile(device, false);
-}
+constinit const LibraryKernel<AttentionConfig, AttentionOperands> attention_kernel{
+    .name = "attention",
+    .summary = "softmax(scale Q K') V, forward",
+    .defaults = attention_defaults,
+    .check = check_attention,
+    .grid = attention_grid,
+    .grid_terms = {{{"m", "block_m"}, {"heads", ""}, {"batch", ""}}},
+    .bind = bind_attention,
+};
 
 } // namespace nereid::kernels

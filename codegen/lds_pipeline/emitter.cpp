@@ -18,7 +18,8 @@ void emit_lds_pipeline(Lowering &parts, const LdsPipeline &pipeline) {
 LdsPipelineEmitter::LdsPipelineEmitter(Lowering &lowering, const LdsPipeline &pipeline)
     : lowering_(lowering), pipeline_(pipeline), schedule_(pipeline.schedule), loop_(*pipeline.loop.op),
       body_(loop_.blocks.front()), builder_(lowering.context.builder),
-      template_(lowering, pipeline, IterationTemplate::Masks::KnownTrue), memory_(lowering, pipeline),
+      template_(lowering, pipeline, IterationTemplate::Masks::KnownTrue),
+      memory_(lowering, pipeline.loads, pipeline.schedule.buffers, OperandMemory::Kind::Pipeline),
       offsets_(lowering.context.builder), chunks_(mma_chunks(pipeline, lowering.context.plan.layouts)) {
   for (const PipelinedLoad &load : pipeline.loads)
     offsets_.add_load(load.offset_step(), load.through_lds() ? schedule_.buffers : schedule_.load_distance());

@@ -7,6 +7,7 @@
 #include "codegen/lds_pipeline/iteration_template.h"
 #include "codegen/lds_pipeline/operand_memory.h"
 #include "codegen/lds_pipeline/scalar_offsets.h"
+#include "codegen/lds_pipeline/waits.h"
 
 namespace nereid::codegen {
 
@@ -33,8 +34,6 @@ private:
   };
   /// Values on the edges into the main loop and into what follows it.
   struct LoopEdges;
-
-  static constexpr unsigned nothing_crosses = 0; ///< a scheduling barrier
 
   // --- emitter.cpp ---
   void list_reads();
@@ -70,15 +69,12 @@ private:
   void order_slot(const MemorySlot &slot);
   void order_by_groups(size_t chunk, const std::vector<MemorySlot> &slots);
   void wait_and_barrier(unsigned outstanding);
-  void order_barrier(unsigned may_cross);
-  void wait(unsigned vector_memory, bool lds);
   void group_barrier(unsigned mask, size_t count);
 
   // --- remainder.cpp ---
   void emit_remainder();
   void load_iteration(Stage &stage, llvm::Value *iteration);
   void compute_iteration(IterationTemplate &computed, Stage &stage);
-  void meet_all_waves();
 
   Lowering &lowering_;
   const LdsPipeline &pipeline_;

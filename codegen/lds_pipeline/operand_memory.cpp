@@ -19,15 +19,16 @@ constexpr unsigned lds_address_space = 3, descriptor_address_space = 8;
 
 } // namespace
 
-OperandMemory::OperandMemory(Lowering &lowering, const LdsPipeline &pipeline)
-    : lowering_(lowering), pipeline_(pipeline), builder_(lowering.context.builder),
-      states_(pipeline.loads.size()) {}
+OperandMemory::OperandMemory(Lowering &lowering, const std::vector<PipelinedLoad> &loads, unsigned buffers,
+                             Kind kind)
+    : lowering_(lowering), loads_(loads), buffers_(buffers), kind_(kind), builder_(lowering.context.builder),
+      states_(loads.size()) {}
 
 void OperandMemory::emit_addresses() {
   for (size_t i = 0; i < states_.size(); ++i) {
-    lowering_.context.set_line(*pipeline_.loads[i].op);
+    lowering_.context.set_line(*loads_[i].op);
     emit_offsets(i);
-    if (pipeline_.loads[i].through_lds()) {
+    if (loads_[i].through_lds()) {
       emit_wave_target(i);
       emit_read_bases(i);
     }
@@ -36,22 +37,24 @@ void OperandMemory::emit_addresses() {
 }
 
 const LinearLayout &OperandMemory::leaders(size_t load) const {
-  const PipelinedLoad &of = pipeline_.loads[load];
+  const PipelinedLoad &of = loads_[load];
   return of.through_lds() ? of.copies.leaders : of.groups.leaders;
 }
 
 void OperandMemory::emit_offsets(size_t load) {
-  const PipelinedLoad &of = pipeline_.loads[load];
+  const PipelinedLoad &of = loads_[load];
   State &state = states_[load];
   llvm::Value *base = nullptr;
   state.open_offsets = offsets_of(lowering_.addresses.addresses(of.op->operands[0], leaders(load)), base);
   state.offsets = masked(state.open_offsets, of.fixed_masks, leaders(load));
   state.base = base;
   state.descriptor = descriptor(base);
+  llvm::Value *change = builder_.getInt64(static_cast<uint64_t>(of.change));
   if (of.factor)
     state.change = builder_.CreateMul(
-        builder_.CreateSExtOrTrunc(lowering_.values.scalar(*of.factor), builder_.getInt64Ty()),
-        builder_.getInt64(static_cast<uint64_t>(of.change)));
+        builder_.CreateSExtOrTrunc(lowering_.values.scalar(*of.factor), builder_.getInt64Ty()), change);
+  else if (kind_ == Kind::Prefetch)
+    state.change = change;
 }
 
 /// Offsets of 32 bits from what is uniform of the first.
@@ -87,7 +90,7 @@ LlvmValues OperandMemory::masked(const LlvmValues &offsets, const std::vector<ir
 }
 
 void OperandMemory::apply_iteration_masks(size_t load) {
-  const PipelinedLoad &of = pipeline_.loads[load];
+  const PipelinedLoad &of = loads_[load];
   if (of.has_iteration_mask)
     states_[load].offsets = masked(states_[load].open_offsets, {of.op->operands[1]}, leaders(load));
 }
@@ -111,7 +114,7 @@ std::pair<llvm::Value *, llvm::Value *> OperandMemory::moved(const State &state,
 
 /// Where a copy puts its elements follows the lanes by itself.
 void OperandMemory::emit_wave_target(size_t load) {
-  const LdsImage &image = *pipeline_.loads[load].image;
+  const LdsImage &image = *loads_[load].image;
   std::vector<uint64_t> bases = image.copies().bases(Space::Wave);
   for (uint64_t &basis : bases)
     basis *= image.element_bytes();
@@ -121,7 +124,7 @@ void OperandMemory::emit_wave_target(size_t load) {
 /// What the lanes add to a read's address is one xor; of what a group adds, only bits that lanes reach need
 /// one too.
 void OperandMemory::emit_read_bases(size_t load) {
-  const PipelinedLoad &of = pipeline_.loads[load];
+  const PipelinedLoad &of = loads_[load];
   State &state = states_[load];
   const LinearLayout &home = of.image->reads();
   uint64_t thread_bits = 0;
@@ -145,23 +148,37 @@ void OperandMemory::emit_read_bases(size_t load) {
     }
 }
 
+/// A buffer of a load with its scope.
+std::pair<llvm::GlobalVariable *, llvm::MDNode *> OperandMemory::new_buffer(size_t load,
+                                                                            llvm::MDNode *domain) {
+  const unsigned bytes = loads_[load].image->bytes();
+  if (kind_ == Kind::Prefetch) {
+    const auto number = static_cast<unsigned>(load * buffers_ + states_[load].buffers.size());
+    const LdsMemory::SharedBuffer shared = lowering_.lds.shared_buffer(number, bytes);
+    return {shared.array, shared.scope};
+  }
+  constexpr uint64_t alignment = 1024; // the swizzle's xors stay inside
+  auto *type = llvm::ArrayType::get(builder_.getInt8Ty(), bytes);
+  auto *buffer =
+      new llvm::GlobalVariable(lowering_.context.module, type, false, llvm::GlobalValue::InternalLinkage,
+                               llvm::PoisonValue::get(type), lowering_.context.function().name + ".pipeline",
+                               nullptr, llvm::GlobalValue::NotThreadLocal, lds_address_space);
+  buffer->setAlignment(llvm::Align(alignment));
+  llvm::MDBuilder metadata(lowering_.context.builder.getContext());
+  return {buffer, metadata.createAnonymousAliasScope(domain)};
+}
+
 void OperandMemory::declare_buffers() {
   llvm::MDBuilder metadata(lowering_.context.builder.getContext());
   llvm::MDNode *domain = metadata.createAnonymousAliasScopeDomain("lds_pipeline");
   std::vector<llvm::Metadata *> all;
   std::vector<std::vector<llvm::MDNode *>> own(states_.size());
   for (size_t i = 0; i < states_.size(); ++i)
-    for (unsigned b = 0; pipeline_.loads[i].through_lds() && b < pipeline_.schedule.buffers; ++b) {
-      constexpr uint64_t alignment = 1024; // the swizzle's xors stay inside
-      auto *type = llvm::ArrayType::get(builder_.getInt8Ty(), pipeline_.loads[i].image->bytes());
-      auto *buffer = new llvm::GlobalVariable(
-          lowering_.context.module, type, false, llvm::GlobalValue::InternalLinkage,
-          llvm::PoisonValue::get(type), lowering_.context.function().name + ".pipeline", nullptr,
-          llvm::GlobalValue::NotThreadLocal, lds_address_space);
-      buffer->setAlignment(llvm::Align(alignment));
+    for (unsigned b = 0; loads_[i].through_lds() && b < buffers_; ++b) {
+      const auto [buffer, scope] = new_buffer(i, domain);
       states_[i].buffers.push_back(buffer);
-      own[i].push_back(metadata.createAnonymousAliasScope(domain));
-      all.push_back(own[i].back());
+      own[i].push_back(scope);
+      all.push_back(scope);
     }
   for (size_t i = 0; i < states_.size(); ++i)
     for (llvm::MDNode *scope : own[i]) {
@@ -185,11 +202,11 @@ void OperandMemory::set_position(const ir::Op &op) {
 
 llvm::Value *OperandMemory::load(LoadGroup group, llvm::Value *scalar_offset) {
   const State &state = states_[group.load];
-  const ir::Op &op = *pipeline_.loads[group.load].op;
+  const ir::Op &op = *loads_[group.load].op;
   lowering_.context.set_line(op);
   const auto [descriptor, scalar] = moved(state, scalar_offset);
   const BufferAccess access{descriptor, state.offsets[group.group], scalar};
-  const unsigned bytes = pipeline_.loads[group.load].groups.access.elements() *
+  const unsigned bytes = loads_[group.load].groups.access.elements() *
                          ir::byte_size(lowering_.context.type(op.result()).element);
   return buffer_load(builder_, access, access_type(builder_, bytes),
                      cache_policy(lowering_.context.plan, op));
@@ -197,8 +214,8 @@ llvm::Value *OperandMemory::load(LoadGroup group, llvm::Value *scalar_offset) {
 
 llvm::Value *OperandMemory::read(LoadGroup group, unsigned buffer) {
   const State &state = states_[group.load];
-  const LdsImage &image = *pipeline_.loads[group.load].image;
-  set_position(*pipeline_.loads[group.load].op);
+  const LdsImage &image = *loads_[group.load].image;
+  set_position(*loads_[group.load].op);
   if (image.transposes()) {
     const size_t first = group.group * image.reads_of_group();
     llvm::Value *low = read_transposed(state, image, first, buffer);
@@ -233,7 +250,7 @@ llvm::Value *OperandMemory::read_transposed(const State &state, const LdsImage &
 }
 
 void OperandMemory::copy(size_t load, size_t number, unsigned buffer, llvm::Value *scalar_offset) {
-  const PipelinedLoad &of = pipeline_.loads[load];
+  const PipelinedLoad &of = loads_[load];
   const State &state = states_[load];
   set_position(*of.op);
   const uint32_t added = of.image->copy_offset(of.copies.first[number]);

@@ -13,7 +13,11 @@ namespace nereid::codegen {
 /// alias scopes of their own.
 class OperandMemory {
 public:
-  OperandMemory(Lowering &lowering, const LdsPipeline &pipeline);
+  /// Whose loads they are. Of a pipeline: buffers of its own, scalar offsets in steps of the load. Of LDS
+  /// prefetch: buffers that the kernel's loops share, one after the other, scalar offsets in iterations.
+  enum class Kind : uint8_t { Pipeline, Prefetch };
+
+  OperandMemory(Lowering &lowering, const std::vector<PipelinedLoad> &loads, unsigned buffers, Kind kind);
 
   /// Emits the addresses; the loop's scalars stand at its first iteration.
   void emit_addresses();
@@ -54,13 +58,16 @@ private:
   void emit_read_bases(size_t load);
   llvm::Value *read_address(const State &state, size_t number, unsigned buffer);
   llvm::Value *read_transposed(const State &state, const LdsImage &image, size_t number, unsigned buffer);
+  std::pair<llvm::GlobalVariable *, llvm::MDNode *> new_buffer(size_t load, llvm::MDNode *domain);
   void declare_buffers();
   void set_scopes(llvm::Instruction &instruction, const State &state, unsigned buffer) const;
   /// The line of a load, and the tag.
   void set_position(const ir::Op &op);
 
   Lowering &lowering_;
-  const LdsPipeline &pipeline_;
+  const std::vector<PipelinedLoad> &loads_;
+  unsigned buffers_;
+  Kind kind_;
   llvm::IRBuilder<> &builder_;
   std::vector<State> states_; ///< by load
   CodeTag tag_ = CodeTag::Pipeline;

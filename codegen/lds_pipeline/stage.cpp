@@ -10,12 +10,8 @@ namespace nereid::codegen {
 
 namespace {
 
-/// What may cross a scheduling barrier, as bits of s_sched_barrier's mask (LLVM's AMDGPUUsage).
-constexpr unsigned only_vector_memory_stays = 0x38f;
-constexpr unsigned arithmetic_crosses = 6;
 /// Kinds of a group barrier.
 constexpr unsigned matrix_group = 8, vector_memory_group = 32, lds_read_group = 256;
-constexpr unsigned all_lds = 15; ///< no wait for LDS
 
 /// How a chunk's memory instructions stand between its matrix instructions: `at_once` after every
 /// `distance`-th, over the first nine tenths of the chunk.
@@ -37,31 +33,19 @@ LdsPipelineEmitter::Stage &LdsPipelineEmitter::stage(unsigned number) {
                                 : stages_.emplace(number, template_.new_stage()).first->second;
 }
 
-void LdsPipelineEmitter::order_barrier(unsigned may_cross) {
-  builder_.CreateIntrinsic(llvm::Intrinsic::amdgcn_sched_barrier, {}, {builder_.getInt32(may_cross)});
-}
-
 void LdsPipelineEmitter::group_barrier(unsigned mask, size_t count) {
   builder_.CreateIntrinsic(
       llvm::Intrinsic::amdgcn_sched_group_barrier, {},
       {builder_.getInt32(mask), builder_.getInt32(static_cast<uint32_t>(count)), builder_.getInt32(0)});
 }
 
-void LdsPipelineEmitter::wait(unsigned vector_memory, bool lds) {
-  constexpr unsigned no_export_wait = 7 << 4;
-  const unsigned counts =
-      (vector_memory & 15) | (vector_memory >> 4) << 14 | no_export_wait | (lds ? 0 : all_lds) << 8;
-  builder_.CreateIntrinsic(llvm::Intrinsic::amdgcn_s_waitcnt, {}, {builder_.getInt32(counts)});
-}
-
 /// All waves' copies of the next stage have arrived, and all are done with what the next copies overwrite.
 void LdsPipelineEmitter::wait_and_barrier(unsigned outstanding) {
-  constexpr unsigned max_counted = 62; // 63 means no wait
   lowering_.context.set_line(loop_);
-  order_barrier(only_vector_memory_stays);
-  wait(std::min(outstanding, max_counted), true);
+  order_barrier(builder_, only_vector_memory_stays);
+  wait(builder_, outstanding, true);
   builder_.CreateIntrinsic(llvm::Intrinsic::amdgcn_s_barrier, {});
-  order_barrier(only_vector_memory_stays);
+  order_barrier(builder_, only_vector_memory_stays);
 }
 
 void LdsPipelineEmitter::emit_stage(unsigned number, const StageWork &work) {
@@ -72,15 +56,15 @@ void LdsPipelineEmitter::emit_stage(unsigned number, const StageWork &work) {
     std::vector<MemorySlot> slots = slots_of_chunk(number, chunk, work);
     emit_chunk(number, chunk, slots);
     if (!schedule_.group_barriers) {
-      order_barrier(arithmetic_crosses);
+      order_barrier(builder_, arithmetic_crosses);
       continue;
     }
     if (is_last)
-      order_barrier(only_vector_memory_stays);
+      order_barrier(builder_, only_vector_memory_stays);
     order_by_groups(chunk, slots);
   }
   if (!schedule_.group_barriers)
-    order_barrier(only_vector_memory_stays);
+    order_barrier(builder_, only_vector_memory_stays);
   if (work.issues)
     offsets_.advance();
 }
@@ -135,7 +119,7 @@ void LdsPipelineEmitter::emit_chunk(unsigned number, size_t chunk, std::vector<M
       for (size_t n = 0; n < spacing.at_once && next < slots.size(); ++n)
         slots[next++].emit();
     if (!schedule_.group_barriers && (i + 1) % pinned == 0)
-      order_barrier(arithmetic_crosses);
+      order_barrier(builder_, arithmetic_crosses);
   }
   while (next < slots.size())
     slots[next++].emit();

@@ -70,6 +70,8 @@ void OpEmitter::emit(const ir::Op &op, const BodyCopy &copy) {
 void OpEmitter::emit_load(const ir::Op &op, const BodyCopy &copy) {
   if (auto issued = copy.issued.find(&op); issued != copy.issued.end())
     parts_.memory.finish_load(op, issued->second);
+  else if (auto own = copy.loads.find(&op); own != copy.loads.end())
+    own->second();
   else
     parts_.memory.load(op);
 }

@@ -39,6 +39,7 @@ bool lacks_transposed_reads(const KernelPlan &plan) {
   return std::any_of(plan.loops.begin(), plan.loops.end(), [&](const LoopPlan &loop) {
     const std::vector<ir::Op> &body = loop.op->blocks.front().ops;
     return !std::holds_alternative<LdsPipeline>(loop.schedule) &&
+           !std::holds_alternative<LdsPrefetch>(loop.schedule) &&
            std::any_of(body.begin(), body.end(), [&](const ir::Op &op) {
              const std::optional<LinearLayout> *layout =
                  op.opcode == ir::Opcode::Load ? &plan.layouts.assigned[op.result()] : nullptr;

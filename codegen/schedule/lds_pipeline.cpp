@@ -22,7 +22,6 @@ public:
 
 private:
   std::optional<Objection> check_accumulators(const StreamingLoop &loop) const;
-  Decision<PipelinedLoad> load(const StreamedLoad &streamed) const;
   LdsPipelineDemand demand_of(const LdsPipeline &pipeline) const;
   unsigned waves_of_a_simd() const;
 
@@ -31,14 +30,6 @@ private:
   const AxisAnalysis &axes_;
   const LayoutChoice &layouts_;
 };
-
-/// Groups of 16 bytes of a column, in a lane's lowest registers.
-RegisterGroups columns_of(const LinearLayout &home, unsigned bytes) {
-  VectorAccess access;
-  while (access.elements() * bytes < LdsImage::copy_bytes)
-    access.register_bits.push_back(static_cast<unsigned>(access.register_bits.size()));
-  return group_registers(home, std::move(access));
-}
 
 /// A dot's accumulator is the carried value itself, and every step along K one matrix instruction.
 std::optional<Objection> Planner::check_accumulators(const StreamingLoop &loop) const {
@@ -55,32 +46,6 @@ std::optional<Objection> Planner::check_accumulators(const StreamingLoop &loop) 
         return Objection{dot, "its operands have formats of 6 bits"};
     }
   return std::nullopt;
-}
-
-Decision<PipelinedLoad> Planner::load(const StreamedLoad &streamed) const {
-  const ir::Op &op = *streamed.op;
-  const unsigned bytes = ir::byte_size(function_.type(op.result()).element);
-  const AxisInfo &pointer = axes_[op.operands[0]];
-  const AxisInfo *mask = op.operands.size() > 1 ? &axes_[op.operands[1]] : nullptr;
-  const auto groups_of = [&](const LinearLayout &layout) {
-    return group_registers(layout, vector_access(layout, pointer, mask, bytes));
-  };
-  if (!layouts_.assigned[op.result()])
-    return Objection{&op, "its tile has no layout of its own"};
-  const LinearLayout &home = layouts_.layout(op.result());
-  const bool transposes = wants_transposed_reads(function_, axes_, op, home);
-  PipelinedLoad load{streamed, transposes ? columns_of(home, bytes) : groups_of(home), std::nullopt, {}};
-  if (const unsigned access = load.groups.access.elements() * bytes; access < 4)
-    return Objection{&op, fmt::format("a lane reads {} bytes at a time, less than a dword", access)};
-  if (!wants_lds(index_, axes_, layouts_, op))
-    return load;
-  if (Decision<LdsImage> image = choose_lds_image(index_, axes_, layouts_, op)) {
-    load.copies = groups_of(image->swizzled(image->copies()));
-    load.image = std::move(*image);
-  } else if (transposes) {
-    return image.objection();
-  }
-  return load;
 }
 
 /// The minimum of waves that a SIMD has to hold.
@@ -128,7 +93,7 @@ Decision<LdsPipeline> Planner::plan(StreamingLoop loop) const {
     return *objection;
   LdsPipeline pipeline{std::move(loop), {}, {}, {}, DepthLimit::Asked};
   for (const StreamedLoad &streamed : pipeline.loop.loads) {
-    Decision<PipelinedLoad> found = load(streamed);
+    Decision<PipelinedLoad> found = plan_pipelined_load(index_, axes_, layouts_, streamed);
     if (!found)
       return found.objection();
     pipeline.loads.push_back(std::move(*found));

@@ -25,18 +25,25 @@ struct DotAccumulator {
   std::vector<const ir::Op *> dots;
 };
 
-/// A loop that loads operands and adds up their dots, and nothing else: what can run as an LDS pipeline
-/// (docs/lowering.md), whatever the layouts. `conditions` are true in all iterations but the last ones;
-/// comparisons that vary and are none of them are computed in each iteration.
-struct StreamingLoop {
-  const ir::Op *op;
-  int64_t step;
-  int64_t stages; ///< as the loop asks for
+/// A loop that asks for stages, all of whose loads move by the same number of bytes in each iteration.
+/// `conditions` are true in all iterations but the last ones; comparisons that vary and are none of them are
+/// computed in each iteration.
+struct StreamedLoop {
+  const ir::Op *op = nullptr;
+  int64_t step = 0;
+  int64_t stages = 0; ///< as the loop asks for
   std::vector<StreamedLoad> loads;
-  std::vector<DotAccumulator> accumulators; ///< by carried value
   std::vector<std::pair<ir::ValueId, LoopInduction::Condition>> conditions;
 };
 
+/// A loop that loads operands and adds up their dots, and nothing else: what can run as an LDS pipeline
+/// (docs/lowering.md), whatever the layouts.
+struct StreamingLoop : StreamedLoop {
+  std::vector<DotAccumulator> accumulators; ///< by carried value
+};
+
+Decision<StreamedLoop> find_streamed_loop(const FunctionIndex &index, const AxisAnalysis &axes,
+                                          const ir::Op &loop);
 Decision<StreamingLoop> find_streaming_loop(const FunctionIndex &index, const AxisAnalysis &axes,
                                             const ir::Op &loop);
 

@@ -17,8 +17,12 @@ using namespace nereid::kernels::test;
 
 namespace {
 
+struct Sizes {
+  int64_t batch = 1, queries = 0, keys = 0, heads = 1, key_heads = 1;
+};
+
 struct Case {
-  AttentionSize size;
+  Sizes size;
   AttentionConfig config = {};
 };
 
@@ -35,14 +39,14 @@ template <class T> std::vector<T> values(int64_t count, int seed) {
 }
 
 template <class T> struct Problem {
-  AttentionSize size;
+  Sizes size;
   int64_t d;
   bool causal;
   double scale;
   std::vector<T> q, k, v;
 
-  Problem(const AttentionSize &s, const AttentionConfig &c)
-      : size(s), d(c.head_dim), causal(c.causal), scale(1 / std::sqrt(double(d))),
+  Problem(const Sizes &s, const AttentionConfig &c)
+      : size(s), d(c.head), causal(c.causal), scale(1 / std::sqrt(double(d))),
         q(values<T>(s.batch * s.queries * s.heads * d, 1)),
         k(values<T>(s.batch * s.keys * s.key_heads * d, 2)),
         v(values<T>(s.batch * s.keys * s.key_heads * d, 3)) {}
@@ -86,9 +90,12 @@ template <class T> void expect_right(Backend backend, const Case &c, double tole
   Buffer<T> out = device.allocate<T>(problem.q.size()).value();
   ASSERT_TRUE(out.fill(T(NAN)).ok());
   const Stream stream = device.stream();
-  const AttentionElement element = std::is_same_v<T, f16> ? AttentionElement::F16 : AttentionElement::BF16;
-  const auto launched = launch_attention({stream, options_of(backend)}, c.config, c.size,
-                                         {q, k, v, out, element, static_cast<float>(problem.scale)});
+  AttentionConfig config = c.config;
+  config.element = std::is_same_v<T, f16> ? AttentionElement::F16 : AttentionElement::Bf16;
+  const AttentionOperands operands{
+      q, k, v, out, c.size.batch, c.size.heads, c.size.key_heads, static_cast<float>(problem.scale)};
+  const auto launched = attention_kernel.launch({stream, options_of(backend)}, config,
+                                                {c.size.queries, c.size.keys, problem.d}, operands);
   ASSERT_TRUE(launched.ok()) << launched.error().text();
   ASSERT_TRUE(stream.synchronize().ok());
   const std::vector<T> result = out.to_host().value();
@@ -110,21 +117,22 @@ template <class T> void expect_right(Backend backend, const Case &c, double tole
 const std::vector<Case> &cases() {
   static const std::vector<Case> list = [] {
     std::vector<Case> made;
-    const AttentionConfig small{.block_m = 64, .block_n = 32};
+    const AttentionConfig small{.block_m = 64, .block_n = 32, .mfma = 16};
     for (int d : {64, 128})
       for (bool causal : {false, true})
-        for (AttentionSize size : {AttentionSize{1, 64, 64, 1, 1},
-                                   {1, 1, 1, 1, 1},
-                                   {2, 37, 101, 2, 1},
-                                   {1, 70, 3, 2, 2},
-                                   {1, 1, 130, 4, 2}}) {
+        for (Sizes size : {Sizes{1, 64, 64, 1, 1},
+                           {1, 1, 1, 1, 1},
+                           {2, 37, 101, 2, 1},
+                           {1, 70, 3, 2, 2},
+                           {1, 1, 130, 4, 2}}) {
           AttentionConfig config = small;
-          config.head_dim = d;
+          config.head = d;
           config.causal = causal;
           made.push_back({size, config});
         }
-    made.push_back({{1, 150, 150, 2, 1}, {.head_dim = 64, .causal = true, .mfma = 32}});
-    made.push_back({{1, 130, 197, 1, 1}, {.head_dim = 128}});
+    made.push_back({{1, 150, 330, 2, 1}, {.head = 64, .causal = true}});
+    made.push_back({{1, 130, 197, 1, 1}, {.head = 128}});
+    made.push_back({{1, 70, 290, 1, 1}, {.head = 128, .causal = true, .stages = 3}});
     return made;
   }();
   return list;
@@ -151,16 +159,18 @@ INSTANTIATE_TEST_SUITE_P(Backends, Attention, ::testing::Values(Backend::Interpr
 TEST(AttentionErrors, AreTheUsers) {
   const Device &device = test_device();
   const Stream stream = device.stream();
-  const auto error_of = [&](const AttentionConfig &config, const AttentionSize &size, float scale) {
-    AttentionOperands operands;
-    operands.scale = scale;
-    const auto launched = launch_attention({stream}, config, size, operands);
+  const auto error_of = [&](const ProblemSize &size, const AttentionOperands &operands) {
+    const auto launched = attention_kernel.launch({stream}, {}, size, operands);
     EXPECT_FALSE(launched.ok());
     return launched.ok() ? std::string() : launched.error().text();
   };
-  const AttentionSize size{1, 16, 16, 1, 1};
-  EXPECT_NE(error_of({.head_dim = 96}, size, 1).find("use 64 or 128"), std::string::npos);
-  EXPECT_NE(error_of({}, {1, 16, 16, 3, 2}, 1).find("3 heads on 2 key heads"), std::string::npos);
-  EXPECT_NE(error_of({}, size, -1).find("the scale -1"), std::string::npos);
-  EXPECT_NE(error_of({}, size, 1).find("q"), std::string::npos); // null
+  EXPECT_NE(error_of({16, 16, 128}, {.heads = 3, .key_heads = 2}).find("3 heads on 2 key heads"),
+            std::string::npos);
+  EXPECT_NE(error_of({0, 16, 128}, {}).find("1 x 0 queries and 16 keys"), std::string::npos);
+  EXPECT_NE(error_of({16, 16, 128}, {.scale = -1}).find("the scale -1"), std::string::npos);
+  EXPECT_NE(error_of({16, 16, 128}, {}).find("q"), std::string::npos); // null
+  EXPECT_NE(attention_kernel.complete({.head = 96}, {}).error().text().find("use 64 or 128"),
+            std::string::npos);
+  EXPECT_NE(attention_kernel.complete({.block_m = 64}, {}).error().text().find("less than 32 rows"),
+            std::string::npos);
 }
