@@ -33,6 +33,8 @@ class Kernel:
             resources = subprocess.run(compiled + ["resources"], check=True, capture_output=True, text=True)
         self.resources = json.loads(resources.stdout)
         self.hot = self.object["hot"]
+        innermost = [loop for loop in self.object["loops"] if loop["innermost"] and loop["mfma"] == self.hot["mfma"]]
+        self.shortest = min(innermost, key=lambda loop: loop["insns"], default=self.hot)
         self.whole = self.text["function"]
 
     @staticmethod
@@ -51,6 +53,11 @@ def quant_valu_a_value(k):
     return k.whole["valu"] * 64 * int(k.config["waves"]) / (int(k.config["block_m"]) * int(k.config["block_k"]))
 
 
+# VALU an element of the scores, of all lanes; the elements follow from the multiplications of both products.
+def valu_an_element(loop, k):
+    return loop["valu"] * 64 * 2 * int(k.config["head"]) / loop["macs"]
+
+
 FIGURES = {
     "VALU a value": valu_a_value,
     "VALU a value, whole kernel": quant_valu_a_value,
@@ -65,6 +72,13 @@ FIGURES = {
     "issue / MFMA cycles": lambda k: k.hot["iter_cyc"] / k.hot["mfma_cyc"],
     "VALU moves": lambda k: k.hot["valu_groups"].get("mov", 0) + k.hot["valu_groups"].get("accvgpr", 0),
     "loop bytes": lambda k: k.hot["bytes"],
+    "VALU a unit": lambda k: k.hot["valu_a_unit"],
+    "loads not to LDS in loop": lambda k: k.hot["vmem_load"] - k.hot["load_to_lds"],
+    "VALU an element": lambda k: valu_an_element(k.shortest, k),
+    "VALU an element, masked": lambda k: valu_an_element(k.hot, k),
+    "issue of VALU and MFMA / MFMA cycles": lambda k: k.shortest["valu_over_mfma_cyc"],
+    "barriers in loop, an iteration": lambda k: k.hot["s_barrier"] / int(k.config["stages"]),
+    "registers": lambda k: k.resources["vgpr"] + k.resources["agpr"],
 }
 
 FUSED = [("VALU a value", 2.0), ("barriers in loop", 1), ("vmcnt(0) in loop", 0)]

@@ -9,6 +9,7 @@
 
 #include "kernels/aot_export.h"
 #include "kernels/attention.h"
+#include "kernels/matmul.h"
 #include "kernels/moe_down.h"
 #include "kernels/moe_route.h"
 #include "kernels/moe_up.h"
@@ -51,7 +52,7 @@ const std::vector<NamedKernel> &library_kernels() {
       named(quant_kernel),     named(rmsnorm_quant_kernel), named(act_quant_kernel), named(gemm_fused_kernel),
       named(gemm_kernel),      named(batched_kernel),       named(grouped_kernel),   named(reduce_kernel),
       named(moe_route_kernel), named(moe_up_kernel),        named(moe_down_kernel),  named(rope_cache_kernel),
-      named(attention_kernel),
+      named(attention_kernel), named(matmul_kernel),
   };
   return kernels;
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <unordered_set>
 
 #include <fmt/format.h>
 
@@ -22,6 +23,7 @@ public:
 
 private:
   std::optional<Objection> check_accumulators(const StreamingLoop &loop) const;
+  bool has_columns(const LdsPipeline &pipeline, const ir::Op &load) const;
   LdsPipelineDemand demand_of(const LdsPipeline &pipeline) const;
   unsigned waves_of_a_simd() const;
 
@@ -55,6 +57,27 @@ unsigned Planner::waves_of_a_simd() const {
   return std::max(spread, static_cast<unsigned>(options.waves_per_eu));
 }
 
+/// Whether a dot's right side is computed from the load.
+bool Planner::has_columns(const LdsPipeline &pipeline, const ir::Op &load) const {
+  std::vector<ir::ValueId> open;
+  for (const DotAccumulator &accumulator : pipeline.loop.accumulators)
+    for (const ir::Op *dot : accumulator.dots)
+      open.push_back(sides_of_dot(function_, *dot).b.value);
+  std::unordered_set<ir::ValueId> seen;
+  while (!open.empty()) {
+    const ir::ValueId value = open.back();
+    open.pop_back();
+    const ir::Op *op = index_.definition(value);
+    if (op == &load)
+      return true;
+    if (op && seen.insert(value).second)
+      open.insert(open.end(), op->operands.begin(), op->operands.end());
+  }
+  return false;
+}
+
+/// Chunks are of rows: columns that come through LDS are needed in all of them, beside those of the next
+/// stage.
 LdsPipelineDemand Planner::demand_of(const LdsPipeline &pipeline) const {
   LdsPipelineDemand demand;
   for (const PipelinedLoad &load : pipeline.loads) {
@@ -63,10 +86,9 @@ LdsPipelineDemand Planner::demand_of(const LdsPipeline &pipeline) const {
     const unsigned registers = groups * load.groups.access.elements() * bytes / 4;
     if (load.through_lds()) {
       const unsigned read_bases = load.image->transposes() ? 8 : 2;
-      const auto copies = static_cast<unsigned>(load.copies.first.size());
-      demand.from_lds += registers;
-      demand.copies += copies;
-      demand.addresses += copies + read_bases;
+      (has_columns(pipeline, *load.op) ? demand.direct : demand.from_lds) += registers;
+      demand.copies += load.copy_count();
+      demand.addresses += load.copy_count() + read_bases;
       demand.lds_bytes += load.image->bytes();
     } else {
       demand.direct += registers;
