@@ -99,6 +99,19 @@ def tile(block):
     return ",".join(f"block_{axis}={size}" for axis, size in zip("mnk", block.split("x")))
 
 
+def matmul(block, waves, element, even, stages):
+    config = tile(block) + f",element={element},even={even},waves={waves},stages={stages},mfma=16"
+    return ("matmul", config, LARGE_SHAPE)
+
+
+def attention(head, causal, element="bf16"):
+    config = f"head={head},causal={causal},element={element},block_m=128,block_n=64,waves=4,stages=2,mfma=32"
+    return ("attention", config, f"4096,4096,{head}")
+
+
+MATMUL = [("scratch", 0), ("vmcnt(0) in loop", 0), ("barriers in loop, an iteration", 1), ("loads not to LDS in loop", 0)]
+ATTENTION = [("scratch", 0), ("vmcnt(0) in loop", 0), ("barriers in loop, an iteration", 2), ("registers", 256)]
+
 # kernel, figures with their bounds; the one with a bound in LOWER must not be below it.
 LOWER = {"load to wait, cycles (median)"}
 ROWS = [
@@ -123,12 +136,25 @@ ROWS = [
     (large("160x256x256"), UNEVEN),
     (large("192x256x256"), UNEVEN),
     (large("128x512x256"), UNEVEN),
+    (matmul("128x128x64", 4, "f16", 1, 3), [("VALU a unit", 0.05)] + MATMUL),
+    (matmul("128x128x64", 4, "f16", 0, 3), [("VALU a unit", 0.10)] + MATMUL),
+    (matmul("128x128x64", 4, "bf16", 0, 3), [("VALU a unit", 0.10)] + MATMUL),
+    (matmul("128x128x64", 4, "i8", 0, 3), [("VALU a unit", 0.10)] + MATMUL),
+    (matmul("64x128x64", 4, "f16", 0, 3), [("VALU a unit", 0.10)] + MATMUL),
+    (matmul("128x64x64", 4, "f16", 0, 3), [("VALU a unit", 0.10)] + MATMUL),
+    (matmul("256x256x32", 8, "f16", 1, 4), [("VALU a unit", 0.05)] + MATMUL),
+    (matmul("256x256x32", 8, "f16", 0, 4), [("VALU a unit", 0.10)] + MATMUL),
+    (attention(128, 0), [("VALU an element", 4.5), ("issue of VALU and MFMA / MFMA cycles", 0.85)] + ATTENTION),
+    (attention(128, 1), [("VALU an element", 4.5), ("VALU an element, masked", 6.6)] + ATTENTION),
+    (attention(128, 0, "f16"), [("VALU an element", 4.5)] + ATTENTION),
+    (attention(64, 0), [("VALU an element", 4.0)] + ATTENTION),
+    (attention(64, 1), [("VALU an element", 4.0), ("VALU an element, masked", 6.6)] + ATTENTION),
 ]
 
 
 # Milliseconds from trace to code object: about twice the slowest row on a quiet two-core server, so that a compiler
 # that became slow shows and noise mostly does not.
-COMPILE_BUDGET = {"mxfp4_quant": 150, "mxfp4_gemm_fused": 500, "mxfp4_gemm": 2500}
+COMPILE_BUDGET = {"mxfp4_quant": 150, "mxfp4_gemm_fused": 500, "mxfp4_gemm": 2500, "matmul": 2000, "attention": 2000}
 
 
 def compile_ms(command, name, config, shape):

@@ -33,6 +33,13 @@ template <class T> Tile<T> in_lane_order(const Tile<T> &x, int axis, int mfma) {
   return reshape(permute(reshape(x, split), order), x.shape());
 }
 
+/// Sums along the last axis of what each lane holds of a row: [m, lanes].
+Tile<f32> sum_in_lanes(const Tile<f32> &x, int mfma) {
+  const int64_t m = x.shape()[0], n = x.shape()[1], lanes = 64 / mfma;
+  const Tile<f32> quads = permute(reshape(x, {m, n / (4 * lanes), lanes, 4}), {0, 2, 1, 3});
+  return sum(reshape(quads, {m, lanes, n / lanes}), axis(2));
+}
+
 template <class T>
 void attention(const AttentionConfig &c, Ptr<const T> q, Ptr<const T> k, Ptr<const T> v, Ptr<T> out, Int m,
                Int n, Int heads, Int key_heads, Float scale) {
@@ -56,7 +63,7 @@ void attention(const AttentionConfig &c, Ptr<const T> q, Ptr<const T> k, Ptr<con
 
   const Float log2_scale = scale * std::numbers::log2e_v<float>;
   Var maximum = full<f32>({c.block_m, 1}, no_maximum);
-  Var total = zeros<f32>({c.block_m, 1});
+  Var total = zeros<f32>({c.block_m, 64 / c.mfma}); // as the lanes of a row hold it
   Var output = zeros<f32>({c.block_m, c.head});
 
   const auto add_keys = [&](Int first_key, bool is_masked) {
@@ -78,7 +85,7 @@ void attention(const AttentionConfig &c, Ptr<const T> q, Ptr<const T> k, Ptr<con
     const Tile<f32> p = fast::exp2(fma(scores.get(), log2_scale, shift));
     const Tile<f32> rescale = fast::exp2(fma(maximum.get(), log2_scale, shift));
     maximum = highest;
-    total = total * rescale + sum(p, keep_axis(1));
+    total = fma(total.get(), rescale, sum_in_lanes(p, c.mfma));
     output = output * rescale +
              dot(in_lane_order(p.template to<T>(), 1, c.mfma), in_lane_order(values, 0, c.mfma));
   };
@@ -96,7 +103,8 @@ void attention(const AttentionConfig &c, Ptr<const T> q, Ptr<const T> k, Ptr<con
   for (Int first_key : range(masked_from, last.get(), c.block_n))
     add_keys(first_key, true);
 
-  const Tile<f32> inverse = where(total.get() > 0, 1.0F / total.get(), 0);
+  const Tile<f32> row_total = sum(total.get(), keep_axis(1));
+  const Tile<f32> inverse = where(row_total > 0, 1.0F / row_total, 0);
   store(out + start + offsets, (output.get() * inverse).template to<T>(), query < m);
 }
 
@@ -110,8 +118,7 @@ Status check_attention(std::string_view kernel, const AttentionConfig &config, c
   const KeyValue values[] = {{"block_m", config.block_m},
                              {"block_n", config.block_n},
                              {"waves", config.waves},
-                             {"mfma", config.mfma},
-                             {"stages", config.stages}};
+                             {"mfma", config.mfma}};
   NEREID_CHECK(check_values(kernel, values));
   if (config.block_n % 32 != 0)
     return user_error(fmt::format("{}: block_n={} is no multiple of 32", kernel, config.block_n));

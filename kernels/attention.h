@@ -20,7 +20,7 @@ struct AttentionConfig {
   int waves = 4;
   int stages = 2;
   int mfma = 32;
-  int waves_per_eu = 0;
+  int waves_per_eu = 2; ///< 256 registers of a lane
 
   NEREID_CONFIG(AttentionConfig, head, causal, element, block_m, block_n, waves, stages, mfma, waves_per_eu)
 };

@@ -49,9 +49,11 @@ MatmulConfig matmul_defaults(const Partial<MatmulConfig> &given, const MaybeSize
 }
 
 Status check_matmul(std::string_view kernel, const MatmulConfig &config, const MaybeSize &size) {
-  const KeyValue values[] = {{"block_m", config.block_m}, {"block_n", config.block_n},
-                             {"block_k", config.block_k}, {"waves", config.waves},
-                             {"stages", config.stages},   {"mfma", config.mfma}};
+  const KeyValue values[] = {{"block_m", config.block_m},
+                             {"block_n", config.block_n},
+                             {"block_k", config.block_k},
+                             {"waves", config.waves},
+                             {"mfma", config.mfma}};
   NEREID_CHECK(check_values(kernel, values));
   NEREID_CHECK(check_rows(kernel, config.block_m, size));
   if (size && config.even &&

@@ -16,7 +16,7 @@ struct MatmulConfig {
   int block_m = 128, block_n = 128, block_k = 64;
   bool even = false; ///< m, n and k are multiples of the blocks: no masks
   int waves = 4;
-  int stages = 2;
+  int stages = 3;
   int mfma = 16;
   int waves_per_eu = 0;
 

@@ -134,12 +134,13 @@ unsigned LdsPrefetchEmitter::outstanding(size_t load, const Turn &turn) const {
   return later;
 }
 
-/// `copied`: the iteration that the copies are of, or null.
+/// `copied`: the iteration that the copies are of, or null. Arithmetic stays on its side of the barrier:
+/// LLVM's scheduler would have the operands of several products in registers.
 void LdsPrefetchEmitter::emit_load(size_t load, const Turn &turn, llvm::Value *copied) {
-  order_barrier(builder_, only_vector_memory_stays);
+  order_barrier(builder_, nothing_crosses);
   wait(builder_, outstanding(load, turn), true);
   builder_.CreateIntrinsic(llvm::Intrinsic::amdgcn_s_barrier, {});
-  order_barrier(builder_, only_vector_memory_stays);
+  order_barrier(builder_, nothing_crosses);
   if (turn.issues)
     copy(load, (turn.copy + plan_.buffers - 1) % plan_.buffers, copied);
   LlvmValues vectors;

@@ -68,8 +68,8 @@ std::optional<Registers> elementwise_in_pairs(EmitContext &context, const ir::Op
                                               const std::vector<Registers> &operands) {
   const ir::Element element = context.type(op.result()).element;
   const bool fused = op.opcode == ir::Opcode::Fma && element == ir::Element::F32;
-  const bool rounds = op.opcode == ir::Opcode::Cast && operands[0][0]->getType()->isFloatTy() &&
-                      (element == ir::Element::F16 || element == ir::Element::BF16);
+  const bool rounds =
+      op.opcode == ir::Opcode::Cast && operands[0][0]->getType()->isFloatTy() && element == ir::Element::F16;
   if (!ir::is_float(element) || operands[0].size() < 2 || (!has_paired_form(op) && !fused && !rounds))
     return std::nullopt;
   llvm::IRBuilder<> &builder = context.builder;
