@@ -2,11 +2,10 @@
 // in one wave, and the order in which a lane holds its keys is also that in which it takes rows of V.
 #include "kernels/attention.h"
 
-#include <numbers>
-
 #include <fmt/format.h>
 
 #include "kernels/config_checks.h"
+#include "kernels/online_softmax.h"
 #include "kernels/problem_arguments.h"
 
 namespace nereid::kernels {
@@ -14,32 +13,6 @@ namespace {
 
 constexpr int64_t max_heads = 1024;
 constexpr float min_scale = 1e-6F, max_scale = 1000;
-/// Scores of keys that a query does not see, and the running maximum before the first key: exp2 of their
-/// difference is 0.
-constexpr float unseen = -1e30F, no_maximum = -5e29F;
-
-/// The keys along `axis` in the order in which a result's lanes hold them: of four neighbours in a lane the
-/// next four are in the next lane, but the instruction wants them in the same. A view.
-template <class T> Tile<T> in_lane_order(const Tile<T> &x, int axis, int mfma) {
-  const int64_t lanes = 64 / mfma, block = 8 * lanes;
-  std::vector<int64_t> split = x.shape();
-  std::vector<int64_t> order;
-  for (int64_t i = 0; i < x.rank() + 3; ++i)
-    order.push_back(i);
-  std::swap(order[axis + 1], order[axis + 2]);
-  const int64_t blocks = split[axis] / block;
-  split[axis] = blocks;
-  split.insert(split.begin() + axis + 1, {2, lanes, 4});
-  return reshape(permute(reshape(x, split), order), x.shape());
-}
-
-/// Sums along the last axis of what each lane holds of a row: [m, lanes].
-Tile<f32> sum_in_lanes(const Tile<f32> &x, int mfma) {
-  const int64_t m = x.shape()[0], n = x.shape()[1], lanes = 64 / mfma;
-  const Tile<f32> quads = permute(reshape(x, {m, n / (4 * lanes), lanes, 4}), {0, 2, 1, 3});
-  return sum(reshape(quads, {m, lanes, n / lanes}), axis(2));
-}
-
 template <class T>
 void attention(const AttentionConfig &c, Ptr<const T> q, Ptr<const T> k, Ptr<const T> v, Ptr<T> out, Int m,
                Int n, Int heads, Int key_heads, Float scale) {
@@ -61,11 +34,7 @@ void attention(const AttentionConfig &c, Ptr<const T> q, Ptr<const T> k, Ptr<con
   const Tile<i32> key_offsets = rows(c.block_n) * key_pitch + cols(c.head);
   const Tile<T> x = load(q + start + offsets, query < m);
 
-  const Float log2_scale = scale * std::numbers::log2e_v<float>;
-  Var maximum = full<f32>({c.block_m, 1}, no_maximum);
-  Var total = zeros<f32>({c.block_m, 64 / c.mfma}); // as the lanes of a row hold it
-  Var output = zeros<f32>({c.block_m, c.head});
-
+  OnlineSoftmax softmax(c.block_m, c.head, c.mfma, scale);
   const auto add_keys = [&](Int first_key, bool is_masked) {
     const Long at = key_start + first_key.to<i64>() * key_pitch.to<i64>();
     const auto keys_of = [&](const Ptr<const T> &from) {
@@ -75,19 +44,11 @@ void attention(const AttentionConfig &c, Ptr<const T> q, Ptr<const T> k, Ptr<con
     Var scores = dot(x, trans(keys_of(k)));
     const Tile<T> values = keys_of(v);
     if (is_masked) {
-      const Tile<i32> key = cols(c.block_n);
       const Int last_key = n - 1 - first_key;
-      scores = where(c.causal ? key <= min(last_key, query + (n - m - first_key)) : key <= last_key,
-                     scores.get(), unseen);
+      scores = c.causal ? softmax.seen(scores.get(), min(last_key, query + (n - m - first_key)))
+                        : softmax.seen(scores.get(), last_key);
     }
-    const Tile<f32> highest = max(maximum.get(), max(scores.get(), keep_axis(1)));
-    const Tile<f32> shift = highest * -log2_scale;
-    const Tile<f32> p = fast::exp2(fma(scores.get(), log2_scale, shift));
-    const Tile<f32> rescale = fast::exp2(fma(maximum.get(), log2_scale, shift));
-    maximum = highest;
-    total = fma(total.get(), rescale, sum_in_lanes(p, c.mfma));
-    output = output * rescale +
-             dot(in_lane_order(p.template to<T>(), 1, c.mfma), in_lane_order(values, 0, c.mfma));
+    softmax.add(scores.get(), values);
   };
 
   // Keys that all queries of the block see come without masks.
@@ -103,9 +64,7 @@ void attention(const AttentionConfig &c, Ptr<const T> q, Ptr<const T> k, Ptr<con
   for (Int first_key : range(masked_from, last.get(), c.block_n))
     add_keys(first_key, true);
 
-  const Tile<f32> row_total = sum(total.get(), keep_axis(1));
-  const Tile<f32> inverse = where(row_total > 0, 1.0F / row_total, 0);
-  store(out + start + offsets, (output.get() * inverse).template to<T>(), query < m);
+  store(out + start + offsets, softmax.result().template to<T>(), query < m);
 }
 
 AttentionConfig attention_defaults(const Partial<AttentionConfig> &given, const MaybeSize &) {

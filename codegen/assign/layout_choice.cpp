@@ -51,7 +51,7 @@ private:
   LinearLayout layout_of_sum(const LinearLayout &of_dot) const;
   DotSharing sharing_of(const ir::Op &op) const;
   void find_chained_dots();
-  const ir::Op *product_within(ir::ValueId operand) const;
+  std::vector<const ir::Op *> products_within(ir::ValueId operand) const;
   void suggest_dot_operands();
   void suggest_to_stores();
   void assign_loads_and_quantizes();
@@ -67,7 +67,7 @@ private:
   LayoutChoice choice_;
   Propagation propagation_;
   std::vector<const ir::Op *> ops_;
-  std::unordered_set<const ir::Op *> chained_; ///< dots whose A is made of a dot, and that dot
+  std::unordered_set<const ir::Op *> chained_; ///< dots whose A is made of dots, and those dots
 };
 
 Status Chooser::assign_dots() {
@@ -123,8 +123,9 @@ DotSharing Chooser::sharing_of(const ir::Op &op) const {
   return sharing;
 }
 
-/// A dot of the block that an operand is computed from, element by element.
-const ir::Op *Chooser::product_within(ir::ValueId operand) const {
+/// The dots that an operand is computed from, element by element.
+std::vector<const ir::Op *> Chooser::products_within(ir::ValueId operand) const {
+  std::vector<const ir::Op *> products;
   std::vector<ir::ValueId> open = {operand};
   std::unordered_set<ir::ValueId> seen;
   while (!open.empty()) {
@@ -134,21 +135,19 @@ const ir::Op *Chooser::product_within(ir::ValueId operand) const {
     if (!op || !seen.insert(value).second)
       continue;
     if (ir::is_dot(op->opcode))
-      return op;
-    if (ir::is_elementwise(op->opcode) || ir::facts(op->opcode).op_class == ir::OpClass::Shape)
+      products.push_back(op);
+    else if (ir::is_elementwise(op->opcode) || ir::facts(op->opcode).op_class == ir::OpClass::Shape)
       open.insert(open.end(), op->operands.begin(), op->operands.end());
   }
-  return nullptr;
+  return products;
 }
 
 /// Where a product follows a product, the rows of the first that a wave owns are those that it needs.
 void Chooser::find_chained_dots() {
   for (const ir::Op *op : ops_)
     if (ir::is_dot(op->opcode))
-      if (const ir::Op *first = product_within(op->operands[0])) {
-        chained_.insert(first);
-        chained_.insert(op);
-      }
+      for (const ir::Op *first : products_within(op->operands[0]))
+        chained_.insert({first, op});
 }
 
 void Chooser::suggest_dot_operands() {
