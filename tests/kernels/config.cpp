@@ -264,9 +264,10 @@ TEST(TuningLists, HoldTheListedNumbersOfConfigsAndAllAreValid) {
 }
 
 TEST(Registry, KnowsItsKernelsByName) {
-  for (const char *name : {"mxfp4_quant", "mxfp4_gemm_fused", "mxfp4_gemm", "mxfp4_batched_gemm",
-                           "mxfp4_grouped_gemm", "splitk_reduce", "mxfp4_rmsnorm_quant", "mxfp4_act_quant",
-                           "moe_route", "moe_up", "moe_down", "rope_cache", "attention", "matmul"})
+  for (const char *name :
+       {"mxfp4_quant", "mxfp4_gemm_fused", "mxfp4_gemm", "mxfp4_batched_gemm", "mxfp4_grouped_gemm",
+        "splitk_reduce", "mxfp4_rmsnorm_quant", "mxfp4_act_quant", "moe_route", "moe_up", "moe_down",
+        "rope_cache", "attention", "matmul", "mla_decode", "mla_combine"})
     EXPECT_EQ(kernel_named(name).value()->name, name);
   EXPECT_EQ(kernel_named("gemm").error().message, "there is no kernel 'gemm'");
   EXPECT_EQ(check_size(*kernel_named("mxfp4_quant").value(), {16, 32, 64}).error().message,
