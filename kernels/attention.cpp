@@ -42,13 +42,12 @@ void attention(const AttentionConfig &c, Ptr<const T> q, Ptr<const T> k, Ptr<con
       return is_masked ? load(tile + key_offsets, first_key + rows(c.block_n) < n) : load(tile + key_offsets);
     };
     Var scores = dot(x, trans(keys_of(k)));
-    const Tile<T> values = keys_of(v);
     if (is_masked) {
       const Int last_key = n - 1 - first_key;
       scores = c.causal ? softmax.seen(scores.get(), min(last_key, query + (n - m - first_key)))
                         : softmax.seen(scores.get(), last_key);
     }
-    softmax.add(scores.get(), values);
+    softmax.add(scores.get(), [&] { return keys_of(v); });
   };
 
   // Keys that all queries of the block see come without masks.

@@ -40,10 +40,9 @@ void mla_decode(const MlaDecodeConfig &c, Ptr<const bf16> q, Ptr<const bf16> cac
     };
     Var scores = dot(x, trans(columns(0, mla_latent)));
     scores += dot(x_rotary, trans(columns(mla_latent, mla_rotary)));
-    const Tile<bf16> values = columns(0, mla_latent);
     if (is_masked)
       scores = softmax.seen(scores.get(), last - first_key - 1);
-    softmax.add(scores.get(), values);
+    softmax.add(scores.get(), [&] { return columns(0, mla_latent); });
   };
   const Int whole = first + (last - first) / c.block_n * c.block_n;
   for (Int first_key : range(first, whole, c.block_n))

@@ -55,20 +55,22 @@ public:
     return reshape(where(in_lane <= limit, split, unseen), scores.shape());
   }
 
-  /// The next keys: scores [rows, keys], values [keys, columns]. The weights are rounded to the values'
-  /// element.
-  template <class T> void add(const Tile<f32> &scores, const Tile<T> &values) {
+  /// The next keys: scores [rows, keys]; `load_values` gives the values [keys, columns], to whose element
+  /// weights are rounded. They are loaded where what came before has been rescaled: no read of LDS crosses
+  /// the branch around that.
+  template <class Load> void add(const Tile<f32> &scores, const Load &load_values) {
     const Tile<f32> grown = max(maximum_.get(), max(scores, keep_axis(1)));
     const Tile<f32> growth = (grown - maximum_.get()) * log2_scale_;
     const Tile<i1> grows = growth > max_growth;
-    const Tile<f32> highest = where(grows, grown, maximum_.get());
-    const Tile<f32> shift = highest * -log2_scale_;
-    const Tile<f32> weights = fast::exp2(fma(scores, log2_scale_, shift));
     const Tile<f32> rescale = where(grows, fast::exp2(-growth), 1.0F);
-    maximum_ = highest;
+    maximum_ = where(grows, grown, maximum_.get());
+    const Tile<f32> rescaled = output_ * rescale;
+    const auto values = load_values();
+    using T = typename std::decay_t<decltype(values)>::element_type;
+    const Tile<f32> weights = fast::exp2(fma(scores, log2_scale_, maximum_.get() * -log2_scale_));
     total_ = fma(total_.get(), rescale, sum_in_lanes(weights));
-    output_ = output_ * rescale +
-              dot(in_lane_order(weights.template to<T>(), 1, mfma_), in_lane_order(values, 0, mfma_));
+    output_ =
+        rescaled + dot(in_lane_order(weights.template to<T>(), 1, mfma_), in_lane_order(values, 0, mfma_));
   }
 
   /// The weighted mean of the values, [rows, columns].
