@@ -33,6 +33,8 @@ class Kernel:
             resources = subprocess.run(compiled + ["resources"], check=True, capture_output=True, text=True)
         self.resources = json.loads(resources.stdout)
         self.hot = self.object["hot"]
+        innermost = [loop for loop in self.object["loops"] if loop["innermost"] and loop["mfma"] == self.hot["mfma"]]
+        self.shortest = min(innermost, key=lambda loop: loop["insns"], default=self.hot)
         self.whole = self.text["function"]
 
     @staticmethod
@@ -51,6 +53,11 @@ def quant_valu_a_value(k):
     return k.whole["valu"] * 64 * int(k.config["waves"]) / (int(k.config["block_m"]) * int(k.config["block_k"]))
 
 
+# VALU an element of the scores, of all lanes; the elements follow from the multiplications of both products.
+def valu_an_element(loop, k):
+    return loop["valu"] * 64 * 2 * int(k.config["head"]) / loop["macs"]
+
+
 FIGURES = {
     "VALU a value": valu_a_value,
     "VALU a value, whole kernel": quant_valu_a_value,
@@ -65,6 +72,13 @@ FIGURES = {
     "issue / MFMA cycles": lambda k: k.hot["iter_cyc"] / k.hot["mfma_cyc"],
     "VALU moves": lambda k: k.hot["valu_groups"].get("mov", 0) + k.hot["valu_groups"].get("accvgpr", 0),
     "loop bytes": lambda k: k.hot["bytes"],
+    "VALU a unit": lambda k: k.hot["valu_a_unit"],
+    "loads not to LDS in loop": lambda k: k.hot["vmem_load"] - k.hot["load_to_lds"],
+    "VALU an element": lambda k: valu_an_element(k.shortest, k),
+    "VALU an element, masked": lambda k: valu_an_element(k.hot, k),
+    "issue of VALU and MFMA / MFMA cycles": lambda k: k.shortest["valu_over_mfma_cyc"],
+    "barriers in loop, an iteration": lambda k: k.hot["s_barrier"] / int(k.config["stages"]),
+    "registers": lambda k: k.resources["vgpr"] + k.resources["agpr"],
 }
 
 FUSED = [("VALU a value", 2.0), ("barriers in loop", 1), ("vmcnt(0) in loop", 0)]
@@ -84,6 +98,19 @@ def large(block, waves=4):
 def tile(block):
     return ",".join(f"block_{axis}={size}" for axis, size in zip("mnk", block.split("x")))
 
+
+def matmul(block, waves, element, even, stages):
+    config = tile(block) + f",element={element},even={even},waves={waves},stages={stages},mfma=16"
+    return ("matmul", config, LARGE_SHAPE)
+
+
+def attention(head, causal, element="bf16"):
+    config = f"head={head},causal={causal},element={element},block_m=128,block_n=64,waves=4,stages=2,mfma=32"
+    return ("attention", config, f"4096,4096,{head}")
+
+
+MATMUL = [("scratch", 0), ("vmcnt(0) in loop", 0), ("barriers in loop, an iteration", 1), ("loads not to LDS in loop", 0)]
+ATTENTION = [("scratch", 0), ("vmcnt(0) in loop", 0), ("barriers in loop, an iteration", 2), ("registers", 256)]
 
 # kernel, figures with their bounds; the one with a bound in LOWER must not be below it.
 LOWER = {"load to wait, cycles (median)"}
@@ -109,12 +136,25 @@ ROWS = [
     (large("160x256x256"), UNEVEN),
     (large("192x256x256"), UNEVEN),
     (large("128x512x256"), UNEVEN),
+    (matmul("128x128x64", 4, "f16", 1, 3), [("VALU a unit", 0.05)] + MATMUL),
+    (matmul("128x128x64", 4, "f16", 0, 3), [("VALU a unit", 0.10)] + MATMUL),
+    (matmul("128x128x64", 4, "bf16", 0, 3), [("VALU a unit", 0.10)] + MATMUL),
+    (matmul("128x128x64", 4, "i8", 0, 3), [("VALU a unit", 0.10)] + MATMUL),
+    (matmul("64x128x64", 4, "f16", 0, 3), [("VALU a unit", 0.10)] + MATMUL),
+    (matmul("128x64x64", 4, "f16", 0, 3), [("VALU a unit", 0.10)] + MATMUL),
+    (matmul("256x256x32", 8, "f16", 1, 4), [("VALU a unit", 0.05)] + MATMUL),
+    (matmul("256x256x32", 8, "f16", 0, 4), [("VALU a unit", 0.10)] + MATMUL),
+    (attention(128, 0), [("VALU an element", 4.5), ("issue of VALU and MFMA / MFMA cycles", 0.85)] + ATTENTION),
+    (attention(128, 1), [("VALU an element", 4.5), ("VALU an element, masked", 6.6)] + ATTENTION),
+    (attention(128, 0, "f16"), [("VALU an element", 4.5)] + ATTENTION),
+    (attention(64, 0), [("VALU an element", 4.0)] + ATTENTION),
+    (attention(64, 1), [("VALU an element", 4.0), ("VALU an element, masked", 6.6)] + ATTENTION),
 ]
 
 
 # Milliseconds from trace to code object: about twice the slowest row on a quiet two-core server, so that a compiler
 # that became slow shows and noise mostly does not.
-COMPILE_BUDGET = {"mxfp4_quant": 150, "mxfp4_gemm_fused": 500, "mxfp4_gemm": 2500}
+COMPILE_BUDGET = {"mxfp4_quant": 150, "mxfp4_gemm_fused": 500, "mxfp4_gemm": 2500, "matmul": 2000, "attention": 2000}
 
 
 def compile_ms(command, name, config, shape):

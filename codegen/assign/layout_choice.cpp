@@ -23,14 +23,16 @@ Status check_waves(const ir::Function &function) {
 
 class Chooser {
 public:
-  Chooser(const FunctionIndex &index, const AxisAnalysis &axes, const WaveSplitLoops &wave_split)
+  Chooser(const FunctionIndex &index, const AxisAnalysis &axes, const WaveSplitLoops &wave_split,
+          ColumnsOfRows columns)
       : index_(index), function_(index.function()), choice_{.wave_split = wave_split},
-        propagation_(index, axes, choice_) {
+        propagation_(index, axes, columns, choice_) {
     ir::for_each_op(function_, [&](const ir::Op &op, unsigned) { ops_.push_back(&op); });
   }
 
   Result<LayoutChoice> run() {
     NEREID_CHECK(check_waves(function_));
+    find_chained_dots();
     NEREID_CHECK(assign_dots());
     suggest_dot_operands();
     propagation_.to_fixpoint();
@@ -48,6 +50,8 @@ private:
   Status assign_wave_split_accumulators(const ir::Op &loop);
   LinearLayout layout_of_sum(const LinearLayout &of_dot) const;
   DotSharing sharing_of(const ir::Op &op) const;
+  void find_chained_dots();
+  std::vector<const ir::Op *> products_within(ir::ValueId operand) const;
   void suggest_dot_operands();
   void suggest_to_stores();
   void assign_loads_and_quantizes();
@@ -63,6 +67,7 @@ private:
   LayoutChoice choice_;
   Propagation propagation_;
   std::vector<const ir::Op *> ops_;
+  std::unordered_set<const ir::Op *> chained_; ///< dots whose A is made of dots, and those dots
 };
 
 Status Chooser::assign_dots() {
@@ -111,9 +116,38 @@ DotSharing Chooser::sharing_of(const ir::Op &op) const {
   else if (options.waves > 1 && may_share_k && index_.block(op) == &function_.body &&
            accumulators_are_small(function_, op.result()))
     sharing.owner = DotOwner::Slices;
+  else if (options.wave_split == ir::WaveSplit::Auto && chained_.count(&op) != 0)
+    sharing.owner = DotOwner::Rows;
   const ir::Op *a = index_.definition(op.operands[0]);
   sharing.idle_rows_take_k = a && a->opcode == ir::Opcode::Quantize;
   return sharing;
+}
+
+/// The dots that an operand is computed from, element by element.
+std::vector<const ir::Op *> Chooser::products_within(ir::ValueId operand) const {
+  std::vector<const ir::Op *> products;
+  std::vector<ir::ValueId> open = {operand};
+  std::unordered_set<ir::ValueId> seen;
+  while (!open.empty()) {
+    const ir::ValueId value = open.back();
+    open.pop_back();
+    const ir::Op *op = index_.definition(value);
+    if (!op || !seen.insert(value).second)
+      continue;
+    if (ir::is_dot(op->opcode))
+      products.push_back(op);
+    else if (ir::is_elementwise(op->opcode) || ir::facts(op->opcode).op_class == ir::OpClass::Shape)
+      open.insert(open.end(), op->operands.begin(), op->operands.end());
+  }
+  return products;
+}
+
+/// Where a product follows a product, the rows of the first that a wave owns are those that it needs.
+void Chooser::find_chained_dots() {
+  for (const ir::Op *op : ops_)
+    if (ir::is_dot(op->opcode))
+      for (const ir::Op *first : products_within(op->operands[0]))
+        chained_.insert({first, op});
 }
 
 void Chooser::suggest_dot_operands() {
@@ -189,8 +223,8 @@ LinearLayout Chooser::write_layout(const ir::Op &op) const {
 } // namespace
 
 Result<LayoutChoice> choose_layouts(const FunctionIndex &index, const AxisAnalysis &axes,
-                                    const WaveSplitLoops &wave_split) {
-  Chooser chooser(index, axes, wave_split);
+                                    const WaveSplitLoops &wave_split, ColumnsOfRows columns) {
+  Chooser chooser(index, axes, wave_split, columns);
   try {
     return chooser.run();
   } catch (const LayoutError &error) {

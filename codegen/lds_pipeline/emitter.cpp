@@ -18,10 +18,11 @@ void emit_lds_pipeline(Lowering &parts, const LdsPipeline &pipeline) {
 LdsPipelineEmitter::LdsPipelineEmitter(Lowering &lowering, const LdsPipeline &pipeline)
     : lowering_(lowering), pipeline_(pipeline), schedule_(pipeline.schedule), loop_(*pipeline.loop.op),
       body_(loop_.blocks.front()), builder_(lowering.context.builder),
-      template_(lowering, pipeline, IterationTemplate::Masks::KnownTrue), memory_(lowering, pipeline),
+      template_(lowering, pipeline, IterationTemplate::Masks::KnownTrue),
+      memory_(lowering, pipeline.loads, pipeline.schedule.buffers, OperandMemory::Kind::Pipeline),
       offsets_(lowering.context.builder), chunks_(mma_chunks(pipeline, lowering.context.plan.layouts)) {
   for (const PipelinedLoad &load : pipeline.loads)
-    offsets_.add_load(load.change, load.through_lds() ? schedule_.buffers : schedule_.load_distance());
+    offsets_.add_load(load.offset_step(), load.through_lds() ? schedule_.buffers : schedule_.load_distance());
 }
 
 void LdsPipelineEmitter::emit() {
@@ -80,6 +81,7 @@ void LdsPipelineEmitter::note_contracts() {
           std::count_if(groups.begin(), groups.end(), [&](LoadGroup group) { return group.load == i; }));
     const unsigned line = lowering_.context.plan.index.line(*load.op);
     const auto copies = static_cast<unsigned>(load.copies.first.size());
+    reads *= load.image->reads_of_group();
     lowering_.contracts.push_back({line, CodeTag::Pipeline, copies, reads, schedule_.buffers});
     if (!pipeline_.loop.conditions.empty())
       lowering_.contracts.push_back({line, CodeTag::Remainder, copies, reads, 1});

@@ -23,6 +23,9 @@ public:
       if (const auto *pipeline = std::get_if<LdsPipeline>(&loop.schedule))
         for (const PipelinedLoad &load : pipeline->loads)
           pipelined_.insert(load.op);
+      else if (const auto *prefetch = std::get_if<LdsPrefetch>(&loop.schedule))
+        for (const PipelinedLoad &load : prefetch->loads)
+          pipelined_.insert(load.op);
   }
 
   std::vector<Remark> run();
@@ -44,7 +47,7 @@ private:
   const ir::Function &function_;
   DefinedLayouts defined_;
   OffsetBounds bounds_;
-  /// Loads of LDS pipelines, all of which go through descriptors.
+  /// Loads of loops over LDS, all of which go through descriptors.
   std::unordered_set<const ir::Op *> pipelined_;
   std::vector<Remark> remarks_;
 };
@@ -93,6 +96,10 @@ void Collector::note_loop(const LoopPlan &loop) {
       add(RemarkKind::FewerStages, *loop.op,
           fmt::format("the LDS pipeline has {} stages of {}: {}", pipeline->schedule.buffers, stages,
                       text_of(pipeline->limit)));
+  } else if (const auto *lds = std::get_if<LdsPrefetch>(&loop.schedule)) {
+    if (lds->buffers < stages)
+      add(RemarkKind::FewerStages, *loop.op,
+          fmt::format("LDS prefetch has {} stages of {}: {}", lds->buffers, stages, text_of(lds->limit)));
   } else if (const auto *prefetch = std::get_if<PrefetchPlan>(&loop.schedule)) {
     if (prefetch->written_out == 0 && prefetch->depth < stages)
       add(RemarkKind::FewerStages, *loop.op,
@@ -104,7 +111,7 @@ void Collector::note_loop(const LoopPlan &loop) {
   } else if (stages > 1) {
     note_sequential(loop);
   }
-  if (stages > 1 && !loop.is_split_over_waves)
+  if (stages > 1 && !loop.is_split_over_waves && !std::holds_alternative<LdsPrefetch>(loop.schedule))
     note_operands(loop);
   note_round_trips(loop);
 }
