@@ -195,7 +195,8 @@ private:
 
 /// A round of workgroups: replays what shares a compute unit.
 RoundProfile profile_round(const Sampler &sampler, const LaunchState &state, uint64_t workgroups,
-                           timing::MemoryLatency latency, double hbm_share, LaunchProfile &profile) {
+                           timing::MemoryLatency latency, double hbm_share, LaunchProfile &profile,
+                           timing::ReplayObserver *observer) {
   RoundProfile round;
   round.workgroups = workgroups;
   round.compute_units = std::min<uint64_t>(workgroups, timing::compute_units);
@@ -203,7 +204,7 @@ RoundProfile profile_round(const Sampler &sampler, const LaunchState &state, uin
   std::vector<const WorkgroupTrace *> traces(sharing, &sampler.first());
   traces.front() = &sampler.longest();
   const Program &program = state.code->program();
-  timing::UnitTime unit = timing::replay(traces, program, latency);
+  timing::UnitTime unit = timing::replay(traces, program, latency, observer);
   round.stalls = std::move(unit.stalls);
   round.phases = unit.phases;
   profile.cycles_per_workgroup = unit.workgroup_cycles;
@@ -220,7 +221,8 @@ RoundProfile profile_round(const Sampler &sampler, const LaunchState &state, uin
 
 } // namespace
 
-Result<ProfiledLaunch> profile_launch(const CodeObject &code, Memory &memory, const Launch &launch) {
+Result<ProfiledLaunch> profile_launch(const CodeObject &code, Memory &memory, const Launch &launch,
+                                      timing::ReplayObserver *observer) {
   NEREID_TRY(const auto state, LaunchState::prepare(code, memory, launch));
   state->compute_products = false;
   const uint64_t places = uint64_t{timing::compute_units} * timing::workgroups_of_unit(*state);
@@ -245,8 +247,8 @@ Result<ProfiledLaunch> profile_launch(const CodeObject &code, Memory &memory, co
   const auto add_rounds = [&](uint64_t workgroups, uint64_t repeats) {
     if (workgroups == 0 || repeats == 0)
       return;
-    profile.rounds.push_back(
-        profile_round(sampler, *state, workgroups, {latency, code_is_cached}, hbm_share, profile));
+    profile.rounds.push_back(profile_round(sampler, *state, workgroups, {latency, code_is_cached}, hbm_share,
+                                           profile, profile.rounds.empty() ? observer : nullptr));
     profile.rounds.back().repeats = repeats;
     code_is_cached = true;
   };

@@ -8,6 +8,7 @@
 #include "sim/run/workgroup.h"
 #include "sim/state/memory.h"
 #include "sim/timing/launch_profile.h"
+#include "sim/timing/replay_observer.h"
 
 namespace nereid::sim {
 
@@ -22,7 +23,9 @@ struct ProfiledLaunch {
 /// the longest of them on a model of a compute unit, and scales to the grid. Takes a few million wave
 /// instructions at most: of long loops that are steady some iterations stand for the others (loop_skip.h). A
 /// workgroup that takes more without such a loop is a fault (Budget). What the launch leaves in `memory` is
-/// undefined. Errors: those of LaunchState::prepare.
-Result<ProfiledLaunch> profile_launch(const CodeObject &code, Memory &memory, const Launch &launch);
+/// undefined. `observer`, which may be null, sees the replay of the first round. Errors: those of
+/// LaunchState::prepare.
+Result<ProfiledLaunch> profile_launch(const CodeObject &code, Memory &memory, const Launch &launch,
+                                      timing::ReplayObserver *observer = nullptr);
 
 } // namespace nereid::sim
