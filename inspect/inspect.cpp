@@ -2,6 +2,7 @@
 #include "inspect/inspect.h"
 
 #include <algorithm>
+#include <iterator>
 #include <memory>
 
 #include <fmt/format.h>
@@ -14,6 +15,8 @@
 #include "inspect/simulated_run.h"
 #include "inspect/source_files.h"
 #include "inspect/tile_code.h"
+#include "jit/compile/inspection.h"
+#include "jit/compile/large_stack.h"
 #include "sim/launch_file/launch_file.h"
 
 namespace nereid::inspect {
@@ -110,11 +113,13 @@ Status add_requested_run(Report &report, const MachineCode &machine, const sim::
   return {};
 }
 
-/// The line that a code object's own debug information gives an instruction.
-OriginOf line_table_of(const sim::CodeObject &code) {
-  return [&code](uint64_t address, unsigned table_line) {
-    return Origin{0, table_line ? code.line(address) : SourceLine{}};
-  };
+/// The lines that a code object's own debug information gives its instructions.
+Result<OriginOf> line_table_of(std::span<const uint8_t> elf) {
+  NEREID_TRY(const auto lines, jit::on_large_stack([&] { return jit::read_source_lines(elf); }));
+  return OriginOf([lines](uint64_t address, unsigned) {
+    const auto next = lines.upper_bound(address);
+    return Origin{0, next == lines.begin() ? SourceLine{} : std::prev(next)->second};
+  });
 }
 
 } // namespace
@@ -155,8 +160,9 @@ Result<Report> report_of(std::span<const std::byte> code_object, const std::stri
   Report report;
   SourceFiles files;
   report.origin = "code object";
+  NEREID_TRY(const OriginOf origin_of, line_table_of(octets(code_object)));
   NEREID_TRY(const MachineCode machine,
-             add_object(report, octets(code_object), code, *info, files, line_table_of(code)));
+             add_object(report, octets(code_object), code, *info, files, origin_of));
   const unsigned largest = (info->max_workgroup_size + sim::lane_count - 1) / sim::lane_count;
   const unsigned waves = run                    ? waves_of(run->block)
                          : info->required_block ? waves_of(*info->required_block)
@@ -181,8 +187,9 @@ Result<Report> report_of_launch_file(const std::string &path, const std::string 
   Report report;
   SourceFiles files(llvm::sys::path::parent_path(file.code_object).str());
   report.origin = "launch file";
+  NEREID_TRY(const OriginOf origin_of, line_table_of(octets(loaded.file)));
   NEREID_TRY(const MachineCode machine,
-             add_object(report, octets(loaded.file), loaded.code, *info, files, line_table_of(loaded.code)));
+             add_object(report, octets(loaded.file), loaded.code, *info, files, origin_of));
   report.occupancy = occupancy_of(report.resources, report.resources.lds + loaded.launch.dynamic_lds,
                                   waves_of(loaded.launch.block));
   loaded.launch.checks = {};

@@ -56,6 +56,7 @@ Result<Report> library_report(const std::string &name, const std::string &config
   const std::optional<inspect::RunRequest> run = sized_run(configured, *kernel, options.caches);
   NEREID_TRY(Report report, inspect::report_of(*kernel, run ? &*run : nullptr));
   report.origin = "library kernel";
+  report.config = config_text(configured.config);
   if (!run)
     report.notes.emplace_back(options.shape.empty()
                                   ? "--shape says which launch to simulate"

@@ -18,13 +18,13 @@ struct LayoutOptions {
 };
 
 constexpr const char *footer =
-    R"(TEXT is a layout as `nereid compile --emit plan` writes it: a shape, then for registers, lanes and waves the
+    R"text(TEXT is a layout as `nereid compile --emit plan` writes it: a shape, then for registers, lanes and waves the
 coordinates that each bit of the position flips; 0 is a broadcast. A cell of the table says which wave (w), lane
 (l) and register (r) holds the element, and how many positions do (x4).
 
 Examples:
   nereid layout "[16, 16] register: (1,0) (2,0) lane: (0,1) (0,2) (0,4) (0,8) (4,0) (8,0)"
-  nereid layout "[16, 16] register: (1,0) (2,0) lane: (0,1) (0,2) (0,4) (0,8) (4,0) (8,0)" --svg layout.svg)";
+  nereid layout "[16, 16] register: (1,0) (2,0) lane: (0,1) (0,2) (0,4) (0,8) (4,0) (8,0)" --svg layout.svg)text";
 
 Outcome run(const LayoutOptions &options) {
   NEREID_TRY(const codegen::LinearLayout layout, codegen::parse_layout(options.text));

@@ -107,11 +107,11 @@ function instructionRow(instruction, index, most) {
   const node = element('div', {class: `row${instruction.file !== undefined ? ' mapped' : ''}${hot ? ' hot' : ''}`,
                                title: [placeText(instruction), reasons && 'waits for ' + reasons].filter(Boolean).join('\n')},
     element('span', {}), element('span', {class: 'addr'}, hex(instruction.address)),
-    element('span', {}, element('span', {class: 'kind', style: `color:${variable(instruction.kind)}`}, name), rest.length ? ' ' + rest.join(' ') : ''),
-    element('span', {class: 'meter reg'}, element('i', {style: `width:${80 * live / most.live}%`}), instruction.live[1] ? `${instruction.live[0]}+${instruction.live[1]}` : String(live)),
+    element('span', {class: 'meter reg'}, element('i', {style: `width:${82 * live / most.live}%`}), instruction.live[1] ? `${instruction.live[0]}+${instruction.live[1]}` : String(live)),
     element('span', {class: 'meter count'}, instruction.executed ? number(instruction.executed) : ''),
-    element('span', {class: 'meter stall'}, clocks >= 0.5 ? element('i', {style: `width:${Math.max(2, 85 * clocks / most.clocks)}%`}) : null, clocks >= 0.5 ? number(clocks) : ''),
-    element('span', {}, notes.map(([text, bad]) => element('span', {class: bad ? 'note bad' : 'note'}, text + '  '))));
+    element('span', {class: 'meter stall'}, clocks >= 0.5 ? element('i', {style: `width:${Math.max(2, 82 * clocks / most.clocks)}%`}) : null, clocks >= 0.5 ? number(clocks) : ''),
+    element('span', {}, element('span', {class: 'kind', style: `color:${variable(instruction.kind)}`}, name), rest.length ? ' ' + rest.join(' ') : '',
+      notes.map(([text, bad]) => element('span', {class: bad ? 'note bad' : 'note'}, '   ' + text))));
   const place = {file: instruction.file, line: instruction.line, operation: instruction.operation};
   return {...place, index, node, selection: {...place, instruction: index}};
 }
@@ -149,7 +149,7 @@ function code() {
     const busiest = report.files.map((_, f) => report.code.filter((i) => i.file === f).length);
     open(panes[busiest.length ? busiest.indexOf(Math.max(...busiest)) : 0]);
   }
-  const head = element('div', {class: 'isa-head', 'aria-hidden': 'true'}, ['', 'address', 'instruction', 'live VGPRs', 'executed', 'waits, clocks', ''].map((text) => element('span', {}, text)));
+  const head = element('div', {class: 'isa-head', 'aria-hidden': 'true'}, ['', 'address', 'live VGPRs', 'executed', 'waits, clocks', 'instruction'].map((text) => element('span', {}, text)));
   const left = panes.length ? element('div', {}, tabs, holder) : element('p', {class: 'soft'}, 'The code object has no debug information: no source lines are known. Compile it with -g.');
   return section('code', 'Code', 'Click a line, or move with the arrow keys: what belongs to it lights up on the other side. The bar at the left of an instruction marks the hot loop.',
     status, element('div', {class: 'panes'}, left, element('div', {}, element('div', {class: 'controls'}, element('span', {class: 'soft'}, `Machine code of ${report.kernel}`)), head, isa.box)));

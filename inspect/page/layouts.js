@@ -36,7 +36,8 @@ function layoutDrawing(layout, colouring) {
   const rank = layout.shape.length;
   const columns = rank ? layout.shape[rank - 1] : 1;
   const rows = layout.shape.slice(0, -1).reduce((all, size) => all * size, 1);
-  const shownRows = Math.min(rows, 64), shownColumns = Math.min(columns, 64);
+  const most = 4096;
+  const shownRows = Math.min(rows, Math.max(64, Math.floor(most / columns))), shownColumns = Math.min(columns, Math.max(64, Math.floor(most / shownRows)));
   const waves = 1 << layout.wave.length, registers = 1 << layout.register.length;
   const cell = {w: 46, h: 24}, left = 34, top = 18;
   const map = holders(layout);

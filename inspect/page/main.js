@@ -42,4 +42,4 @@ function reportPage() {
   return [element('header', {}, element('h1', {}, report.kernel), about.map((text) => element('p', {class: 'soft'}, text)), report.notes.map((text) => element('p', {class: 'note bad'}, text)), cards()), nav, ...parts];
 }
 
-document.getElementById('page').append(...(report.figures ? [themeButton(), ...comparison()] : reportPage()));
+document.getElementById('page').append(...(report.figures ? [element('nav', {'aria-label': 'Page'}, themeButton()), ...comparison()] : reportPage()));

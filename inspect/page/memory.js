@@ -77,7 +77,7 @@ function ldsMap() {
             element('span', {class: lds.conflict_clocks ? 'note bad' : ''}, number(lds.conflict_clocks / lds.executed))];
   });
   const node = element('div', {}, element('h3', {}, 'The LDS: who touches which bytes'),
-    element('p', {class: 'explain'}, `${bytes(report.resources.lds)} a workgroup. Of ${number(clocks)} clocks of the banks in a workgroup ${number(conflicts)} are for conflicts. Choose an instruction to see its banks.`),
+    element('p', {class: 'explain'}, `${number(report.resources.lds)} bytes a workgroup. Of ${number(clocks)} clocks of the banks in a workgroup ${number(conflicts)} are for conflicts. Choose an instruction to see its banks.`),
     element('div', {class: 'scroll'}, table(['instruction', 'source', '', 'where', 'bytes', 'clocks each', 'conflicts each'], body)), grid);
   queueMicrotask(() => grid.replaceChildren());
   node.initial = () => show(worst);

@@ -11,7 +11,7 @@ function cards() {
   add(String(report.occupancy.waves), 'waves a SIMD');
   add(String(r.vgpr - r.agpr) + (r.agpr ? ` + ${r.agpr}` : ''), r.agpr ? 'VGPRs + AGPRs' : 'vector registers');
   add(String(r.sgpr), 'scalar registers');
-  add(bytes(r.lds), 'LDS a workgroup');
+  add(number(r.lds), 'bytes of LDS a workgroup');
   if (r.spills || r.scratch) add(String(r.spills), `spills, ${r.scratch} bytes scratch`);
   add(number(report.code.length), 'instructions');
   return element('div', {class: 'cards'}, list);

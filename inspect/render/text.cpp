@@ -9,6 +9,18 @@
 namespace nereid::inspect {
 namespace {
 
+/// What an instruction accesses in memory and in the LDS.
+std::string access_text(const Instruction &instruction) {
+  std::string text;
+  if (const auto &global = instruction.global)
+    text += fmt::format(" {:.1f} lines of 128 bytes an instruction, {:.0f} % coalesced", global->lines_each(),
+                        100 * global->coalescing());
+  if (const auto &lds = instruction.lds)
+    text += fmt::format(" LDS bytes {} to {}: {} clocks, {} of them conflicts", lds->first, lds->end,
+                        lds->clocks, lds->conflict_clocks());
+  return text;
+}
+
 class TextReport {
 public:
   explicit TextReport(const Report &report) : report_(report) {}
@@ -106,23 +118,28 @@ void TextReport::hot_loop() {
 }
 
 void TextReport::accesses() {
-  bool any = false;
+  std::string last;
+  unsigned alike = 0;
+  const auto flush = [&] {
+    if (alike > 0)
+      append("{}{}\n", last, alike > 1 ? fmt::format(" (and {} more like it)", alike - 1) : "");
+  };
   for (const Instruction &instruction : report_.code) {
     if (!instruction.global && !instruction.lds)
       continue;
-    if (!any)
+    if (alike == 0)
       append("\nmemory accesses of a workgroup\n");
-    any = true;
-    append("  {:06x}  {:<24} {:<24}", instruction.address,
-           instruction.text.substr(0, instruction.text.find(' ')), place(instruction.place));
-    if (const auto &global = instruction.global)
-      append(" {:.1f} lines of 128 bytes an instruction, {:.0f} % coalesced", global->lines_each(),
-             100 * global->coalescing());
-    if (const auto &lds = instruction.lds)
-      append(" LDS [{}, {}): {} clocks, {} of them conflicts", lds->first, lds->end, lds->clocks,
-             lds->conflict_clocks());
-    append("\n");
+    const std::string line =
+        fmt::format("{:<24} {:<24}{}", instruction.text.substr(0, instruction.text.find(' ')),
+                    place(instruction.place), access_text(instruction));
+    if (alike == 0 || !last.ends_with(line)) {
+      flush();
+      last = fmt::format("  {:06x}  {}", instruction.address, line);
+      alike = 0;
+    }
+    ++alike;
   }
+  flush();
 }
 
 void TextReport::tuning() {
