@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "sim/timing/constants.h"
 #include "sim/timing/lds_banks.h"
@@ -64,17 +65,18 @@ void AccessRecorder::access(sim::Wave &wave, const sim::Instruction &instruction
         sum->end = std::max(sum->end, access.address[lane] + access.bytes);
       }
     const unsigned clocks = sim::timing::lds_clocks(access);
-    ++sum->executed;
+    sum->executed += std::exchange(is_new_[wave.index].lds, false);
     sum->bytes += bytes;
     sum->clocks += clocks;
     sum->free_clocks += std::min(clocks, conflict_free_clocks(access));
     sum->writes |= access.writes();
     sum->lane_bytes = access.bytes;
+    sum->banks = sim::timing::lds_banks(access);
   } else if (access.space == MemoryAccess::Space::Global && instruction.operation->is_vector_memory()) {
     std::optional<GlobalAccess> &sum = global_[wave.current];
     if (!sum)
       sum.emplace();
-    ++sum->executed;
+    sum->executed += std::exchange(is_new_[wave.index].global, false);
     sum->bytes += bytes;
     sum->writes |= access.writes();
     add_lines(*sum, access);

@@ -59,6 +59,7 @@ struct LdsAccess {
   uint64_t end = 0;           ///< behind the last byte
   bool writes = false;        ///< else it reads
   unsigned lane_bytes = 0;    ///< that a lane moves at a time
+  unsigned banks = 64;        ///< of a word, over which the lanes are served: 64 or 32
   std::vector<int64_t> lanes; ///< byte address of each lane in the first execution; -1: inactive
 
   uint64_t conflict_clocks() const { return clocks - free_clocks; }

@@ -107,9 +107,9 @@ function instructionRow(instruction, index, most) {
   const node = element('div', {class: `row${instruction.file !== undefined ? ' mapped' : ''}${hot ? ' hot' : ''}`,
                                title: [placeText(instruction), reasons && 'waits for ' + reasons].filter(Boolean).join('\n')},
     element('span', {}), element('span', {class: 'addr'}, hex(instruction.address)),
-    element('span', {class: 'meter reg'}, element('i', {style: `width:${82 * live / most.live}%`}), instruction.live[1] ? `${instruction.live[0]}+${instruction.live[1]}` : String(live)),
+    element('span', {class: 'meter reg'}, element('i', {style: `width:${62 * live / most.live}%`}), instruction.live[1] ? `${instruction.live[0]}+${instruction.live[1]}` : String(live)),
     element('span', {class: 'meter count'}, instruction.executed ? number(instruction.executed) : ''),
-    element('span', {class: 'meter stall'}, clocks >= 0.5 ? element('i', {style: `width:${Math.max(2, 82 * clocks / most.clocks)}%`}) : null, clocks >= 0.5 ? number(clocks) : ''),
+    element('span', {class: 'meter stall'}, clocks >= 0.5 ? element('i', {style: `width:${Math.max(2, 62 * clocks / most.clocks)}%`}) : null, clocks >= 0.5 ? number(clocks) : ''),
     element('span', {}, element('span', {class: 'kind', style: `color:${variable(instruction.kind)}`}, name), rest.length ? ' ' + rest.join(' ') : '',
       notes.map(([text, bad]) => element('span', {class: bad ? 'note bad' : 'note'}, '   ' + text))));
   const place = {file: instruction.file, line: instruction.line, operation: instruction.operation};

@@ -27,7 +27,7 @@ function section(id, title, explanation, ...children) {
 }
 /// Rows of cells; a cell that is a number stands to the right.
 function table(headings, rows) {
-  const numeric = headings.map((_, i) => rows.length > 0 && rows.every((row) => row[i] === '' || typeof row[i] === 'number'));
+  const numeric = headings.map((_, i) => rows.some((row) => typeof row[i] === 'number') && rows.every((row) => row[i] === '' || typeof row[i] === 'number'));
   const cell = (tag) => (content, i) =>
     element(tag, {class: numeric[i] ? 'n' : null}, typeof content === 'number' ? number(content) : content);
   return element('table', {}, element('thead', {}, element('tr', {}, headings.map(cell('th')))),

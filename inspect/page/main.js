@@ -10,7 +10,7 @@ function glossary() {
     'MFMA': 'A matrix instruction: D = A B + D on tiles that lie over the lanes of a wave.',
     'VALU, SALU': 'Vector and scalar arithmetic.',
     'stall': 'Clocks in which a wave cannot issue its next instruction, by what it waits for.',
-    'LDS bank': 'One of 64 columns of the LDS. Lanes that want different rows of a bank at once are served one after the other: a conflict.',
+    'LDS bank': 'One of 64 columns of the LDS (writes, and reads of three words, see 32). Lanes that want different rows of a bank at once are served one after the other: a conflict.',
     'coalescing': 'Lanes that touch few lines of 128 bytes together. Every line costs, however much of it is used.',
     'L2, MALL, HBM': 'The cache of an XCD (32 compute units), the cache of the device, its memory.',
     'clock': 'A core clock by the timing model. All times here are simulated, not measured.'};

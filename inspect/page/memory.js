@@ -24,7 +24,7 @@ function coalescing() {
 
 /// Where the first execution of an LDS instruction finds the words of each lane: a column a bank.
 function bankGrid(lds) {
-  const banks = 64, cell = 17, left = 64;
+  const banks = lds.banks, cell = 17, left = 64;
   const cells = new Map();
   lds.lanes.forEach((address, lane) => {
     if (address < 0) return;
@@ -36,7 +36,7 @@ function bankGrid(lds) {
   const rows = [...new Set([...cells.keys()].map((word) => Math.floor(word / banks)))].sort((a, b) => a - b);
   const shown = rows.slice(0, 40);
   const chart = drawing('svg', {class: 'tile', width: left + banks * cell + 4, height: 22 + shown.length * cell + 4, role: 'img',
-    'aria-label': `${lds.writes ? 'Write' : 'Read'} of ${lds.lane_bytes} bytes a lane over ${rows.length} rows of 64 banks`});
+    'aria-label': `${lds.writes ? 'Write' : 'Read'} of ${lds.lane_bytes} bytes a lane over ${rows.length} rows of ${banks} banks`});
   for (let bank = 0; bank < banks; bank += 4) chart.append(drawing('text', {class: 'head', x: left + bank * cell + cell / 2, y: 14}, String(bank)));
   shown.forEach((row, r) => {
     chart.append(drawing('text', {class: 'head', x: left - 6, y: 22 + r * cell + 12, style: 'text-anchor:end'}, String(row * banks * 4)));
@@ -59,11 +59,14 @@ function ldsMap() {
   const grid = element('div', {id: 'banks'});
   const conflicts = rows.reduce((all, row) => all + row.instruction.lds.conflict_clocks, 0);
   const clocks = rows.reduce((all, row) => all + row.instruction.lds.clocks, 0);
-  const show = (row) => {
+  const draw = (row) => {
     const lds = row.instruction.lds;
     grid.replaceChildren(element('h3', {}, 'Banks: ', element('span', {class: 'mono'}, `${hex(row.instruction.address)} ${row.instruction.text}`)),
-      element('p', {class: 'explain'}, `Its first execution: a column is a bank of 4 bytes, a row 256 bytes, a number the lane whose ${lds.lane_bytes} bytes lie there. ` +
+      element('p', {class: 'explain'}, `Its first execution: a column is one of the ${lds.banks} banks of 4 bytes that serve it, a row ${4 * lds.banks} bytes, a number the lane whose ${lds.lane_bytes} bytes lie there. ` +
         `${number(lds.clocks / lds.executed)} clocks of the banks each, ${number(lds.conflict_clocks / lds.executed)} of them for conflicts.`), bankGrid(lds));
+  };
+  const show = (row) => {
+    draw(row);
     select({instruction: row.index});
   };
   const worst = rows.reduce((a, b) => (b.instruction.lds.conflict_clocks > a.instruction.lds.conflict_clocks ? b : a));
@@ -79,13 +82,11 @@ function ldsMap() {
   const node = element('div', {}, element('h3', {}, 'The LDS: who touches which bytes'),
     element('p', {class: 'explain'}, `${number(report.resources.lds)} bytes a workgroup. Of ${number(clocks)} clocks of the banks in a workgroup ${number(conflicts)} are for conflicts. Choose an instruction to see its banks.`),
     element('div', {class: 'scroll'}, table(['instruction', 'source', '', 'where', 'bytes', 'clocks each', 'conflicts each'], body)), grid);
-  queueMicrotask(() => grid.replaceChildren());
-  node.initial = () => show(worst);
+  draw(worst);
   return node;
 }
 
 function memory() {
   const parts = [traffic(), coalescing(), ldsMap()].filter(Boolean);
-  const node = section('memory', 'Memory', 'What the simulated launch moves, and how well each access does.', ...parts);
-  return node;
+  return section('memory', 'Memory', 'What the simulated launch moves, and how well each access does.', ...parts);
 }

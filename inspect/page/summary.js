@@ -55,7 +55,7 @@ function occupancy() {
   const limiting = o.limits.filter((limit) => limit.waves === o.limits[0].waves).map((limit) => limit.what).join(' and ');
   const rows = o.limits.map((limit) => [limit.what, limit.waves, limit.detail, limit.remedy]);
   return section('occupancy', 'Occupancy and registers',
-    `${o.waves} waves a SIMD (8 at most), workgroups of ${o.waves_of_workgroup} waves; what limits them: ${limiting}.`,
+    `${o.waves} waves a SIMD (8 at most), workgroups of ${o.waves_of_workgroup} waves; ` + (o.waves === 8 ? 'nothing takes more than its share.' : `what limits them: ${limiting}.`),
     table(['resource', 'allows waves', 'use', 'for more'], rows), element('h3', {}, 'Live registers along the code'),
     element('p', {class: 'explain'}, 'Registers whose value is read later, before each instruction. The shaded part is the hot loop; a click shows the instruction.'),
     pressure());

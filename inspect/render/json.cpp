@@ -87,6 +87,7 @@ Value instruction(const Instruction &instruction) {
                            {"first", integer(lds->first)},
                            {"end", integer(lds->end)},
                            {"lane_bytes", lds->lane_bytes},
+                           {"banks", lds->banks},
                            {"writes", lds->writes},
                            {"lanes", array(lds->lanes, [](int64_t address) -> Value { return address; })}};
   return object;

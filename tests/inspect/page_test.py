@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""The page of nereid inspect in a headless Chromium: page_test.py NEREID PROGRAMS TABLE OUT.
+"""The page of nereid inspect in a headless Chromium: page_test.py NEREID EXAMPLE PROGRAMS TABLE OUT.
 
-PROGRAMS has the code objects that clang made of tests/sim/programs, TABLE is a tuning table; pages and screenshots go
-to OUT. Exits with 77, which the tests take for skipped, where there is no Chromium."""
+EXAMPLE is examples/inspect_kernel, PROGRAMS has the code objects that clang made of tests/sim/programs, TABLE is a
+tuning table; pages and screenshots go to OUT. Exits with 77, which the tests take for skipped, where there is no Chromium."""
 
 import json
 import os
@@ -13,7 +13,7 @@ import unittest
 
 from browser import Browser
 
-nereid, programs, table, out = (os.path.abspath(path) for path in sys.argv[1:5])
+nereid, example, programs, table, out = (os.path.abspath(path) for path in sys.argv[1:6])
 LIMIT = 2_000_000  # bytes of a page
 
 
@@ -143,6 +143,17 @@ class Page(unittest.TestCase):
         self.assertEqual(self.linked("#isa"), [n for n, i in enumerate(self.report["code"]) if i.get("operation") == operation])
         self.sound()
 
+    def test_softmax_of_an_example(self):
+        path = os.path.join(out, "softmax.html")
+        subprocess.run([example, path], check=True, stdout=subprocess.DEVNULL)
+        self.load(path)
+        self.assertEqual(self.report["kernel"], "softmax")
+        self.assertEqual(self.sections(), ["code", "loop", "stalls", "timeline", "occupancy", "memory", "layouts", "plan", "words"])
+        self.check_linked_highlighting()
+        self.check_timeline()
+        self.screenshots("softmax")
+        self.sound()
+
     def test_code_object_of_clang(self):
         launch = {"code_object": os.path.join(programs, "lds.O3.hsaco"), "kernel": "matrix_product", "grid": [4, 4, 1],
                   "block": [16, 16, 1], "buffers": {name: {"size": 16384, "fill": 0} for name in "abc"},
@@ -184,4 +195,4 @@ if __name__ == "__main__":
     if not shutil.which("chromedriver"):
         print("there is no chromedriver: scripts/setup --browser installs it", file=sys.stderr)
         sys.exit(77)
-    unittest.main(argv=[sys.argv[0], *sys.argv[5:]], verbosity=2)
+    unittest.main(argv=[sys.argv[0], *sys.argv[6:]], verbosity=2)

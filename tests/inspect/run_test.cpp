@@ -72,7 +72,20 @@ TEST(LdsBanks, CountsTheClocksThatConflictsCost) {
     ASSERT_EQ(lds->lanes.size(), 64U);
     EXPECT_EQ(lds->lanes[63], 63 << shift);
     EXPECT_FALSE(lds->writes);
+    EXPECT_EQ(lds->banks, 64U);
   }
+}
+
+TEST(LdsBanks, TwoLocationsALaneAreOneInstruction) {
+  const Report report = run(
+      "v_lshlrev_b32 v1, 2, v0\nds_read2_b32 v[2:3], v1 offset0:0 offset1:64\ns_waitcnt lgkmcnt(0)", 1, 1024);
+  const auto &lds = instruction(report, "ds_read2_b32").lds;
+  ASSERT_TRUE(lds);
+  EXPECT_EQ(lds->executed, 1U);
+  EXPECT_EQ(lds->bytes, 512U);
+  EXPECT_EQ(lds->clocks, 2U);
+  EXPECT_EQ(lds->conflict_clocks(), 0U);
+  EXPECT_EQ(lds->end, 512U);
 }
 
 TEST(Stalls, StandAtTheWaitThatNeedsTheLoad) {
