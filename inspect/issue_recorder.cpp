@@ -50,6 +50,7 @@ void IssueRecorder::issued(const sim::timing::ReplayedIssue &issue) {
   if (issue.issue > issue.ready)
     facts.stalls[issue.reason] += times * static_cast<double>(issue.issue - issue.ready);
   wave.last_issued = issue.instruction;
+  wave.last_weight = times;
   wave.last_is_shown = issue.event >= wave.shown_from && shown_.size() < most_shown;
   if (wave.last_is_shown)
     shown_.push_back({issue.instruction, issue.wave, issue.ready, issue.issue, issue.next, issue.done,
@@ -62,7 +63,7 @@ void IssueRecorder::passed_barrier(size_t group, unsigned wave, uint64_t from, u
   if (group != 0 || until <= from)
     return;
   const WaveFacts &facts = waves_[wave];
-  facts_[facts.last_issued].stalls["barrier"] += static_cast<double>(until - from);
+  facts_[facts.last_issued].stalls["barrier"] += facts.last_weight * static_cast<double>(until - from);
   if (facts.last_is_shown)
     shown_.push_back({facts.last_issued, wave, from, until, until, 0, "barrier"});
 }

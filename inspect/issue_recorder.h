@@ -34,6 +34,7 @@ private:
     double weight = 1;          ///< of each of these
     size_t shown_from = 0;      ///< event with which the timeline begins
     uint32_t last_issued = 0;   ///< instruction
+    double last_weight = 1;
     bool last_is_shown = false;
   };
   struct Shown {

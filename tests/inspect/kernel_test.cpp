@@ -117,9 +117,13 @@ TEST(ReportOfKernel, TextJsonAndPageHoldTheSame) {
 
   const std::string page = to_html(r);
   EXPECT_LT(page.size(), 2'000'000U);
-  EXPECT_EQ(page.find("http://"), page.find("http://www.w3.org/2000/svg")) << "the name of SVG is no address";
+  // Without its data, which quotes this file, the page names nothing outside of itself.
+  const size_t data = page.find("id=\"report\">"), end = page.find("</script>", data);
+  ASSERT_NE(end, std::string::npos);
+  const std::string shell = page.substr(0, data) + page.substr(end);
+  EXPECT_EQ(shell.find("http://"), shell.find("http://www.w3.org/2000/svg")) << "the name of SVG is no address";
   for (const char *outside : {"https://", " src=", "@import", "url("})
-    EXPECT_EQ(page.find(outside), std::string::npos) << outside;
+    EXPECT_EQ(shell.find(outside), std::string::npos) << outside;
 }
 
 TEST(ReportOfKernel, SourceTextCannotEndTheScriptOfThePage) {

@@ -1,5 +1,6 @@
 // What a report says of a simulated launch: accesses, banks, stalls, the timeline.
 #include <algorithm>
+#include <stdexcept>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -27,7 +28,8 @@ Report run(const std::string &body, unsigned waves = 1, unsigned lds = 0, uint64
 const Instruction &instruction(const Report &report, const std::string &text) {
   const auto found = std::find_if(report.code.begin(), report.code.end(),
                                   [&](const Instruction &of) { return of.text.starts_with(text); });
-  EXPECT_NE(found, report.code.end()) << text;
+  if (found == report.code.end())
+    throw std::runtime_error("there is no " + text);
   return *found;
 }
 
