@@ -20,9 +20,9 @@ std::optional<RunArgument> argument_named(const std::string &name, const kernels
   for (const auto &[dimension, value] : {std::pair("m", m), {"n", n}, {"k", k}})
     if (name == dimension)
       return RunArgument::number(static_cast<int32_t>(value));
-  // C = alpha A B + beta C
-  for (const auto &[factor, value] : {std::pair("alpha", 1.0F), {"beta", 0.0F}})
-    if (name == factor)
+  // C = alpha A B + beta C; epsilon below a square root
+  for (const auto &[number, value] : {std::pair("alpha", 1.0F), {"beta", 0.0F}, {"epsilon", 1e-6F}})
+    if (name == number)
       return RunArgument::number(value);
   return std::nullopt;
 }

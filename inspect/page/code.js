@@ -37,7 +37,12 @@ class CodeRows {
   /// To the next line that belongs to the selection.
   toLinked(direction) {
     for (let i = this.active + direction; i >= 0 && i < this.rows.length; i += direction)
-      if (this.rows[i].node.classList.contains('linked')) { this.active = i; return; }
+      if (this.rows[i].node.classList.contains('linked')) {
+        this.rows.forEach((row, at) => row.node.classList.toggle('current', at === i));
+        this.active = i;
+        this.box.setAttribute('aria-activedescendant', this.rows[i].node.id);
+        return;
+      }
   }
   reveal(index) {
     const node = this.rows[index].node;

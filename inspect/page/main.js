@@ -43,3 +43,9 @@ function reportPage() {
 }
 
 document.getElementById('page').append(...(report.figures ? [element('nav', {'aria-label': 'Page'}, themeButton()), ...comparison()] : reportPage()));
+// The page opens at the hot loop.
+if (!report.figures && report.hot_loop !== null) {
+  const loop = report.loops[report.hot_loop];
+  const product = report.code.findIndex((instruction, i) => i >= loop.first && i <= loop.last && instruction.kind === 'mfma');
+  select({instruction: product < 0 ? loop.first : product});
+}

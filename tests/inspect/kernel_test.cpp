@@ -121,7 +121,8 @@ TEST(ReportOfKernel, TextJsonAndPageHoldTheSame) {
   const size_t data = page.find("id=\"report\">"), end = page.find("</script>", data);
   ASSERT_NE(end, std::string::npos);
   const std::string shell = page.substr(0, data) + page.substr(end);
-  EXPECT_EQ(shell.find("http://"), shell.find("http://www.w3.org/2000/svg")) << "the name of SVG is no address";
+  EXPECT_EQ(shell.find("http://"), shell.find("http://www.w3.org/2000/svg"))
+      << "the name of SVG is no address";
   for (const char *outside : {"https://", " src=", "@import", "url("})
     EXPECT_EQ(shell.find(outside), std::string::npos) << outside;
 }

@@ -77,6 +77,12 @@ class Page(unittest.TestCase):
         # And back: the instruction's line lights up.
         browser.click(f"#isa-{expected[-1]}")
         self.assertIn(row, browser.run("return [...document.querySelectorAll('.rows.text .row.linked')].map((row) => row.id)"))
+        # n goes to the next instruction of the line.
+        browser.click(f"#isa-{expected[0]}")
+        if len(self.linked("#isa")) > 1:
+            browser.type("#isa", ["n"])
+            self.assertEqual(browser.run("return [...document.querySelectorAll('#isa .row.current')].map((row) => row.id)"),
+                             [f"isa-{self.linked('#isa')[1]}"])
         # The keyboard goes on from there.
         browser.type("#isa", ["Home", "ArrowDown"])
         self.assertEqual(browser.run("return document.getElementById('isa').getAttribute('aria-activedescendant')"), "isa-1")
