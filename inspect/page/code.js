@@ -126,14 +126,14 @@ function code() {
   const most = {live: Math.max(1, ...report.code.map((i) => i.live[0] + i.live[1])), clocks: Math.max(1, ...report.code.map((i) => sum(i.stalls)))};
   const isa = new CodeRows('isa', 'Machine code', 'isa', report.code.map((instruction, i) => instructionRow(instruction, i, most)), belongs);
   const tabs = element('div', {class: 'controls', role: 'tablist', 'aria-label': 'Left pane'});
-  const holder = element('div', {});
+  const holder = element('div', {role: 'tabpanel', id: 'left-pane', 'aria-label': 'Source, tile IR or LLVM IR'});
   const status = element('p', {class: 'explain', role: 'status', id: 'selection'}, 'Nothing is selected.');
   const open = (pane) => {
     holder.replaceChildren(pane.rows.box);
     for (const other of panes) other.tab.setAttribute('aria-selected', String(other === pane));
   };
   for (const pane of panes) {
-    pane.tab = element('button', {type: 'button', role: 'tab', title: pane.hint, onclick: () => { open(pane); pane.rows.show(last); }}, pane.title);
+    pane.tab = element('button', {type: 'button', role: 'tab', 'aria-controls': 'left-pane', title: pane.hint, onclick: () => { open(pane); pane.rows.show(last); }}, pane.title);
     tabs.append(pane.tab);
   }
   let last = {};

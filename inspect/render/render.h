@@ -17,7 +17,7 @@ struct Kind {
 /// All kinds, in the order in which a mix is shown.
 std::span<const Kind> kinds();
 
-/// For a terminal: a summary, the plan, and the code with the user's lines.
+/// For a terminal: a summary, the plan, and each form of the code with the user's lines.
 std::string to_text(const Report &report);
 std::string to_text(const Comparison &comparison);
 

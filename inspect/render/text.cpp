@@ -1,6 +1,7 @@
 // A report for a terminal.
 #include <algorithm>
 #include <iterator>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -37,6 +38,8 @@ public:
       append("note: {}\n", note);
     if (!report_.plan.empty())
       append("\n{}", report_.plan);
+    ir("tile IR", report_.tile_ir);
+    ir("LLVM IR", report_.llvm_ir);
     code();
     return std::move(out_);
   }
@@ -58,6 +61,7 @@ private:
   void hot_loop();
   void accesses();
   void tuning();
+  void ir(std::string_view title, const std::vector<IrLine> &lines);
   void code();
   std::string notes_of(const Instruction &instruction) const;
 
@@ -151,6 +155,18 @@ void TextReport::tuning() {
              config.figure ? fmt::format("{:>9.3f} {}", *config.figure, tuning.unit) : " rejected",
              config.figure ? config.config : config.config + ": " + config.rejected);
   }
+}
+
+/// Each line with the user's line behind it.
+void TextReport::ir(std::string_view title, const std::vector<IrLine> &lines) {
+  if (lines.empty())
+    return;
+  append("\n{}\n", title);
+  for (const IrLine &line : lines)
+    if (line.place.known())
+      append("{:<90}  ; {}\n", line.text, place(line.place));
+    else
+      append("{}\n", line.text);
 }
 
 std::string TextReport::notes_of(const Instruction &instruction) const {

@@ -102,8 +102,9 @@ TEST(ReportOfKernel, HasLayoutsAndAccesses) {
 TEST(ReportOfKernel, TextJsonAndPageHoldTheSame) {
   const Report r = report();
   const std::string text = to_text(r);
-  for (const char *part : {"softmax block=1024,waves=4", "occupancy", "simulated launch: grid 37 x 1 x 1",
-                           "% coalesced", "plan of softmax", "kernel_test.cpp:", "s_endpgm"})
+  for (const char *part :
+       {"softmax block=1024,waves=4", "occupancy", "simulated launch: grid 37 x 1 x 1", "% coalesced",
+        "plan of softmax", "tile IR", "LLVM IR", "kernel_test.cpp:", "s_endpgm"})
     EXPECT_NE(text.find(part), std::string::npos) << part;
 
   auto json = llvm::json::parse(to_json(r));
