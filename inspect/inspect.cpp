@@ -167,12 +167,12 @@ Result<Report> report_of(std::span<const std::byte> code_object, const std::stri
   const unsigned waves = run                    ? waves_of(run->block)
                          : info->required_block ? waves_of(*info->required_block)
                                                 : largest;
-  report.occupancy = occupancy_of(report.resources, report.resources.lds, waves);
   if (run)
     NEREID_CHECK(add_requested_run(report, machine, code, *info, *run));
   else
     report.notes.push_back("no launch was simulated: give a launch file to see times, stalls, accesses and "
                            "traffic. Waves of a workgroup are those of the largest block");
+  report.occupancy = occupancy_of(report.resources, report.resources.lds, waves);
   report.files = files.read();
   return report;
 }
@@ -190,11 +190,11 @@ Result<Report> report_of_launch_file(const std::string &path, const std::string 
   NEREID_TRY(const OriginOf origin_of, line_table_of(octets(loaded.file)));
   NEREID_TRY(const MachineCode machine,
              add_object(report, octets(loaded.file), loaded.code, *info, files, origin_of));
-  report.occupancy = occupancy_of(report.resources, report.resources.lds + loaded.launch.dynamic_lds,
-                                  waves_of(loaded.launch.block));
   loaded.launch.checks = {};
   NEREID_CHECK(add_run(report, machine, loaded.code, *loaded.memory, loaded.launch));
   report.run->operands = "what the launch file says";
+  report.occupancy = occupancy_of(report.resources, report.resources.lds + loaded.launch.dynamic_lds,
+                                  waves_of(loaded.launch.block));
   report.files = files.read();
   return report;
 }

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "base/float_environment.h"
 #include "inspect/access_recorder.h"
 #include "inspect/issue_recorder.h"
 #include "sim/decode/program.h"
@@ -73,6 +74,7 @@ void add_traffic(Report &report, const sim::LaunchTime &time, uint64_t groups, u
 
 Status add_run(Report &report, const MachineCode &machine, const sim::CodeObject &code, sim::Memory &memory,
                const sim::Launch &launch) {
+  const FloatEnvironment environment;
   NEREID_CHECK(add_accesses(report, machine, code, memory, launch));
   IssueRecorder recorder(code.program());
   NEREID_TRY(const sim::ProfiledLaunch profiled, sim::profile_launch(code, memory, launch, &recorder));

@@ -135,6 +135,25 @@ TEST(Timeline, HasEveryIssueInOrderOfTime) {
   }
 }
 
+TEST(Timeline, ClocksOfInstructionsAddUpToTheTimeOfTheirWaves) {
+  const Report report = run("v_lshlrev_b32 v1, 2, v0\nglobal_load_dword v2, v1, s[4:5]\ns_waitcnt vmcnt(0)\n"
+                            "ds_write_b32 v1, v2\ns_barrier\nds_read_b32 v3, v1\ns_waitcnt lgkmcnt(0)",
+                            4, 1024);
+  double spent = 0, lasted = 0;
+  for (const Instruction &instruction : report.code)
+    spent += instruction.issue_clocks + instruction.stall_clocks();
+  for (unsigned wave = 0; wave < 4; ++wave) {
+    uint32_t first = ~0U, last = 0;
+    for (const Issue &issue : report.run->timeline)
+      if (issue.wave == wave) {
+        first = std::min(first, issue.ready);
+        last = std::max(last, issue.end);
+      }
+    lasted += (last - first) / 4.0;
+  }
+  EXPECT_DOUBLE_EQ(spent, lasted);
+}
+
 TEST(Timeline, OfALongLoopStandsForAllOfIt) {
   const Report report = run("s_mov_b32 s6, 0\nloop:\nv_add_u32 v1, v1, v0\ns_add_u32 s6, s6, 1\n"
                             "s_cmp_lt_u32 s6, 0x100000\ns_cbranch_scc1 loop");
@@ -165,6 +184,9 @@ TEST(RunOfAReport, RefusesArgumentsThatDoNotFit) {
   request.arguments = {RunArgument::number(1)};
   EXPECT_EQ(report_of(object, "k", &request).error().owner, Owner::User) << "a number for memory";
   request.arguments = {RunArgument::buffer(64)};
+  request.block = {0, 1, 1};
+  EXPECT_EQ(report_of(object, "k", &request).error().owner, Owner::User) << "an empty block";
+  request.block = {64, 1, 1};
   request.caches = "lukewarm";
   EXPECT_NE(report_of(object, "k", &request).error().text().find("lukewarm"), std::string::npos);
 }
