@@ -25,6 +25,17 @@
 namespace nereid::kernels {
 namespace {
 
+template <class C, class O>
+std::optional<SizedLaunch> sized_launch(const LibraryKernel<C, O> &kernel, const C &config,
+                                        const MaybeSize &size) {
+  for (const GridTerm &term : kernel.grid_terms)
+    if (!size || (!term.argument.empty() && term.key.empty()))
+      return std::nullopt;
+  const BoundKernel bound = kernel.bind(kernel.name, config, size, O{});
+  return SizedLaunch{
+      kernel.grid(config, *size, O{}), *size, {bound.operands().begin(), bound.operands().end()}};
+}
+
 template <class C, class O> NamedKernel named(const LibraryKernel<C, O> &kernel) {
   const auto configure = [&kernel](std::string_view text, const MaybeSize &size) -> Result<ConfiguredKernel> {
     NEREID_TRY(const Partial<C> given, parse_keys<C>(kernel.name, text));
@@ -37,7 +48,8 @@ template <class C, class O> NamedKernel named(const LibraryKernel<C, O> &kernel)
       const BoundKernel bound = kernel.bind(kernel.name, config, size, O{});
       return aot_export(std::move(compiled), bound, config_values(config), kernel.grid_terms, kernel.summary);
     };
-    return ConfiguredKernel{config_values(config), compile, export_for_aot};
+    return ConfiguredKernel{config_values(config), compile, export_for_aot,
+                            sized_launch(kernel, config, size)};
   };
   return {kernel.name, kernel.summary, kernel.has_n, config_fields<C>(), configure};
 }

@@ -24,7 +24,8 @@ struct Sample {
 
 /// A round of workgroups: replays what shares a compute unit.
 RoundProfile profile_round(const Sample &sample, const LaunchState &state, uint64_t workgroups,
-                           timing::MemoryLatency latency, LaunchProfile &profile) {
+                           timing::MemoryLatency latency, LaunchProfile &profile,
+                           timing::ReplayObserver *observer) {
   RoundProfile round;
   round.workgroups = workgroups;
   round.compute_units = std::min<uint64_t>(workgroups, timing::compute_units);
@@ -32,7 +33,7 @@ RoundProfile profile_round(const Sample &sample, const LaunchState &state, uint6
   std::vector<const timing::WorkgroupTrace *> traces(sharing, &sample.first.trace);
   traces.front() = &sample.longest.trace;
   const Program &program = state.code->program();
-  timing::UnitTime unit = timing::replay(traces, program, latency);
+  timing::UnitTime unit = timing::replay(traces, program, latency, observer);
   round.stalls = std::move(unit.stalls);
   round.phases = unit.phases;
   profile.cycles_per_workgroup = std::max(profile.cycles_per_workgroup, unit.workgroup_cycles);
@@ -55,7 +56,8 @@ timing::MemoryLatency latency_of(const Launch &launch, double footprint_bytes) {
 }
 
 /// Rounds of workgroups like the first and the longest of the sample.
-LaunchProfile profile_rounds(const WorkgroupSampler &sampler, const LaunchState &state, uint64_t places) {
+LaunchProfile profile_rounds(const WorkgroupSampler &sampler, const LaunchState &state, uint64_t places,
+                             timing::ReplayObserver *observer) {
   LaunchProfile profile;
   const auto groups = static_cast<double>(state.group_count);
   const double loaded = groups * sampler.first().totals.load_bytes;
@@ -69,7 +71,8 @@ LaunchProfile profile_rounds(const WorkgroupSampler &sampler, const LaunchState 
   const auto add_rounds = [&](uint64_t workgroups, uint64_t repeats) {
     if (workgroups == 0 || repeats == 0)
       return;
-    profile.rounds.push_back(profile_round(sample, state, workgroups, latency, profile));
+    profile.rounds.push_back(profile_round(sample, state, workgroups, latency, profile,
+                                           profile.rounds.empty() ? observer : nullptr));
     profile.rounds.back().repeats = repeats;
     latency.code_is_cached = true; // the first workgroups bring the code, for all that come after them
   };
@@ -83,7 +86,7 @@ LaunchProfile profile_rounds(const WorkgroupSampler &sampler, const LaunchState 
 /// as of the sample, the shortest and the longest. One that depends on others may do less the second time.
 std::optional<Fault> profile_by_counts(WorkgroupSampler &sampler, const LaunchState &state,
                                        std::span<const timing::WorkgroupCounts> counts, uint64_t places,
-                                       LaunchProfile &profile) {
+                                       timing::ReplayObserver *observer, LaunchProfile &profile) {
   const auto [least, most] =
       std::minmax_element(counts.begin(), counts.end(),
                           [](const auto &a, const auto &b) { return a.longest_wave < b.longest_wave; });
@@ -102,9 +105,9 @@ std::optional<Fault> profile_by_counts(WorkgroupSampler &sampler, const LaunchSt
   const LaunchBytes bytes = bytes_of(launch);
   const double distinct = sampler.distinct_bytes(bytes.loads);
   profile.footprint_bytes = distinct + bytes.stores;
-  UnevenRound uneven =
-      profile_uneven(launch, state.code->program(), latency_of(*state.launch, profile.footprint_bytes),
-                     sampler.fetched_share(), bytes.loads > 0 ? std::min(1.0, distinct / bytes.loads) : 0);
+  UnevenRound uneven = profile_uneven(
+      launch, state.code->program(), latency_of(*state.launch, profile.footprint_bytes),
+      sampler.fetched_share(), bytes.loads > 0 ? std::min(1.0, distinct / bytes.loads) : 0, observer);
   profile.cycles_per_workgroup = uneven.longest_cycles;
   profile.rounds.push_back(std::move(uneven.round));
   return std::nullopt;
@@ -113,7 +116,8 @@ std::optional<Fault> profile_by_counts(WorkgroupSampler &sampler, const LaunchSt
 } // namespace
 
 Result<ProfiledLaunch> profile_launch(const CodeObject &code, Memory &memory, const Launch &launch,
-                                      std::span<const timing::WorkgroupCounts> counts) {
+                                      std::span<const timing::WorkgroupCounts> counts,
+                                      timing::ReplayObserver *observer) {
   NEREID_TRY(const auto state, LaunchState::prepare(code, memory, launch));
   state->compute_products = false;
   const uint64_t places = uint64_t{timing::compute_units} * timing::workgroups_of_unit(*state);
@@ -127,9 +131,9 @@ Result<ProfiledLaunch> profile_launch(const CodeObject &code, Memory &memory, co
   if (!result.fault) {
     if (counts.empty() ||
         is_even(counts, sampler.first().totals.counts, sampler.longest().totals.counts, places))
-      result.profile = profile_rounds(sampler, *state, places);
+      result.profile = profile_rounds(sampler, *state, places, observer);
     else
-      result.fault = profile_by_counts(sampler, *state, counts, places, result.profile);
+      result.fault = profile_by_counts(sampler, *state, counts, places, observer, result.profile);
   }
   result.executed = sampler.executed();
   return result;

@@ -9,6 +9,7 @@
 #include "sim/run/workgroup.h"
 #include "sim/state/memory.h"
 #include "sim/timing/launch_profile.h"
+#include "sim/timing/replay_observer.h"
 #include "sim/timing/workgroup_counts.h"
 
 namespace nereid::sim {
@@ -28,8 +29,11 @@ struct ProfiledLaunch {
 /// workgroups differ (uneven_launch.h), and a workgroup that takes too many instructions is scaled by it.
 /// Without, such a workgroup is a fault (Budget), and the few that are executed stand for all.
 ///
+/// `observer`, which may be null, sees the first replay of workgroups that share a compute unit.
+///
 /// What the launch leaves in `memory` is undefined. Errors: those of LaunchState::prepare.
 Result<ProfiledLaunch> profile_launch(const CodeObject &code, Memory &memory, const Launch &launch,
-                                      std::span<const timing::WorkgroupCounts> counts = {});
+                                      std::span<const timing::WorkgroupCounts> counts = {},
+                                      timing::ReplayObserver *observer = nullptr);
 
 } // namespace nereid::sim

@@ -115,7 +115,7 @@ bool is_even(std::span<const WorkgroupCounts> counts, const WorkgroupCounts &fir
 }
 
 UnevenRound profile_uneven(const UnevenLaunch &launch, const Program &program, timing::MemoryLatency latency,
-                           double fetched_share, double hbm_share) {
+                           double fetched_share, double hbm_share, timing::ReplayObserver *observer) {
   const size_t groups = launch.counts.size();
   const auto sharing = static_cast<unsigned>(
       std::min<uint64_t>(launch.places, (groups + timing::compute_units - 1) / timing::compute_units));
@@ -127,7 +127,7 @@ UnevenRound profile_uneven(const UnevenLaunch &launch, const Program &program, t
   const Line clocks(launch, &WorkgroupCounts::longest_wave, alone(launch.shortest), longest_alone);
   const Line loads = loads_of(launch);
   const std::vector<const timing::WorkgroupTrace *> traces(sharing, &launch.longest.trace);
-  timing::UnitTime unit = timing::replay(traces, program, latency);
+  timing::UnitTime unit = timing::replay(traces, program, latency, observer);
 
   std::vector<timing::ScheduledWorkgroup> workgroups;
   workgroups.reserve(groups);

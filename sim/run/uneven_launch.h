@@ -5,6 +5,7 @@
 #include "sim/run/workgroup_sampler.h"
 #include "sim/timing/compute_unit.h"
 #include "sim/timing/launch_profile.h"
+#include "sim/timing/replay_observer.h"
 
 namespace nereid::sim {
 
@@ -31,11 +32,13 @@ bool is_even(std::span<const timing::WorkgroupCounts> counts, const timing::Work
 
 /// The whole launch as one round: its cycles are those of a schedule of the workgroups over the places
 /// (workgroup_schedule.h), its bytes and flop those of all workgroups. The shares are of the loaded bytes.
+/// `observer` sees workgroups like the longest share a compute unit.
 struct UnevenRound {
   RoundProfile round;
   double longest_cycles = 0; ///< from the first to the last instruction of the longest workgroup
 };
 UnevenRound profile_uneven(const UnevenLaunch &launch, const Program &program, timing::MemoryLatency latency,
-                           double fetched_share, double hbm_share);
+                           double fetched_share, double hbm_share,
+                           timing::ReplayObserver *observer = nullptr);
 
 } // namespace nereid::sim
