@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <iterator>
+#include <set>
 #include <unistd.h>
 
 #include <fmt/format.h>
@@ -59,6 +61,8 @@ CacheEntry read_entry(const Listed &file) {
     entry.problem = kernel.error().message;
     return entry;
   }
+  if (const Status code = check_code(*kernel); !code)
+    entry.problem = code.error().message;
   entry.kernel = kernel->info.kernel;
   entry.config = kernel->info.config;
   entry.compiler = kernel->binary.compiler;
@@ -117,11 +121,13 @@ Result<Removed> remove_kernels(const DiskCache &cache) {
 
 Result<Removed> remove_damaged(const DiskCache &cache, const CacheContents &contents) {
   NEREID_TRY(const std::vector<Listed> files, list(cache));
-  std::vector<Listed> damaged;
+  std::set<std::string> unusable;
   for (const CacheEntry &entry : contents.kernels)
-    for (const Listed &file : files)
-      if (!entry.problem.empty() && file.path == cache.path(entry.key))
-        damaged.push_back(file);
+    if (!entry.problem.empty())
+      unusable.insert(cache.path(entry.key));
+  std::vector<Listed> damaged;
+  std::copy_if(files.begin(), files.end(), std::back_inserter(damaged),
+               [&](const Listed &file) { return unusable.contains(file.path); });
   return remove_all(damaged);
 }
 
