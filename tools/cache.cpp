@@ -116,9 +116,25 @@ Outcome export_bundle(const std::string &path) {
   return outcome;
 }
 
+/// The bytes of a bundle, of which no more are read than the cache could take. Error (User): it is none, or
+/// too large.
+Result<std::vector<uint8_t>> read_bundle_file(const std::string &path, const jit::DiskCache &cache) {
+  NEREID_TRY(const uint64_t size, file_size(path, "a bundle"));
+  NEREID_TRY(const std::vector<uint8_t> start, read_start(path, jit::bundle_start_bytes));
+  if (const Status bundle =
+          jit::check_is_bundle({reinterpret_cast<const char *>(start.data()), start.size()});
+      !bundle)
+    return user_error(fmt::format("{}: {}", path, bundle.error().message), bundle.error().remedy);
+  // Keys and lengths come on top of the kernels' files, and are smaller than these.
+  if (size / 2 > cache.bytes())
+    return user_error(fmt::format("{} has {} bytes, the cache may hold {}", path, size, cache.bytes()),
+                      "Set NEREID_CACHE_BYTES to more");
+  return read_file(path, "a bundle");
+}
+
 Outcome import_bundle(const std::string &path) {
   NEREID_TRY(const jit::DiskCache cache, enabled_cache());
-  NEREID_TRY(const std::vector<uint8_t> bytes, read_file(path, "a bundle"));
+  NEREID_TRY(const std::vector<uint8_t> bytes, read_bundle_file(path, cache));
   Result<jit::KernelFiles> kernels =
       jit::read_bundle({reinterpret_cast<const char *>(bytes.data()), bytes.size()});
   if (!kernels)

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <iterator>
+#include <set>
 #include <unistd.h>
 
 #include <fmt/format.h>
@@ -61,6 +63,8 @@ CacheEntry read_entry(const Listed &file) {
     entry.is_stale = is_of_another_version({bytes.data(), bytes.size()});
     return entry;
   }
+  if (const Status code = check_code(*kernel); !code)
+    entry.problem = code.error().message;
   entry.kernel = kernel->info.kernel;
   entry.config = kernel->info.config;
   entry.compiler = kernel->binary.compiler;
@@ -125,12 +129,14 @@ Result<Removed> remove_kernels(const DiskCache &cache) {
 
 Result<Removed> remove_unusable(const DiskCache &cache, const CacheContents &contents) {
   NEREID_TRY(const std::vector<Listed> files, list(cache));
-  std::vector<Listed> unusable;
+  std::set<std::string> unusable;
   for (const CacheEntry &entry : contents.kernels)
-    for (const Listed &file : files)
-      if (!entry.problem.empty() && file.path == cache.path(entry.key))
-        unusable.push_back(file);
-  return remove_all(unusable);
+    if (!entry.problem.empty())
+      unusable.insert(cache.path(entry.key));
+  std::vector<Listed> found;
+  std::copy_if(files.begin(), files.end(), std::back_inserter(found),
+               [&](const Listed &file) { return unusable.contains(file.path); });
+  return remove_all(found);
 }
 
 } // namespace nereid::jit

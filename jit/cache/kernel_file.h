@@ -30,4 +30,7 @@ Result<KernelFile> read_kernel_file(std::string_view content, std::string_view k
 /// Whether the bytes begin as such a file of an older or newer Nereid.
 bool is_of_another_version(std::string_view content);
 
+/// Whether the code object is one for gfx950 that has the kernel. Error (Environment): what is wrong with it.
+Status check_code(const KernelFile &file);
+
 } // namespace nereid::jit

@@ -345,6 +345,8 @@ Result<sim::Report> SimDevice::run(const sim::CodeObject &code, sim::Launch laun
   launch.timing = timing.timing;
   launch.caches = timing.caches;
   NEREID_TRY(sim::Report report, sim::run(code, memory_, launch));
+  if (report.fault)
+    count_fault();
   // A launch that is timed alone also ends with this fault where it is too long to be timed.
   const bool used_up =
       report.fault && report.fault->kind == sim::FaultKind::Budget && launch.timing != sim::Timing::Only;

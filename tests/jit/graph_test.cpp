@@ -150,6 +150,7 @@ TEST_P(CaptureOn, RefusesWhatCannotBeRecordedAndGoesOn) {
   const auto graph = stream().capture([&]() -> Status {
     EXPECT_TRUE(stream().is_capturing().value());
     refused.push_back(stream().synchronize());
+    refused.push_back(device().synchronize());
     refused.push_back(status_of(stream().record()));
     refused.push_back(stream().wait(event));
     refused.push_back(status_of(stream().allocate<float>(1)));

@@ -144,6 +144,15 @@ TEST_F(CacheCommand, RefusesADamagedBundle) {
   EXPECT_NE(refused({good.begin(), good.end() - 1}).find("its checksum does not match"), std::string::npos);
   EXPECT_NE(refused({good.begin(), good.begin() + 20}).find("it is cut off"), std::string::npos);
   EXPECT_NE(refused({1, 2, 3}).find("it is no bundle of kernels"), std::string::npos);
+  // Of a file of 1 TiB no more is read than tells what it is, or its size.
+  std::filesystem::resize_file(bundle, uint64_t{1} << 40);
+  EXPECT_NE(error_of(json({"cache", "import", bundle}, 2)).find("it is no bundle of kernels"),
+            std::string::npos);
+  directory_.write("kernels.bundle", good);
+  std::filesystem::resize_file(bundle, uint64_t{1} << 40);
+  EXPECT_NE(
+      error_of(json({"cache", "import", bundle}, 2)).find("has 1099511627776 bytes, the cache may hold"),
+      std::string::npos);
   EXPECT_NE(error_of(json({"cache", "import", "/dev/zero"}, 2)).find("not a regular file"),
             std::string::npos);
 }
