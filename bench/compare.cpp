@@ -13,6 +13,7 @@
 #include "kernels/operand_buffers.h"
 #include "kernels/plan_choice.h"
 #include "kernels/plan_space.h"
+#include "kernels/quick_estimate.h"
 #include "kernels/registry.h"
 #include "sim/launch_file.h"
 #include "tools/demo_shapes.h"
@@ -29,6 +30,7 @@ struct Row {
   std::string config;
   double us = 0;
   std::vector<double> launches; ///< their times
+  double estimate = 0;          ///< what quick_estimate says
   sim::LaunchTime longest;      ///< of the launches
   bool dispatched = false;      ///< what the library takes when it is left the choice
 };
@@ -142,6 +144,7 @@ void compare(const Device &device, const ProblemSize &size, const std::vector<Ge
       staged = staged > 0 ? std::min(staged, row->us) : row->us;
     rows.push_back(*row);
     rows.back().dispatched = dispatched && &plan == &plans.front();
+    rows.back().estimate = quick_estimate(plan, size);
   }
   if (rows.empty())
     return;
@@ -155,9 +158,10 @@ void compare(const Device &device, const ProblemSize &size, const std::vector<Ge
   for (size_t i = 0; i < rows.size(); ++i) {
     if (i >= shown && !rows[i].dispatched)
       continue;
-    fmt::print("{} {:8.2f} us = {:<12} {:<9}  {:<13}  {}\n", rows[i].dispatched ? ">" : " ", rows[i].us,
-               fmt::format("{:.2f}", fmt::join(rows[i].launches, " + ")), name_of(rows[i].path),
-               rows[i].longest.limit, rows[i].config);
+    fmt::print("{} {:8.2f} us = {:<12} (estimated {:.2f})  {:<9}  {:<13}  {}\n",
+               rows[i].dispatched ? ">" : " ", rows[i].us,
+               fmt::format("{:.2f}", fmt::join(rows[i].launches, " + ")), rows[i].estimate,
+               name_of(rows[i].path), rows[i].longest.limit, rows[i].config);
     if (!details)
       continue;
     fmt::print("              {:.0f} cycles a workgroup:", rows[i].longest.cycles_per_workgroup);

@@ -17,8 +17,9 @@ namespace nereid {
 /// `void add(const AddConfig &, Ptr<const f32>, ..., Int)`.
 ///
 /// A Ptr<T> takes a Buffer or DevicePointer of T or of std::byte, an Int an int32_t, a Long an int64_t, a
-/// Float a float, a Tile<T> of another element its C++ number; anything else does not compile. Safe to use
-/// from several threads.
+/// Float a float, a Tile<T> of another element its C++ number, a struct of parameters (NEREID_PARAMETERS) a
+/// struct or std::tuple of what its fields take; anything else does not compile. Safe to use from several
+/// threads.
 template <class Config, class... P> class Kernel {
   static_assert(ListedConfig<Config>, "a config lists its fields with NEREID_CONFIG");
 
@@ -49,7 +50,7 @@ public:
                             const Config &config, const A &...arguments) const {
     static_assert(sizeof...(A) == sizeof...(P), "a launch gives every parameter of the kernel one argument");
     if constexpr (sizeof...(A) == sizeof...(P)) {
-      const std::array<jit::ArgumentValue, sizeof...(P)> values{jit::to_argument<P>(arguments)...};
+      const auto values = jit::to_arguments<P...>(arguments...);
       const auto key = config_key(config);
       return core_->launch(options, stream, grid, view(config, key), values);
     }
@@ -66,7 +67,10 @@ public:
   /// What a launch with these arguments specialises on.
   template <class... A> static std::vector<ArgumentFacts> facts(const A &...arguments) {
     static_assert(sizeof...(A) == sizeof...(P), "every parameter of the kernel has one argument");
-    return {jit::facts_of(jit::to_argument<P>(arguments))...};
+    std::vector<ArgumentFacts> facts;
+    for (const jit::ArgumentValue &value : jit::to_arguments<P...>(arguments...))
+      facts.push_back(jit::facts_of(value));
+    return facts;
   }
 
 private:

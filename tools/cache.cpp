@@ -10,7 +10,7 @@
 namespace nereid::tools {
 namespace {
 
-constexpr const char *footer =
+constexpr const char *cache_footer =
     R"(The directory is that of NEREID_CACHE_DIR, else $XDG_CACHE_HOME/nereid, else ~/.cache/nereid.
 
 Examples:
@@ -137,7 +137,7 @@ void add_cache(CLI::App &app, Invocation &invocation) {
   CLI::App *group =
       app.add_subcommand("cache", "Look at the cache of compiled kernels, check, empty or move it");
   group->require_subcommand(1);
-  group->footer(footer);
+  group->footer(cache_footer);
   add_command(*group, invocation, "stat", "Count the kernels in the cache and their bytes", stat);
   auto remove = std::make_shared<bool>(false);
   add_command(*group, invocation, "verify", "Read every kernel; a damaged one is exit code 1", [remove] {

@@ -8,7 +8,7 @@
 namespace nereid::tools {
 namespace {
 
-constexpr const char *footer =
+constexpr const char *inspect_footer =
     R"(Prints registers, LDS and occupancy, and the machine code with the kernel's source lines beside the
 instructions that come from them.
 
@@ -48,7 +48,7 @@ void add_inspect(CLI::App &app, Invocation &invocation) {
   CLI::App *command =
       add_command(app, invocation, "inspect", "Show what the compiler made of a library kernel",
                   [choice] { return run(*choice); });
-  command->footer(footer);
+  command->footer(inspect_footer);
   add_kernel_choice(*command, *choice);
 }
 

@@ -20,10 +20,8 @@ namespace {
 
 bool is_reduction(const ir::Op &op) { return ir::facts(op.opcode).op_class == ir::OpClass::Reduce; }
 
-/// The result of a gather has the layout of its index alone.
 bool keeps_layout(const ir::Op &op) {
-  return ir::is_elementwise(op.opcode) ||
-         (ir::facts(op.opcode).op_class == ir::OpClass::Scan && op.opcode != ir::Opcode::Gather);
+  return ir::is_elementwise(op.opcode) || ir::facts(op.opcode).op_class == ir::OpClass::Scan;
 }
 
 } // namespace

@@ -57,7 +57,7 @@ void OpEmitter::emit(const ir::Op &op, const BodyCopy &copy) {
   case ir::Opcode::DeviceAssert:
     return emit_assert(op);
   case ir::Opcode::DevicePrint:
-    parts_.context.fail(op, "device_print does not compile yet", "run the kernel in the interpreter");
+    parts_.context.fail(op, "device_print has not been lowered", "call jit::lower_prints first");
   default:
     break;
   }

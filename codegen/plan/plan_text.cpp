@@ -129,8 +129,12 @@ void Printer::dot(const ir::Op &op, const DotPlan &plan) {
 
 void Printer::loops() {
   section("loops", [&] {
-    for (const LoopPlan &plan : plan_.loops)
-      loop(plan);
+    ir::for_each_op(function_, [&](const ir::Op &op, unsigned) {
+      if (op.opcode == ir::Opcode::For)
+        loop(plan_.loop(op));
+      else if (op.opcode == ir::Opcode::While)
+        append("  {}: ends by a condition; one iteration after the other\n", location(op));
+    });
   });
 }
 

@@ -37,6 +37,7 @@ private:
   void note_round_trips(const LoopPlan &loop);
   void note_mask(const ir::Op &op);
   void note_width(const NarrowAccess &access);
+  void note_condition(const ir::Op &op);
   std::vector<const ir::Op *> operand_loads(const ir::Block &body) const;
 
   const KernelPlan &plan_;
@@ -66,7 +67,10 @@ std::vector<Remark> Collector::run() {
         "all waves run each iteration of the loop together: " + because(whole.objection, *whole.loop));
   for (const LoopPlan &loop : plan_.loops)
     note_loop(loop);
-  ir::for_each_op(function_, [&](const ir::Op &op, unsigned) { note_mask(op); });
+  ir::for_each_op(function_, [&](const ir::Op &op, unsigned) {
+    note_mask(op);
+    note_condition(op);
+  });
   for (const NarrowAccess &access : narrow_accesses(plan_))
     note_width(access);
   if (const std::optional<Objection> &fences = plan_.device_order.fences)
@@ -153,8 +157,7 @@ void Collector::note_operands(const LoopPlan &loop) {
       continue;
     const Objection &objection = image ? *loop.no_lds_pipeline : image.objection();
     add(RemarkKind::NotThroughLds, *load,
-        "several waves load the operand, each in short runs, and it does not go through LDS: " +
-            because(objection, *load));
+        "several waves load the operand, each in short runs: " + because(objection, *load));
   }
 }
 
@@ -188,13 +191,29 @@ void Collector::note_mask(const ir::Op &op) {
         objection->remedy);
 }
 
+void Collector::note_condition(const ir::Op &op) {
+  if (op.opcode != ir::Opcode::While)
+    return;
+  bool loads = false;
+  for (const ir::Block &block : op.blocks)
+    loads = loads || std::any_of(block.ops.begin(), block.ops.end(),
+                                 [](const ir::Op &each) { return each.opcode == ir::Opcode::Load; });
+  if (loads)
+    add(RemarkKind::NotPipelined, op,
+        "no load is issued ahead, as a condition ends the loop: whether there is another iteration is not "
+        "known "
+        "before",
+        "If the number of iterations is known before the loop, use range without break_when");
+}
+
 void Collector::note_width(const NarrowAccess &access) {
   if (pipelined_.count(access.op) != 0)
     return;
   std::vector<std::string> names;
   for (const size_t i : access.arguments) {
     const bool named = i < function_.argument_names.size() && !function_.argument_names[i].empty();
-    names.push_back(named ? function_.argument_names[i] : fmt::format("argument {}", i));
+    names.push_back(named ? function_.argument_names[i]
+                          : fmt::format("argument {} (counted from 0 without the config)", i));
   }
   add(RemarkKind::NarrowAccess, *access.op,
       fmt::format("a lane moves {} bytes at a time, not {}, as {} may be no multiple of {}", access.bytes,

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <functional>
+
 #include "dsl/ops/common.h"
 
 /// Products of matrices and the microscaling formats.
@@ -16,58 +18,95 @@ inline constexpr Format e3m2 = Format::E3M2;
 inline constexpr Format e4m3 = Format::E4M3;
 inline constexpr Format e5m2 = Format::E5M2;
 
+/// How dot multiplies f32, which no fast matrix instruction does: in bf16 parts, the sums in f32. The error
+/// of a sum is that of its f32 additions and, for each product a * b, at most
+enum class DotPrecision : uint8_t {
+  Bf16x3, ///< 2^-16 abs(a * b): three products
+  Bf16x6, ///< 2^-25 abs(a * b), less than f32 rounds: six products
+};
+
 namespace detail {
 template <class X>
 concept HalfTile = FloatTile<X> && !std::same_as<ElementOf<X>, f32>;
 template <class X>
 concept ByteTile = TileLike<X> && std::same_as<ElementOf<X>, u8>;
+template <class X>
+concept SmallFloatTile = TileLike<X> && SmallFloatElement<ElementOf<X>>;
+/// Packed codes of a microscaling format; fp8 holds those of e4m3, bf8 those of e5m2.
+template <class X>
+concept CodeTile = ByteTile<X> || SmallFloatTile<X>;
+template <class X>
+concept SingleTile = TileLike<X> && std::same_as<ElementOf<X>, f32>;
 
 template <class X>
 concept SignedByteTile = TileLike<X> && std::same_as<ElementOf<X>, i8>;
 
-template <ByteTile C, ByteTile S>
+template <CodeTile C, ByteTile S>
 ir::Builder::ScaledOperand scaled(const C &codes, const S &scales, Format format) {
   return {id_of(codes), id_of(scales), format};
 }
 template <HalfTile X> ir::Builder::ScaledOperand unscaled(const X &x) {
   return {id_of(x), {}, std::same_as<ElementOf<X>, bf16> ? Format::BF16 : Format::F16};
 }
+
+/// One product of matrices, as values of the builder.
+using Product = std::function<ir::ValueId(ir::ValueId a, ir::ValueId b)>;
+/// The product of matrices, or of each pair of matrices of two batches: [B, M, K] by [B, K, N] is [B, M, N].
+ir::ValueId multiply(ir::Builder &builder, ir::ValueId a, ir::ValueId b, const Product &product);
+/// The product of f32 matrices.
+ir::ValueId dot_of_parts(ir::Builder &builder, ir::ValueId a, ir::ValueId b, DotPrecision precision);
 } // namespace detail
 
-/// a [M, K] times b [K, N], both bf16 or both f16, summed in f32: [M, N].
-template <detail::HalfTile A, detail::HalfTile B>
-  requires std::same_as<detail::ElementOf<A>, detail::ElementOf<B>>
-Tile<f32> dot(const A &a, const B &b, Where where = Where::current()) {
-  return detail::make<f32>(detail::at(where).dot(detail::id_of(a), detail::id_of(b)));
+/// a [M, K] times b [K, N] to [M, N]. Both bf16, both f16, or each fp8 or bf8: summed in f32. Both i8: in i32
+/// that wraps. A batch of such products: [B, M, K] by [B, K, N] to [B, M, N], where B is a power of two.
+template <detail::TileLike A, detail::TileLike B>
+  requires(std::same_as<detail::ElementOf<A>, detail::ElementOf<B>> &&
+           (detail::HalfTile<A> || detail::SignedByteTile<A>)) ||
+          (detail::SmallFloatTile<A> && detail::SmallFloatTile<B>)
+auto dot(const A &a, const B &b, Where where = Where::current()) {
+  using Sum = std::conditional_t<detail::SignedByteTile<A>, i32, f32>;
+  ir::Builder &builder = detail::at(where);
+  return detail::make<Sum>(detail::multiply(builder, detail::id_of(a), detail::id_of(b),
+                                            [&](ir::ValueId x, ir::ValueId y) { return builder.dot(x, y); }));
 }
 
-/// a [M, K] times b [K, N] of i8, summed in i32 that wraps: [M, N].
-template <detail::SignedByteTile A, detail::SignedByteTile B>
-Tile<i32> dot(const A &a, const B &b, Where where = Where::current()) {
-  return detail::make<i32>(detail::at(where).dot(detail::id_of(a), detail::id_of(b)));
+/// The same of f32, in parts. An operand that is infinite, NaN or above the largest bf16 makes its results
+/// NaN; parts below 2^-126 may count as 0.
+template <detail::SingleTile A, detail::SingleTile B>
+Tile<f32> dot(const A &a, const B &b, DotPrecision precision = DotPrecision::Bf16x6,
+              Where where = Where::current()) {
+  ir::Builder &builder = detail::at(where);
+  return detail::make<f32>(
+      detail::multiply(builder, detail::id_of(a), detail::id_of(b), [&](ir::ValueId x, ir::ValueId y) {
+        return detail::dot_of_parts(builder, x, y, precision);
+      }));
 }
 
-/// Codes u8 a [M, K] times b [K, N] of e4m3 or e5m2, without scales, summed in f32: [M, N].
-template <detail::ByteTile A, detail::ByteTile B>
+/// Codes a [M, K] times b [K, N] of e4m3 or e5m2, without scales, summed in f32: [M, N]. Batches as above.
+template <detail::CodeTile A, detail::CodeTile B>
 Tile<f32> dot(const A &a, Format format_a, const B &b, Format format_b, Where where = Where::current()) {
-  return detail::make<f32>(detail::at(where).dot(detail::id_of(a), format_a, detail::id_of(b), format_b));
+  ir::Builder &builder = detail::at(where);
+  return detail::make<f32>(
+      detail::multiply(builder, detail::id_of(a), detail::id_of(b),
+                       [&](ir::ValueId x, ir::ValueId y) { return builder.dot(x, format_a, y, format_b); }));
 }
 
 /// Product of microscaled matrices, f32 [M, N]: codes a u8 [M, K*bits/8] and b u8 [K*bits/8, N] packed along
-/// K, e8m0 scales u8 [M, K/32] and [N, K/32]. One side may be a bf16 or f16 tile without scales.
-template <detail::ByteTile A, detail::ByteTile SA, detail::ByteTile B, detail::ByteTile SB>
+/// K, e8m0 scales u8 [M, K/32] and [N, K/32]. Codes of e4m3 may be fp8, those of e5m2 bf8. One side may be a
+/// bf16 or f16 tile without scales.
+template <detail::CodeTile A, detail::ByteTile SA, detail::CodeTile B, detail::ByteTile SB>
 Tile<f32> dot_scaled(const A &a, const SA &scale_a, Format format_a, const B &b, const SB &scale_b,
                      Format format_b, Where where = Where::current()) {
   return detail::make<f32>(detail::at(where).dot_scaled(detail::scaled(a, scale_a, format_a),
                                                         detail::scaled(b, scale_b, format_b)));
 }
-template <detail::HalfTile A, detail::ByteTile B, detail::ByteTile SB>
+template <detail::HalfTile A, detail::CodeTile B, detail::ByteTile SB>
 Tile<f32> dot_scaled(const A &a, const B &b, const SB &scale_b, Format format_b,
                      Where where = Where::current()) {
   return detail::make<f32>(
       detail::at(where).dot_scaled(detail::unscaled(a), detail::scaled(b, scale_b, format_b)));
 }
-template <detail::ByteTile A, detail::ByteTile SA, detail::HalfTile B>
+template <detail::CodeTile A, detail::ByteTile SA, detail::HalfTile B>
 Tile<f32> dot_scaled(const A &a, const SA &scale_a, Format format_a, const B &b,
                      Where where = Where::current()) {
   return detail::make<f32>(

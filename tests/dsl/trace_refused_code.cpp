@@ -42,6 +42,12 @@ void kernel(Ptr<const f32> in, Ptr<f32> out, Int n) {
   store(out + i, where(i < n, x, i));
 #elif defined(REFUSE_UNSIGNED_OFFSET)
   store(out + i.to<u32>(), x);
+#elif defined(REFUSE_SMALL_FLOAT_ARITHMETIC)
+  store(out + i, (x.to<fp8>() + x.to<fp8>()).to<f32>());
+#elif defined(REFUSE_SMALL_FLOAT_OF_ANOTHER_FORMAT)
+  store(out + i, dot(zeros<fp8>({16, 32}), zeros<f16>({32, 16})));
+#elif defined(REFUSE_NARROW_ADDRESS)
+  store(as_pointer<f32>(n) + i, x);
 #elif defined(REFUSE_CDIV_BY_ZERO)
   constexpr int blocks = cdiv(64, 0);
   store(out + i, x, i < blocks);
