@@ -17,10 +17,11 @@ struct Context {
   Ptr<f32> p;
   Ptr<u32> q;
   Int n, seed;
+  Long address;
   Var<f32> acc;
 };
 #define NAMES                                                                                                \
-  [[maybe_unused]] auto &[x, y, i, u, h, b, s, mask, p, q, n, seed, acc] = context;                          \
+  [[maybe_unused]] auto &[x, y, i, u, h, b, s, mask, p, q, n, seed, address, acc] = context;                          \
   [[maybe_unused]] const auto combine = [](const auto &a, const auto &b) { return a + b; };                  \
   [[maybe_unused]] const auto combine_two = [](const auto &a, const auto &b) {                               \
     return std::tuple(std::get<0>(a) + std::get<0>(b), std::get<1>(a) * std::get<1>(b));                     \
