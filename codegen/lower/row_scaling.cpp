@@ -8,6 +8,7 @@
 
 #include "codegen/lower/branches.h"
 #include "codegen/lower/pairs.h"
+#include "codegen/lower/prefetched_body.h"
 #include "codegen/lower/value_layout.h"
 
 namespace nereid::codegen {
@@ -16,13 +17,6 @@ namespace {
 
 /// Products a factor from which on they are worth a comparison of the factor and a branch.
 constexpr size_t products_of_factor = 8;
-
-bool is_in_lds_prefetch(const KernelPlan &plan, const ir::Op &op) {
-  const ir::Block *block = plan.index.block(op);
-  return std::any_of(plan.loops.begin(), plan.loops.end(), [&](const LoopPlan &loop) {
-    return block == &loop.op->blocks.front() && std::holds_alternative<LdsPrefetch>(loop.schedule);
-  });
-}
 
 /// Whether any lane has a factor that is not 1; multiplying by 1 changes nothing.
 llvm::Value *wave_scales(llvm::IRBuilder<> &builder, const Registers &factors) {
