@@ -59,7 +59,7 @@ public:
   /// weights are rounded. They are loaded where what came before has been rescaled: no read of LDS crosses
   /// the branch around that.
   template <class Load> void add(const Tile<f32> &scores, const Load &load_values) {
-    const Tile<f32> grown = max(maximum_.get(), max(scores, keep_axis(1)));
+    const Tile<f32> grown = max(max(scores, keep_axis(1)), maximum_.get());
     const Tile<f32> growth = (grown - maximum_.get()) * log2_scale_;
     const Tile<i1> grows = growth > max_growth;
     const Tile<f32> rescale = where(grows, fast::exp2(-growth), 1.0F);

@@ -8,15 +8,16 @@
 #include "codegen/lower/llvm_types.h"
 #include "codegen/lower/lowering.h"
 #include "codegen/lower/value_layout.h"
+#include "codegen/schedule/first_use.h"
 
 namespace nereid::codegen {
 
 namespace {
 
-/// The loop is unrolled by the number of buffers. Where the body has a load, all waves meet: each has waited
-/// for its own copies of the tile, and all are done with the buffer of the iteration before, to which the
-/// next copies of this load go. So a load costs one barrier, and the copies of the others stay in flight at
-/// it. Iterations left over after the unrolled loop follow without copies.
+/// The loop is unrolled by the number of buffers. Where the body needs the tile of a load, all waves meet:
+/// each has waited for its own copies of the tile, and all are done with the buffer of the iteration before,
+/// to which the next copies of this load go. So a load costs one barrier, and the copies of the others stay
+/// in flight at it. Iterations left over after the unrolled loop follow without copies.
 class LdsPrefetchEmitter {
 public:
   LdsPrefetchEmitter(Lowering &lowering, const LdsPrefetch &plan)
@@ -173,8 +174,17 @@ CarriedValues LdsPrefetchEmitter::emit_iteration(const Turn &turn, const Carried
     apply_masks(copied);
   }
   BodyCopy body{turn.copy, plan_.buffers};
-  for (size_t load = 0; load < plan_.loads.size(); ++load)
-    body.loads[plan_.loads[load].op] = [=, this] { emit_load(load, turn, copied); };
+  for (const PipelinedLoad &load : plan_.loads)
+    body.loads[load.op] = [] {};
+  for (size_t load = 0; load < plan_.loads.size(); ++load) {
+    std::function<void()> &at_use =
+        body.loads[&first_use(lowering_.context.plan.index, *plan_.loads[load].op)];
+    at_use = [=, this, earlier = at_use] {
+      if (earlier)
+        earlier();
+      emit_load(load, turn, copied);
+    };
+  }
   return lowering_.loops.emit_iteration(loop_, layouts_, index_at(turn.iteration), carried, body);
 }
 

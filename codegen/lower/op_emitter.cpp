@@ -15,6 +15,11 @@ void OpEmitter::emit_block(const ir::Block &block, const BodyCopy &copy) {
 }
 
 void OpEmitter::emit(const ir::Op &op, const BodyCopy &copy) {
+  if (const auto own = copy.loads.find(&op); own != copy.loads.end()) {
+    own->second();
+    if (op.opcode == ir::Opcode::Load)
+      return;
+  }
   parts_.context.set_line(op);
   switch (op.opcode) {
   case ir::Opcode::Load:
@@ -71,8 +76,6 @@ void OpEmitter::emit(const ir::Op &op, const BodyCopy &copy) {
 void OpEmitter::emit_load(const ir::Op &op, const BodyCopy &copy) {
   if (auto issued = copy.issued.find(&op); issued != copy.issued.end())
     parts_.memory.finish_load(op, issued->second);
-  else if (auto own = copy.loads.find(&op); own != copy.loads.end())
-    own->second();
   else
     parts_.memory.load(op);
 }

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "codegen/schedule/first_use.h"
 #include "codegen/target/cost_model.h"
 
 namespace nereid::codegen {
@@ -72,6 +73,9 @@ Decision<LdsPrefetch> plan_lds_prefetch(const FunctionIndex &index, const AxisAn
   }
   if (plan.loads.empty())
     return Objection{&loop, "its body loads no tile"};
+  std::stable_sort(plan.loads.begin(), plan.loads.end(), [&](const PipelinedLoad &a, const PipelinedLoad &b) {
+    return index.line(first_use(index, *a.op)) < index.line(first_use(index, *b.op));
+  });
   choose_buffers(plan);
   if (plan.buffers < 2)
     return Objection{&loop, fmt::format("two stages do not fit: {}", text_of(plan.limit))};
