@@ -46,8 +46,14 @@ bool fits(uint32_t blocks, uint32_t items) {
   return uint64_t{blocks} * items <= std::numeric_limits<uint32_t>::max();
 }
 
-hipError_t launch(Runtime &hip, Lock &lock, Stream &stream, const LaunchRequest &request) {
+/// Whether the stream's device can run it: a module is loaded on one device.
+hipError_t check_launch_on(Runtime &hip, const Stream &stream, const LaunchRequest &request) {
   NEREID_HIP_CHECK(check_launch(hip, request));
+  return hip.functions.find(request.function)->device == stream.device ? hipSuccess : hipErrorInvalidHandle;
+}
+
+hipError_t launch(Runtime &hip, Lock &lock, Stream &stream, const LaunchRequest &request) {
+  NEREID_HIP_CHECK(check_launch_on(hip, stream, request));
   if (!hip.launches && !stream.capture)
     return hipSuccess;
   return submit(hip, lock, stream, launch_work(hip, request));
@@ -136,7 +142,7 @@ hipError_t hipExtModuleLaunchKernel(hipFunction_t function, unsigned items_x, un
     const LaunchRequest request{function,  {items_x / block_x, items_y / block_y, items_z / block_z},
                                 block,     dynamic_lds,
                                 arguments, extra};
-    NEREID_HIP_CHECK(check_launch(hip, request));
+    NEREID_HIP_CHECK(check_launch_on(hip, on, request));
     NEREID_HIP_CHECK(record_around(hip, on, start));
     NEREID_HIP_CHECK(launch(hip, lock, on, request));
     return record_around(hip, on, stop);
@@ -147,8 +153,7 @@ hipError_t hipLaunchKernel(const void *, dim3, dim3, void **, size_t, hipStream_
   return call(Entry::hipLaunchKernel, [&](Runtime &hip, Lock &) {
     log(hip.options.log, LogLevel::Faults,
         "hipLaunchKernel: kernels inside the host program (<<<>>>) are not supported; load a code object "
-        "with "
-        "hipModuleLoad and launch with hipModuleLaunchKernel");
+        "with hipModuleLoad and launch with hipModuleLaunchKernel");
     return hipErrorNotSupported;
   });
 }

@@ -13,6 +13,7 @@ namespace nereid::hip_sim {
 struct Function {
   sim::CodeObject code;
   const sim::KernelInfo *kernel;
+  const Device *device; ///< that it was loaded on
 };
 
 struct Module {

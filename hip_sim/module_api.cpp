@@ -32,7 +32,8 @@ hipError_t load(Runtime &hip, hipModule_t *module, std::span<const std::byte> im
   }
   auto made = std::make_shared<Module>(Module{*std::move(code), {}});
   for (const sim::KernelInfo &kernel : made->code.kernels()) {
-    made->functions.push_back(std::make_shared<const Function>(Function{made->code, &kernel}));
+    made->functions.push_back(
+        std::make_shared<const Function>(Function{made->code, &kernel, &current_device(hip)}));
     hip.functions.add(made->functions.back());
   }
   *module = hip.modules.add(std::move(made));
@@ -163,11 +164,11 @@ hipError_t hipModuleGetGlobal(void **, size_t *, hipModule_t module, const char 
   return call(Entry::hipModuleGetGlobal, [&](Runtime &hip, Lock &) {
     if (!hip.modules.find(module))
       return hipErrorInvalidHandle;
-    log(hip.options.log, LogLevel::Errors,
-        fmt::format(
-            "global variable '{}': the simulator gives every launch its own image of a code object, so "
-            "the host cannot write to one",
-            name ? name : ""));
+    log(hip.options.log, LogLevel::Faults,
+        fmt::format("hipModuleGetGlobal: global variable '{}' is not supported: the simulator gives every "
+                    "launch its own image of a code object, so the host cannot write to one; pass the data "
+                    "as an argument",
+                    name ? name : ""));
     return hipErrorNotSupported;
   });
 }

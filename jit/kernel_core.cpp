@@ -126,19 +126,24 @@ public:
   Status pack(std::span<const ArgumentValue> arguments) {
     for (const ArgumentValue &argument : arguments) {
       const size_t bytes = argument.bytes();
-      const size_t gap = -size_ & (bytes - 1); // a power of two
-      if (size_ + gap + bytes > sizeof(data_))
+      const size_t at = (size_ + bytes - 1) & ~(bytes - 1); // a power of two
+      if (at + bytes > max_bytes)
         return user_error("the kernel has too many arguments", "A kernel takes at most 512 bytes of them");
-      std::memset(data_ + size_, 0, gap);
-      std::memcpy(data_ + size_ + gap, &argument.bits, bytes);
-      size_ += gap + bytes;
+      // Words of a fixed size take one instruction; what is beyond the argument is overwritten or left out.
+      put(size_, 0);
+      put(at, argument.bits);
+      size_ = at + bytes;
     }
     return {};
   }
   std::span<const std::byte> bytes() const { return {data_, size_}; }
 
 private:
-  alignas(16) std::byte data_[512];
+  static constexpr size_t max_bytes = 512;
+
+  void put(size_t at, uint64_t word) { std::memcpy(data_ + at, &word, sizeof(word)); }
+
+  alignas(16) std::byte data_[max_bytes + sizeof(uint64_t)];
   size_t size_ = 0;
 };
 

@@ -52,6 +52,20 @@ Status StreamWorkspace::grow(const Stream &stream, const WorkspaceNeeds &needs) 
   memory_ = std::make_shared<const Buffer<std::byte>>(std::move(grown));
   arrivals_ = arrivals;
   scratch_ = scratch;
+  faults_ = stream.interface().faults();
+  return {};
+}
+
+Status StreamWorkspace::reset_arrivals(const Stream &stream) {
+  jit::DeviceInterface &device = stream.interface();
+  NEREID_TRY(const bool capturing, stream.is_capturing());
+  // A GPU is lost by a fault. The simulator lives on, so that each replay of a graph may come after one.
+  const bool may_be_dirty = capturing ? device.kind() == DeviceKind::Simulator : device.faults() != faults_;
+  if (!may_be_dirty)
+    return {};
+  NEREID_CHECK(device.fill_async(stream.state(), memory_->address(), {0, 1}, arrivals_));
+  if (!capturing)
+    faults_ = device.faults();
   return {};
 }
 
@@ -61,6 +75,8 @@ Result<WorkspaceParts> StreamWorkspace::parts(const Stream &stream, const Worksp
   WorkspaceParts parts;
   if (!memory_)
     return parts;
+  if (needs.arrivals)
+    NEREID_CHECK(reset_arrivals(stream));
   uint64_t address = memory_->address();
   if (needs.arrivals)
     parts.arrivals = {address, needs.arrivals};

@@ -45,11 +45,14 @@ public:
 
 private:
   Status grow(const Stream &stream, const WorkspaceNeeds &needs);
+  /// Zeroes the counters where a launch may have left them otherwise.
+  Status reset_arrivals(const Stream &stream);
 
   std::mutex mutex_; ///< of a call, so that its launches stay together in the stream
   std::shared_ptr<const Buffer<std::byte>> memory_;
   size_t arrivals_ = 0; ///< bytes of counters, which come first
   size_t scratch_ = 0;  ///< bytes after them
+  uint64_t faults_ = 0; ///< of the device, when the counters were zeroed
 };
 
 /// The workspaces of the streams that live, and those that graphs of others were captured with.

@@ -15,6 +15,7 @@ struct AotOptions {
   std::string config;
   std::string shape;
   std::string directory;
+  std::string name;
 };
 
 constexpr const char *aot_footer =
@@ -25,7 +26,8 @@ headers that launchers share. The same command gives the same bytes.
 refuse a launch that does not keep it. Without --shape the code takes any shape, more slowly.
 
 Example:
-  nereid aot mxfp4_quant mxfp4_gemm --shape 64,7168,2048 -o kernels)";
+  nereid aot mxfp4_quant mxfp4_gemm --shape 64,7168,2048 -o kernels
+  nereid aot mxfp4_gemm --shape 64,7168,2048 --name gemm_64 -o kernels)";
 
 Result<aot::Export> exported(const AotOptions &options, const std::string &kernel) {
   NEREID_TRY(const kernels::NamedKernel *named, kernels::kernel_named(kernel));
@@ -40,9 +42,12 @@ Result<aot::Export> exported(const AotOptions &options, const std::string &kerne
 }
 
 Outcome run(const AotOptions &options) {
+  if (!options.name.empty() && options.kernels.size() > 1)
+    return user_error("--name is for one kernel", "Export the kernels one at a time");
   std::vector<aot::Export> exports;
   for (const std::string &kernel : options.kernels) {
     NEREID_TRY(aot::Export made, exported(options, kernel));
+    made.name = options.name;
     exports.push_back(std::move(made));
   }
   NEREID_TRY(const std::vector<std::string> files, aot::write(options.directory, exports));
@@ -74,6 +79,8 @@ void add_aot(CLI::App &app, Invocation &invocation) {
   command->add_option("kernels", options->kernels, "Kernels of the library, by name")->required();
   command->add_option("--config", options->config, "key=value,... of each kernel");
   command->add_option("--shape", options->shape, "M,N,K");
+  command->add_option("--name", options->name,
+                      "Of the files and C functions, where one kernel is exported; its own when not given");
   command->add_option("-o,--output", options->directory, "Directory, made when it is missing")->required();
 }
 

@@ -50,16 +50,41 @@ Object programs_json(const Programs &programs) {
   return Object{{"argument", programs.argument}, {"block", programs.value}};
 }
 
-Status write_kernel(const std::string &directory, const Signature &signature,
-                    std::vector<std::string> &written) {
-  const SharedBytes object = signature.kernel.kernel->code_object();
-  const std::pair<const char *, std::string> files[] = {{".hsaco", std::string(object.begin(), object.end())},
-                                                        {".h", header_text(signature)},
-                                                        {".c", source_text(signature)},
-                                                        {".json", manifest_text(signature)}};
-  for (const auto &[extension, content] : files) {
-    written.push_back(fmt::format("{}/{}{}", directory, signature.name, extension));
-    NEREID_CHECK(write_file(written.back(), content));
+struct File {
+  std::string path;
+  std::string content;
+};
+
+std::vector<File> files_of(const std::string &directory, std::span<const Signature> signatures) {
+  std::vector<File> files = {{directory + "/nereid_aot.h", std::string(common_header)},
+                             {directory + "/nereid_aot_hip.h", std::string(hip_header)}};
+  for (const Signature &signature : signatures) {
+    const std::string stem = fmt::format("{}/{}", directory, signature.name);
+    const SharedBytes object = signature.kernel.kernel->code_object();
+    files.push_back({stem + ".hsaco", std::string(object.begin(), object.end())});
+    files.push_back({stem + ".h", header_text(signature)});
+    files.push_back({stem + ".c", source_text(signature)});
+    files.push_back({stem + ".json", manifest_text(signature)});
+  }
+  return files;
+}
+
+/// All of them; where one cannot be written, none that was not there before.
+Status write_all(std::span<const File> files) {
+  std::vector<NamedFile> outputs;
+  for (const File &file : files)
+    outputs.push_back({"", file.path});
+  NEREID_CHECK(check_outputs(outputs, {}));
+  std::vector<std::string> added;
+  for (const File &file : files) {
+    const bool is_new = !llvm::sys::fs::exists(file.path);
+    if (Status written = write_file(file.path, file.content); !written) {
+      for (const std::string &path : added)
+        (void)llvm::sys::fs::remove(path);
+      return written;
+    }
+    if (is_new)
+      added.push_back(file.path);
   }
   return {};
 }
@@ -104,11 +129,11 @@ Result<std::vector<std::string>> write(const std::string &directory, std::span<c
   }
   if (const std::error_code failure = llvm::sys::fs::create_directories(directory))
     return environment_error(fmt::format("cannot create {}: {}", directory, failure.message()));
-  std::vector<std::string> written = {directory + "/nereid_aot.h", directory + "/nereid_aot_hip.h"};
-  NEREID_CHECK(write_file(written[0], common_header));
-  NEREID_CHECK(write_file(written[1], hip_header));
-  for (const Signature &signature : signatures)
-    NEREID_CHECK(write_kernel(directory, signature, written));
+  const std::vector<File> files = files_of(directory, signatures);
+  NEREID_CHECK(write_all(files));
+  std::vector<std::string> written;
+  for (const File &file : files)
+    written.push_back(file.path);
   return written;
 }
 

@@ -62,8 +62,8 @@ struct Export {
 /// with NEREID_AOT_LINK_HIP.
 ///
 /// Gives the paths that it wrote. Errors: user: a name that is no identifier or is there twice, a condition
-/// on an argument that the kernel does not have, a kernel without code; environment: a file cannot be
-/// written.
+/// on an argument that the kernel does not have, a kernel without code, two files that are the same one by
+/// way of links; environment: a file cannot be written. Then no file is there that was not before.
 Result<std::vector<std::string>> write(const std::string &directory, std::span<const Export> kernels);
 
 } // namespace nereid::aot

@@ -27,17 +27,16 @@ namespace {
 /// LLVM's O3 runs instcombine nine times and more than fifty passes that find nothing in what we emit: it has
 /// no calls, no stack, no exceptions and few branches.
 constexpr const char *optimization =
-    "function(early-cse<>),ipsccp,globalopt,"
+    "function(early-cse<>),ipsccp,"
     "function<eager-inv>("
     // clang-format off
-      NEREID_COMBINE "," NEREID_SIMPLIFY_CFG ","
-      "early-cse<memssa>,speculative-execution<only-if-divergent-target>,correlated-propagation,"
+      NEREID_COMBINE ",early-cse<memssa>,"
       NEREID_SIMPLIFY_CFG "," NEREID_COMBINE "," NEREID_SIMPLIFY_CFG ","
       "reassociate,constraint-elimination,"
       "loop-mssa(loop-instsimplify,licm<no-allowspeculation>,"
         "loop-rotate<header-duplication;no-prepare-for-lto>,licm<allowspeculation>),"
-      NEREID_SIMPLIFY_CFG "," NEREID_COMBINE ","
-      "loop(indvars,loop-deletion,loop-unroll-full),gvn<>,sccp,bdce,dse,"
+      NEREID_SIMPLIFY_CFG ","
+      "loop(loop-deletion),gvn<>,"
       "loop-mssa(licm<allowspeculation>),"
       "simplifycfg<bonus-inst-threshold=1;forward-switch-cond;switch-range-to-icmp;switch-to-arithmetic;"
         "switch-to-lookup;no-keep-loops;hoist-common-insts;sink-common-insts;speculate-blocks;"

@@ -168,6 +168,8 @@ Result<std::unique_ptr<LaunchState>> LaunchState::prepare(const CodeObject &code
                                                           const Launch &launch) {
   NEREID_TRY(const KernelInfo *kernel, code.kernel(launch.kernel));
   NEREID_CHECK(check(*kernel, launch));
+  if (code.program().index_at(kernel->first_instruction()) == Program::no_instruction)
+    return user_error(fmt::format("the entry of kernel '{}' lies within an instruction", kernel->name));
   auto state = std::make_unique<LaunchState>();
   state->code = &code;
   state->kernel = kernel;

@@ -1,10 +1,11 @@
-// Reads a linked gfx950 ELF file: image, relocations, kernel descriptors, decoded text, debug sections.
+// Reads a linked gfx950 ELF file: image, relocations, kernel descriptors, text, debug sections.
 
 #include "sim/object/code_object.h"
 
 #include <algorithm>
 #include <cstring>
 #include <limits>
+#include <mutex>
 
 #include <fmt/format.h>
 #include <llvm/BinaryFormat/ELF.h>
@@ -211,13 +212,17 @@ struct CodeObject::Content {
   std::vector<std::byte> image;
   std::vector<Relocation> relocations;
   std::vector<KernelInfo> kernels;
-  std::unique_ptr<Program> program;
-  LineSections lines; ///< parts of `file`
+  std::span<const std::byte> text; ///< the text section, a part of `image`
+  LineSections lines;              ///< parts of `file`
+  mutable std::once_flag decoded;
+  mutable std::unique_ptr<const Program> program; ///< decoded by the first who asks for it
 
   /// The kernels of the metadata, with what their descriptors in the image say.
   Status add_kernels(const ElfFile &elf);
-  /// The text section, decoded, and where lines are found; kernels start in the text.
+  /// The text section, and where lines are found; kernels start in the text.
   Status add_sections(const ElfFile &elf);
+  uint64_t text_address() const { return static_cast<uint64_t>(text.data() - image.data()); }
+  const Program &instructions() const;
 };
 
 uint32_t KernelInfo::explicit_size() const {
@@ -257,19 +262,26 @@ Status CodeObject::Content::add_sections(const ElfFile &elf) {
     }
     if (name->starts_with(".debug_"))
       add_lines(lines, elf, section, *name);
-    if (*name != ".text" || program)
+    if (*name != ".text" || text.data())
       continue;
     const uint64_t start = section.sh_addr, size = section.sh_size;
     if (start > image.size() || size > image.size() - start)
       return bad("the text section lies outside the image");
-    program = std::make_unique<Program>(std::span(image).subspan(start, size), start);
+    text = std::span<const std::byte>(image).subspan(start, size);
   }
-  if (!program)
+  if (!text.data())
     return bad("it has no text section");
-  for (const KernelInfo &kernel : kernels)
-    if (program->index_at(kernel.first_instruction()) == Program::no_instruction)
+  for (const KernelInfo &kernel : kernels) {
+    const uint64_t entry = kernel.first_instruction();
+    if (entry < text_address() || entry - text_address() >= text.size() || entry % 4)
       return bad(fmt::format("the entry of kernel '{}' is no instruction of the text section", kernel.name));
+  }
   return {};
+}
+
+const Program &CodeObject::Content::instructions() const {
+  std::call_once(decoded, [this] { program = std::make_unique<const Program>(text, text_address()); });
+  return *program;
 }
 
 Result<CodeObject> CodeObject::load(std::span<const std::byte> file) {
@@ -309,7 +321,7 @@ Result<const KernelInfo *> CodeObject::kernel(const std::string &name) const & {
                     all.empty() ? "" : "kernels: " + all);
 }
 
-const Program &CodeObject::program() const & { return *content_->program; }
+const Program &CodeObject::program() const & { return content_->instructions(); }
 std::span<const std::byte> CodeObject::image() const & { return content_->image; }
 std::span<const Relocation> CodeObject::relocations() const & { return content_->relocations; }
 

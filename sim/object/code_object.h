@@ -58,8 +58,8 @@ struct Relocation {
   uint64_t value = 0;
 };
 
-/// A linked gfx950 code object: kernels, decoded instructions, the loadable image, the line table. Immutable;
-/// copies share their content, and what one of them refers to lives as long as it.
+/// A linked gfx950 code object: kernels, instructions, the loadable image, the line table. Immutable; copies
+/// share their content, and what one of them refers to lives as long as it.
 class CodeObject {
 public:
   /// Parses an ELF file. Errors: no ELF, truncated, not AMDGPU, another ISA than gfx950, no metadata, bad
@@ -71,6 +71,7 @@ public:
   /// The kernel of that name; with an empty name the only one.
   Result<const KernelInfo *> kernel(const std::string &name) const &;
   Result<const KernelInfo *> kernel(const std::string &name) const && = delete;
+  /// The decoded text section. The first call decodes it.
   const Program &program() const &;
   const Program &program() const && = delete;
   /// The bytes of the loadable segments, from address 0 on.

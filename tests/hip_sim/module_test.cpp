@@ -145,6 +145,22 @@ TEST_F(HipLaunch, DoesNothingWhenLaunchesAreOff) {
   EXPECT_EQ(read(buffer)[0], 1);
 }
 
+TEST_F(HipLaunch, AKernelRunsOnTheDeviceThatItWasLoadedOn) {
+  const hipFunction_t here = kernel("step");
+  ASSERT_EQ(hip.hipSetDevice(1), hipSuccess);
+  const hipStream_t there = stream(hipStreamNonBlocking);
+  int *buffer = device_ints(ones);
+  int factor = 2, plus = 0;
+  void *arguments[] = {&buffer, &factor, &plus};
+  for (const hipStream_t on : {there, hipStream_t{nullptr}})
+    EXPECT_EQ(hip.hipModuleLaunchKernel(here, 1, 1, 1, 64, 1, 1, 0, on, arguments, nullptr),
+              hipErrorInvalidHandle);
+  EXPECT_EQ(hip.hipExtModuleLaunchKernel(here, 64, 1, 1, 64, 1, 1, 0, there, arguments, nullptr, nullptr,
+                                         nullptr, 0),
+            hipErrorInvalidHandle);
+  EXPECT_EQ(read(buffer), ones);
+}
+
 TEST_F(HipLaunch, AFaultStaysWithTheDeviceUntilItIsReset) {
   int *buffer = device_ints(ones);
   long distance = 1000;

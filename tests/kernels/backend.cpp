@@ -20,12 +20,16 @@ std::string name_of(Backend backend) {
   return "";
 }
 
-LaunchOptions options_of(Backend backend) { return {.interpret = backend == Backend::Interpreted}; }
+/// The interpreter does not see the memory of a GPU.
+LaunchOptions options_of(Backend backend) {
+  return {.interpret = backend == Backend::Interpreted && test_device().kind() == DeviceKind::Simulator};
+}
 
 const Device &test_device() {
   static const Device device = [] {
     setenv("NEREID_CACHE_DIR", NEREID_TEST_CACHE, /*overwrite=*/0);
-    return Device::simulator();
+    const char *name = std::getenv("NEREID_TEST_DEVICE");
+    return Device::named(name ? name : "sim").value();
   }();
   return device;
 }

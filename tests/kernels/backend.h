@@ -25,7 +25,8 @@ inline constexpr Backend backends[] = {Backend::Interpreted, Backend::Compiled};
 std::string name_of(Backend backend);
 LaunchOptions options_of(Backend backend);
 
-/// The simulator that all tests of a program share: its kernels are compiled once.
+/// The device that all tests of a program share, so that its kernels are compiled once: the simulator, or
+/// NEREID_TEST_DEVICE=hip, on which nothing is interpreted.
 const Device &test_device();
 /// The one that a backend runs on.
 const Device &device_of(Backend backend);

@@ -1,4 +1,5 @@
 // mxfp4_linear: its choice of paths, its launches and memory, and what it refuses.
+#include <functional>
 #include <thread>
 
 #include <gtest/gtest.h>
@@ -331,6 +332,34 @@ TEST(Mxfp4Linear, AfterALaunchThatFailedItsCountersAreNewOnes) {
   }
   ASSERT_TRUE(call(operands.operands()));
   EXPECT_TRUE(host::compare(operands.c.to_host().value(), problem.exact).passed());
+}
+
+TEST(Mxfp4Linear, AfterAReplayThatFailedItsCountersAreZero) {
+  const ProblemSize size{20, 48, 1056};
+  const host::Problem problem = host::random_problem(size.m, size.n, size.k, 3);
+  Operands operands(problem);
+  const Stream stream = test_device().new_stream().value();
+  Mxfp4Linear linear(test_device(), options_of(Backend::Compiled));
+  const auto call = [&]() -> Status {
+    NEREID_CHECK(linear(stream, operands.operands(), size, GemmPath::Workspace,
+                        {.split_k = 4, .reduce = Reduce::LastArrival}));
+    return {};
+  };
+  ASSERT_TRUE(call().ok());
+  const Result<Graph> graph = stream.capture(call);
+  ASSERT_TRUE(graph.ok()) << graph.error().text();
+  const auto replay = [&] { return graph->launch(stream); };
+  for (const std::function<Status()> &next :
+       {std::function<Status()>(replay), std::function<Status()>(call)}) {
+    {
+      // Some programs count themselves before this ends them.
+      const LaunchBudget budget(2000);
+      ASSERT_FALSE(replay().ok());
+    }
+    ASSERT_TRUE(operands.c.fill(0xffff).ok());
+    ASSERT_TRUE(next().ok());
+    EXPECT_TRUE(host::compare(operands.c.to_host().value(), problem.exact).passed());
+  }
 }
 
 TEST(Mxfp4Linear, RefusesBadShapes) {

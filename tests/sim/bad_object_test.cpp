@@ -141,6 +141,22 @@ TEST(BadObject, EntryOutsideTheText) {
   expect_refusal(with_descriptor_word(20, 1), "the entry of kernel 'k' is no instruction");
 }
 
+TEST(BadObject, EntryWithinAnInstruction) {
+  std::vector<std::byte> file = assemble("s_mov_b32 s0, 0x12345678", marked());
+  const uint32_t start[3] = {100, 116, 120};
+  std::byte *offset = file.data() + find_bytes(file, start, sizeof start) + 16; // of the entry
+  uint64_t entry = 0;
+  std::memcpy(&entry, offset, sizeof entry);
+  entry += 4;
+  std::memcpy(offset, &entry, sizeof entry);
+  const CodeObject code = load(file);
+  Memory memory;
+  const auto report = run(code, memory, {.kernel = "k", .block = {64, 1, 1}});
+  ASSERT_FALSE(report.ok());
+  EXPECT_EQ(report.error().owner, Owner::User);
+  EXPECT_EQ(report.error().message, "the entry of kernel 'k' lies within an instruction");
+}
+
 TEST(BadObject, InstructionsThatAreNoneFaultOnlyWhenReached) {
   for (const char *bad : {".long 0xffffffff", ".long 0xbf9f0000\n.long 0xffffffff", "s_rfe_b64 s[4:5]"}) {
     for (const bool reached : {false, true}) {

@@ -1,4 +1,7 @@
 // nereid aot: the files, the same every time, accepted by a C compiler; what is refused.
+#include <filesystem>
+#include <set>
+
 #include <gtest/gtest.h>
 
 #include <llvm/Support/FileSystem.h>
@@ -39,6 +42,20 @@ TEST(Aot, WritesTheSameBytesEveryTime) {
         << file;
 }
 
+TEST(Aot, NamesFilesAndFunctionsAsAsked) {
+  const WorkDirectory directory;
+  for (const char *name : {"quant_64", "quant_96"})
+    ASSERT_EQ(run_command({"aot", "mxfp4_quant", "--shape", "64,256,512", "--name", name, "-o",
+                           directory.path("kernels")})
+                  .exit_code,
+              0);
+  for (const std::string name : {"quant_64", "quant_96"}) {
+    const std::vector<uint8_t> header = directory.read("kernels/" + name + ".h");
+    EXPECT_NE(std::string(header.begin(), header.end()).find(name + "_launch("), std::string::npos);
+    EXPECT_FALSE(directory.read("kernels/" + name + ".hsaco").empty());
+  }
+}
+
 void expect_error(const std::vector<std::string> &arguments, int code, const std::string &message) {
   const CommandResult result = run_command(arguments);
   EXPECT_EQ(result.exit_code, code);
@@ -55,8 +72,29 @@ TEST(Aot, RefusesWhatItCannotDo) {
   expect_error({"aot", "mxfp4_quant", "--shape", "4,16,33", "-o", out}, 2, "K = 33 is not a multiple of 32");
   expect_error({"aot", "mxfp4_quant", "--config", "split_k=2", "-o", out}, 2, "no config key 'split_k'");
   EXPECT_FALSE(llvm::sys::fs::exists(out));
+  expect_error({"aot", "mxfp4_quant", "splitk_reduce", "--name", "both", "-o", out}, 2,
+               "--name is for one kernel");
+  expect_error({"aot", "mxfp4_quant", "--name", "a-b", "-o", out}, 2, "a-b");
   directory.write("file", "x", 1);
   expect_error({"aot", "mxfp4_quant", "-o", directory.path("file")}, 3, "cannot write");
+}
+
+TEST(Aot, LeavesNothingNewWhereAFileCannotBeWritten) {
+  const WorkDirectory directory;
+  const std::string out = directory.path("kernels");
+  const auto files = [&] {
+    std::set<std::string> names;
+    for (const auto &entry : std::filesystem::directory_iterator(out))
+      names.insert(entry.path().filename());
+    return names;
+  };
+  std::filesystem::create_directories(out + "/mxfp4_quant.json"); // in place of the last file
+  expect_error({"aot", "mxfp4_quant", "-o", out}, 3, "mxfp4_quant.json");
+  EXPECT_EQ(files(), std::set<std::string>{"mxfp4_quant.json"});
+  std::filesystem::remove(out + "/mxfp4_quant.json");
+  std::filesystem::create_symlink("mxfp4_quant.h", out + "/mxfp4_quant.c");
+  expect_error({"aot", "mxfp4_quant", "-o", out}, 2, "is asked for twice as an output");
+  EXPECT_EQ(files(), std::set<std::string>{"mxfp4_quant.c"});
 }
 
 } // namespace
