@@ -83,19 +83,10 @@ Registers SixBitEmitter::operands(const DotSide &side, const DotOperandPlan &pla
   return operands;
 }
 
-/// 8 codes are 6 bytes, an odd run begins in the middle of a dword: two dwords hold both kinds. The
-/// conversion takes 32 codes at once; the results of those behind the run are not used.
-llvm::Value *SixBitEmitter::halves_of_run(llvm::Value *base, llvm::Value *row, llvm::Value *run,
-                                          ir::Format format, llvm::Type *half) {
-  constexpr unsigned run_bytes = run_of_halves * 6 / 8;
+/// The 48 bits of a run of 8 codes are the lower ones. The conversion takes 32 codes at once; the results of
+/// those behind the run are not used.
+llvm::Value *SixBitEmitter::halves_of_run(llvm::Value *bits, ir::Format format, llvm::Type *half) {
   llvm::Type *i32 = builder_.getInt32Ty();
-  llvm::Value *offset = builder_.CreateMul(run, builder_.getInt32(run_bytes));
-  llvm::Value *whole = builder_.CreateAnd(builder_.CreateAdd(row, offset), builder_.getInt32(~3u));
-  llvm::Value *dwords = builder_.CreateAlignedLoad(llvm::FixedVectorType::get(i32, 2),
-                                                   byte_address(base, whole), llvm::Align(4));
-  llvm::Value *odd = builder_.CreateAnd(run, builder_.getInt32(1));
-  llvm::Value *shift = builder_.CreateZExt(builder_.CreateShl(odd, 4), builder_.getInt64Ty());
-  llvm::Value *bits = builder_.CreateLShr(builder_.CreateBitCast(dwords, builder_.getInt64Ty()), shift);
   llvm::Value *codes = llvm::Constant::getNullValue(llvm::FixedVectorType::get(i32, group_dwords));
   codes = builder_.CreateInsertElement(codes, builder_.CreateTrunc(bits, i32), uint64_t{0});
   codes = builder_.CreateInsertElement(codes, builder_.CreateTrunc(builder_.CreateLShr(bits, 32), i32),
@@ -112,12 +103,23 @@ llvm::Value *SixBitEmitter::halves_of_run(llvm::Value *base, llvm::Value *row, l
 
 Registers SixBitEmitter::operands_of_halves(const DotSide &side, const DotOperandPlan &plan, unsigned k_dim,
                                             llvm::Type *half) {
+  constexpr unsigned run_bytes = run_of_halves * 6 / 8;
+  auto *pair = llvm::FixedVectorType::get(builder_.getInt32Ty(), 2);
   llvm::Value *base = codes_in_lds(side.value, k_dim);
   llvm::Value *pitch = builder_.getInt32(context_.type(side.value).shape[k_dim]);
   const Registers row = coordinates(plan.layout, 0), run = coordinates(plan.layout, 1);
   Registers operands;
-  for (size_t r = 0; r < row.size(); ++r)
-    operands.push_back(halves_of_run(base, builder_.CreateMul(row[r], pitch), run[r], *side.format, half));
+  for (size_t r = 0; r < row.size(); ++r) {
+    // A run is 6 bytes, so that an odd one begins in the middle of a dword: two dwords hold either kind.
+    llvm::Value *offset = builder_.CreateAdd(builder_.CreateMul(row[r], pitch),
+                                             builder_.CreateMul(run[r], builder_.getInt32(run_bytes)));
+    llvm::Value *address = byte_address(base, builder_.CreateAnd(offset, builder_.getInt32(~3u)));
+    llvm::Value *dwords = builder_.CreateAlignedLoad(pair, address, llvm::Align(4));
+    llvm::Value *odd = builder_.CreateAnd(run[r], builder_.getInt32(1));
+    llvm::Value *shift = builder_.CreateZExt(builder_.CreateShl(odd, 4), builder_.getInt64Ty());
+    llvm::Value *bits = builder_.CreateBitCast(dwords, builder_.getInt64Ty());
+    operands.push_back(halves_of_run(builder_.CreateLShr(bits, shift), *side.format, half));
+  }
   return operands;
 }
 
