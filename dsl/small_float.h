@@ -6,7 +6,8 @@
 /// Floats of 8 bits to f32 and back: E4M3 and E5M2 of the OCP 8-bit Floating Point Specification (OFP8) 1.0.
 namespace nereid::detail {
 
-/// A format of 8 bits, the upper one of which is the sign. Codes without it: those up to `largest` are finite.
+/// A format of 8 bits, the upper one of which is the sign. Codes without it: those up to `largest` are
+/// finite.
 struct SmallFloat {
   int mantissa_bits, bias;
   uint8_t largest;

@@ -83,16 +83,14 @@ Registers SixBitEmitter::operands(const DotSide &side, const DotOperandPlan &pla
   return operands;
 }
 
-/// 8 codes are 6 bytes. The conversion takes 32 at once: the others are 0, and their results are not used.
-llvm::Value *SixBitEmitter::halves_of_run(llvm::Value *address, ir::Format format, llvm::Type *half) {
-  constexpr unsigned first_bytes = 4;
+/// The 48 bits of a run of 8 codes are the lower ones. The conversion takes 32 codes at once; the results of
+/// those behind the run are not used.
+llvm::Value *SixBitEmitter::halves_of_run(llvm::Value *bits, ir::Format format, llvm::Type *half) {
   llvm::Type *i32 = builder_.getInt32Ty();
-  llvm::Value *first = builder_.CreateAlignedLoad(i32, address, llvm::Align(2));
-  llvm::Value *rest = builder_.CreateAlignedLoad(
-      builder_.getInt16Ty(), byte_address(address, builder_.getInt32(first_bytes)), llvm::Align(2));
   llvm::Value *codes = llvm::Constant::getNullValue(llvm::FixedVectorType::get(i32, group_dwords));
-  codes = builder_.CreateInsertElement(codes, first, uint64_t{0});
-  codes = builder_.CreateInsertElement(codes, builder_.CreateZExt(rest, i32), uint64_t{1});
+  codes = builder_.CreateInsertElement(codes, builder_.CreateTrunc(bits, i32), uint64_t{0});
+  codes = builder_.CreateInsertElement(codes, builder_.CreateTrunc(builder_.CreateLShr(bits, 32), i32),
+                                       uint64_t{1});
   const bool to_bf16 = half->isBFloatTy(), e2m3 = format == ir::Format::E2M3;
   const llvm::Intrinsic::ID id = to_bf16 ? (e2m3 ? llvm::Intrinsic::amdgcn_cvt_scalef32_pk32_bf16_fp6
                                                  : llvm::Intrinsic::amdgcn_cvt_scalef32_pk32_bf16_bf6)
@@ -106,14 +104,21 @@ llvm::Value *SixBitEmitter::halves_of_run(llvm::Value *address, ir::Format forma
 Registers SixBitEmitter::operands_of_halves(const DotSide &side, const DotOperandPlan &plan, unsigned k_dim,
                                             llvm::Type *half) {
   constexpr unsigned run_bytes = run_of_halves * 6 / 8;
+  auto *pair = llvm::FixedVectorType::get(builder_.getInt32Ty(), 2);
   llvm::Value *base = codes_in_lds(side.value, k_dim);
   llvm::Value *pitch = builder_.getInt32(context_.type(side.value).shape[k_dim]);
   const Registers row = coordinates(plan.layout, 0), run = coordinates(plan.layout, 1);
   Registers operands;
   for (size_t r = 0; r < row.size(); ++r) {
+    // A run is 6 bytes, so that an odd one begins in the middle of a dword: two dwords hold either kind.
     llvm::Value *offset = builder_.CreateAdd(builder_.CreateMul(row[r], pitch),
                                              builder_.CreateMul(run[r], builder_.getInt32(run_bytes)));
-    operands.push_back(halves_of_run(byte_address(base, offset), *side.format, half));
+    llvm::Value *address = byte_address(base, builder_.CreateAnd(offset, builder_.getInt32(~3u)));
+    llvm::Value *dwords = builder_.CreateAlignedLoad(pair, address, llvm::Align(4));
+    llvm::Value *odd = builder_.CreateAnd(run[r], builder_.getInt32(1));
+    llvm::Value *shift = builder_.CreateZExt(builder_.CreateShl(odd, 4), builder_.getInt64Ty());
+    llvm::Value *bits = builder_.CreateBitCast(dwords, builder_.getInt64Ty());
+    operands.push_back(halves_of_run(builder_.CreateLShr(bits, shift), *side.format, half));
   }
   return operands;
 }

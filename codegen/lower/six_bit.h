@@ -24,7 +24,7 @@ public:
                           const LinearLayout &layout);
 
 private:
-  llvm::Value *halves_of_run(llvm::Value *address, ir::Format format, llvm::Type *half);
+  llvm::Value *halves_of_run(llvm::Value *bits, ir::Format format, llvm::Type *half);
   llvm::Value *codes_in_lds(ir::ValueId value, unsigned k_dim);
   Registers coordinates(const LinearLayout &layout, unsigned dim);
   Registers array_offsets(const LinearLayout &layout, unsigned inner);

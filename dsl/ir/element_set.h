@@ -12,7 +12,7 @@ enum class ElementSet : uint8_t {
   Bool = 1,
   Word = 2,         ///< i32, u32
   OtherInteger = 4, ///< integers of 8, 16 and 64 bits
-  Float = 8, ///< those with arithmetic
+  Float = 8,        ///< those with arithmetic
   Pointer = 16,
   SmallFloat = 32, ///< fp8, bf8
   Integer = Word | OtherInteger,
@@ -26,7 +26,7 @@ enum class ElementSet : uint8_t {
 
 /// Whether a value of that type is in the set.
 bool contains(ElementSet set, const Type &type);
-/// For messages: "an integer or a float".
+/// For messages: "an integer, f32, bf16 or f16".
 std::string_view describe(ElementSet set);
 
 } // namespace nereid::ir
