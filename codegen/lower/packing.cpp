@@ -19,6 +19,7 @@ llvm::Value *dwords_to_vector(llvm::IRBuilder<> &builder, const Registers &dword
 }
 
 /// By its code, which unpack writes: the shifted dword cut to the element's width, as the element's type.
+/// Other shifts are arithmetic: an exponent is 23 bits up.
 std::optional<Packing::Piece> Packing::piece(llvm::Value *element) {
   using namespace llvm::PatternMatch;
   llvm::Value *bits = element, *dword = nullptr;
@@ -28,7 +29,8 @@ std::optional<Packing::Piece> Packing::piece(llvm::Value *element) {
   if (!match(bits, m_Trunc(m_LShr(m_Value(dword), m_ConstantInt(bit)))) &&
       !match(bits, m_Trunc(m_Value(dword))))
     return std::nullopt;
-  if (!dword->getType()->isIntegerTy(32) || bit >= 32)
+  const uint64_t width = bits->getType()->getIntegerBitWidth();
+  if (!dword->getType()->isIntegerTy(32) || bit % width != 0 || bit + width > 32)
     return std::nullopt;
   return Piece{dword, static_cast<unsigned>(bit)};
 }
