@@ -116,8 +116,8 @@ Result<int> run(const Device &device) {
 
   const MatmulConfig config;
   const Grid grid{cdiv(n, config.block_n), cdiv(m, config.block_m)};
-  Kernel gelu_kernel("with_bias_and_gelu", with_bias_and_gelu);
-  Kernel greatest_kernel("with_greatest", with_greatest);
+  Kernel<with_bias_and_gelu> gelu_kernel;
+  Kernel<with_greatest> greatest_kernel;
   NEREID_CHECK(
       gelu_kernel(device.stream(), grid, config, a_buffer, b_buffer, bias_buffer, activated, m, n, k));
   NEREID_CHECK(greatest_kernel(device.stream(), grid, config, a_buffer, b_buffer, greatest, plain, m, n, k));

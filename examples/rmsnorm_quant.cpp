@@ -52,7 +52,7 @@ Result<int> run(const Device &device) {
   NEREID_TRY(const Buffer<uint8_t> code_buffer, device.allocate<uint8_t>(m * k / 2));
   NEREID_TRY(const Buffer<uint8_t> scale_buffer, device.allocate<uint8_t>(m * k / 32));
 
-  Kernel kernel("rmsnorm_quant", rmsnorm_quant);
+  Kernel<rmsnorm_quant> kernel;
   NEREID_CHECK(kernel(device.stream(), {m}, {}, x_buffer, w_buffer, code_buffer, scale_buffer, k, epsilon));
 
   NEREID_TRY(const std::vector<uint8_t> codes, code_buffer.to_host());

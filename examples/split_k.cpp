@@ -70,7 +70,7 @@ Result<bool> run(const Device &device) {
   NEREID_TRY(const Buffer<float> parts, device.allocate<float>(config.split_k * m * n));
   NEREID_TRY(const Buffer<int32_t> arrivals, device.upload(std::vector<int32_t>(grid.x * grid.y)));
 
-  Kernel kernel("split_k_matmul", split_k_matmul);
+  Kernel<split_k_matmul> kernel;
   std::vector<std::vector<f16>> results;
   for (int time = 0; time < 2; ++time) {
     NEREID_CHECK(

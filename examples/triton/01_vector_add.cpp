@@ -23,7 +23,7 @@ Result<int> run(const Device &device) {
   NEREID_TRY(const Buffer<float> z, device.allocate<float>(n));
 
   const AddConfig config;
-  Kernel kernel("add", add);
+  Kernel<add> kernel;
   NEREID_CHECK(kernel(device.stream(), {cdiv(n, config.block)}, config, x, y, z, n));
 
   NEREID_TRY(const std::vector<float> sum, z.to_host());

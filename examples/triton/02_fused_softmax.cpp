@@ -36,7 +36,7 @@ Result<int> run(const Device &device) {
   NEREID_TRY(const Buffer<float> y, device.allocate<float>(m * n));
 
   const SoftmaxConfig config;
-  Kernel kernel("softmax", softmax);
+  Kernel<softmax> kernel;
   NEREID_TRY(const auto compiled, kernel.compile(config, kernel.facts(x, n, y, n, m, n), device));
   const int programs = std::min(m, resident_programs(device, *compiled));
   NEREID_CHECK(kernel(device.stream(), {programs}, config, x, n, y, n, m, n));

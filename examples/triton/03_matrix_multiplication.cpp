@@ -60,7 +60,7 @@ Result<int> run(const Device &device, Activation activation) {
 
   const MatmulConfig config{.activation = activation};
   const Grid grid{cdiv(m, config.block_m) * cdiv(n, config.block_n)};
-  Kernel kernel("matmul", matmul);
+  Kernel<matmul> kernel;
   NEREID_CHECK(kernel(device.stream(), grid, config, a_buffer, b_buffer, c_buffer, m, n, k));
 
   std::vector<double> exact;

@@ -48,7 +48,7 @@ Result<int> run(const Device &device) {
   NEREID_TRY(const Buffer<float> y, device.allocate<float>(m * n));
 
   const DropoutConfig config;
-  Kernel kernel("dropout", dropout);
+  Kernel<dropout> kernel;
   NEREID_CHECK(kernel(device.stream(), {cdiv(n, config.block), m}, config, x, y, seeds, n, p));
 
   std::vector<double> exact;

@@ -151,9 +151,9 @@ Result<int> run(const Device &device) {
   NEREID_TRY(const Buffer<float> db_parts, device.allocate<float>(programs * n));
 
   const Stream stream = device.stream();
-  Kernel forward_kernel("layer_norm", forward);
-  Kernel backward_kernel("layer_norm_backward", backward);
-  Kernel sum_kernel("layer_norm_sum_parts", sum_parts);
+  Kernel<forward> forward_kernel("layer_norm");
+  Kernel<backward> backward_kernel("layer_norm_backward");
+  Kernel<sum_parts> sum_kernel("layer_norm_sum_parts");
   const SumConfig sum_config;
   NEREID_CHECK(forward_kernel(stream, {m}, {}, x_buffer, w_buffer, b_buffer, y, mean, rstd, n, epsilon));
   NEREID_CHECK(backward_kernel(stream, {programs}, {}, x_buffer, w_buffer, mean, rstd, dy_buffer, dx,

@@ -71,7 +71,7 @@ Result<int> run(const Device &device, bool causal) {
   NEREID_TRY(const Buffer<f16> out, device.allocate<f16>(heads * n * d));
   NEREID_TRY(const Buffer<float> lse, device.allocate<float>(heads * n));
 
-  Kernel kernel("attention", attention);
+  Kernel<attention> kernel;
   NEREID_CHECK(kernel(device.stream(), {cdiv(n, config.block_m), heads}, config, q_buffer, k_buffer, v_buffer,
                       out, lse, n, scale));
 

@@ -44,7 +44,7 @@ Result<int> run(const Device &device) {
   NEREID_TRY(const Buffer<uint32_t> bits, device.allocate<uint32_t>(n));
 
   const Config config;
-  Kernel kernel("math", math);
+  Kernel<math> kernel;
   NEREID_CHECK(kernel(device.stream(), {cdiv(n, config.block)}, config, x, angle, bits, n));
 
   NEREID_TRY(const std::vector<float> angles, angle.to_host());

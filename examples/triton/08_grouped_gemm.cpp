@@ -93,7 +93,7 @@ Result<int> run(const Device &device) {
   NEREID_TRY(const Buffer<uint64_t> address_buffer, device.upload(addresses));
 
   const int programs = 5;
-  Kernel kernel("grouped_gemm", grouped_gemm);
+  Kernel<grouped_gemm> kernel;
   NEREID_CHECK(kernel(device.stream(), {programs}, {}, address_buffer, size_buffer,
                       static_cast<int>(products.size())));
 

@@ -30,26 +30,26 @@ TileIndex grouped(const Int &number, const Int &tiles_m, const Int &tiles_n, int
   return {first_row + in_group % height, in_group / height};
 }
 
-// a [m, k] times the transpose of b [n, k], all row-major.
-void persistent_matmul(const MatmulConfig &config, Ptr<const f16> a, Ptr<const f16> b, Ptr<f16> c, Int m,
-                       Int n, Int k) {
-  for (const Int &size : {m, n, k})
-    assume((size > 0) & (size <= 1 << 20)); // offsets fit the range check of loads: masks are no branches
+// a [m, k] times the transpose of b [n, k], all row-major. Views know their bounds, as Triton's descriptors
+// do.
+void persistent_matmul(const MatmulConfig &config, Ptr<const f16> a_pointer, Ptr<const f16> b_pointer,
+                       Ptr<f16> c_pointer, Int m, Int n, Int k) {
+  View2D a(a_pointer, {m, k});
+  View2D b(b_pointer, {n, k});
+  View2D c(c_pointer, {m, n});
   Int tiles_m = cdiv(m, config.block_m);
   Int tiles_n = cdiv(n, config.block_n);
   for (Int number : range(program_id(0), tiles_m * tiles_n, num_programs(0))) {
     TileIndex tile = grouped(number, tiles_m, tiles_n, config.group_m);
-    Tile<i32> a_row = tile.row * config.block_m + rows(config.block_m);
-    Tile<i32> b_row = tile.column * config.block_n + rows(config.block_n);
+    Int row = tile.row * config.block_m;
+    Int column = tile.column * config.block_n;
     Var sum = zeros<f32>({config.block_m, config.block_n});
     for (Int first_k : range(0, k, config.block_k)) {
-      Tile<i32> depth = first_k + cols(config.block_k);
-      Tile<f16> x = load(a + (a_row * k + depth), (a_row < m) & (depth < k));
-      Tile<f16> y = load(b + (b_row * k + depth), (b_row < n) & (depth < k));
+      Tile<f16> x = a.load({row, first_k}, {config.block_m, config.block_k});
+      Tile<f16> y = b.load({column, first_k}, {config.block_n, config.block_k});
       sum += dot(x, trans(y));
     }
-    Tile<i32> column = tile.column * config.block_n + cols(config.block_n);
-    store(c + (a_row * n + column), sum.to<f16>(), (a_row < m) & (column < n));
+    c.store({row, column}, sum.to<f16>());
   }
 }
 
@@ -63,7 +63,7 @@ Result<int> run(const Device &device) {
   const MatmulConfig config;
   const int tiles = cdiv(m, config.block_m) * cdiv(n, config.block_n);
   const int programs = std::min(tiles, static_cast<int>(device.properties().compute_units));
-  Kernel kernel("persistent_matmul", persistent_matmul);
+  Kernel<persistent_matmul> kernel;
   NEREID_CHECK(kernel(device.stream(), {programs}, config, a_buffer, b_buffer, c_buffer, m, n, k));
 
   std::vector<double> exact;

@@ -26,43 +26,23 @@ struct MatmulConfig {
   NEREID_CONFIG(MatmulConfig, block_m, block_n, block_k, formats, waves, stages)
 };
 
-/// Rows of a microscaled matrix: its codes and scales in memory, k a multiple of 32.
-struct MxRows {
-  Ptr<const u8> codes, scales;
-  Format format;
-};
-struct MxBlock {
-  Tile<u8> codes, scales;
-};
-
-/// Rows `row`, values first_k to first_k + block_k.
-MxBlock load_mx(const MxRows &matrix, const Tile<i32> &row, const Int &row_count, const Int &k,
-                const Int &first_k, int block_k) {
-  const int packed = values_per_byte(matrix.format);
-  Int groups = k / 32;
-  Int bytes = groups * (32 / packed);
-  Tile<i32> byte = first_k / packed + cols(block_k / packed);
-  Tile<i32> group = first_k / 32 + cols(block_k / 32);
-  return {load(matrix.codes + (row * bytes + byte), (row < row_count) & (byte < bytes)),
-          load(matrix.scales + (row * groups + group), (row < row_count) & (group < groups))};
-}
-
-// a [m, k] times the transpose of b [n, k] as c [m, n], all row-major.
+// a [m, k] times the transpose of b [n, k] as c [m, n], all row-major, k a multiple of 32. Codes of 4 bits
+// are two a byte, the even k in the lower half; scales are [m, k / 32] and [n, k / 32].
 void block_scaled_matmul(const MatmulConfig &config, Ptr<const u8> a_codes, Ptr<const u8> a_scales,
-                         Ptr<const u8> b_codes, Ptr<const u8> b_scales, Ptr<f32> c, Int m, Int n, Int k) {
-  for (const Int &size : {m, n, k})
-    assume((size > 0) & (size <= 1 << 20)); // offsets fit the range check of loads: masks are no branches
-  const MxRows a{a_codes, a_scales, format_a(config.formats)}, b{b_codes, b_scales, format_b(config.formats)};
-  Tile<i32> a_row = program_id(1) * config.block_m + rows(config.block_m);
-  Tile<i32> b_row = program_id(0) * config.block_n + rows(config.block_n);
+                         Ptr<const u8> b_codes, Ptr<const u8> b_scales, Ptr<f32> c_pointer, Int m, Int n,
+                         Int k) {
+  MxView2D a(a_codes, a_scales, {m, k}, {.format = format_a(config.formats)});
+  MxView2D b(b_codes, b_scales, {n, k}, {.format = format_b(config.formats)});
+  View2D c(c_pointer, {m, n});
+  Int row = program_id(1) * config.block_m;
+  Int column = program_id(0) * config.block_n;
   Var sum = zeros<f32>({config.block_m, config.block_n});
   for (Int first_k : range(0, k, config.block_k)) {
-    MxBlock x = load_mx(a, a_row, m, k, first_k, config.block_k);
-    MxBlock y = load_mx(b, b_row, n, k, first_k, config.block_k);
-    sum += dot_scaled(x.codes, x.scales, a.format, trans(y.codes), y.scales, b.format);
+    MxTile x = a.load({row, first_k}, {config.block_m, config.block_k});
+    MxTile y = b.load({column, first_k}, {config.block_n, config.block_k});
+    sum += dot_scaled(x, y.transposed());
   }
-  Tile<i32> column = program_id(0) * config.block_n + cols(config.block_n);
-  store(c + (a_row * n + column), sum, (a_row < m) & (column < n));
+  c.store({row, column}, sum);
 }
 
 /// The value of a code of e2m1 (4 bits) or e4m3 (8 bits).
@@ -112,7 +92,7 @@ Result<int> run(const Device &device, Formats formats) {
 
   const MatmulConfig config{.formats = formats};
   const Grid grid{cdiv(n, config.block_n), cdiv(m, config.block_m)};
-  Kernel kernel("block_scaled_matmul", block_scaled_matmul);
+  Kernel<block_scaled_matmul> kernel;
   NEREID_CHECK(
       kernel(device.stream(), grid, config, a_codes, a_scales, b_codes, b_scales, c_buffer, m, n, k));
 

@@ -16,12 +16,13 @@ struct Context {
   Tile<i1> mask;
   Ptr<f32> p;
   Ptr<u32> q;
+  Ptr<u8> r;
   Int n, seed;
   Long address;
   Var<f32> acc;
 };
 #define NAMES                                                                                                \
-  [[maybe_unused]] auto &[x, y, i, u, h, b, s, mask, p, q, n, seed, address, acc] = context;                          \
+  [[maybe_unused]] auto &[x, y, i, u, h, b, s, mask, p, q, r, n, seed, address, acc] = context;              \
   [[maybe_unused]] const auto combine = [](const auto &a, const auto &b) { return a + b; };                  \
   [[maybe_unused]] const auto combine_two = [](const auto &a, const auto &b) {                               \
     return std::tuple(std::get<0>(a) + std::get<0>(b), std::get<1>(a) * std::get<1>(b));                     \
