@@ -118,9 +118,9 @@ TEST(Inspect, RefusesWhatItCannotInspectAndSaysWhoseFaultItIs) {
   const Row rows[] = {
       {{"no_such_kernel"}, 2, "user", "no_such_kernel"},
       {{directory.path("text")}, 2, "user", "neither a code object (ELF) nor a launch file"},
-      {{directory.path("broken.json")}, 2, "user", "code_object"},
+      {{directory.path("broken.json")}, 2, "user", "grid"},
       {{directory.path("half.hsaco")}, 2, "user", "code object"},
-      {{NEREID_SIM_PROGRAMS "/loops.gfx942.hsaco"}, 2, "user", "gfx942"},
+      {{NEREID_SIM_PROGRAMS "/loops.gfx942.hsaco"}, 2, "user", "another ISA than gfx950"},
       {{lds_object}, 2, "user", "kernel"},
       {{lds_object, "--kernel", "nothing"}, 2, "user", "nothing"},
       {{lds_object, "--kernel", "block_sum", "--shape", "1,2,3"}, 2, "user", "--shape"},
@@ -135,7 +135,7 @@ TEST(Inspect, RefusesWhatItCannotInspectAndSaysWhoseFaultItIs) {
       {{"mxfp4_quant", "--table", NEREID_SHIPPED_TABLE, "--key", "M=1"}, 2, "user", "M=1"},
       {{"mxfp4_quant", "--table", directory.path("text")}, 3, "environment", "text"},
       {{"mxfp4_quant", "--html", "/nowhere/at/all.html"}, 3, "environment", "/nowhere"},
-      {{lds_object, "--kernel", "block_sum", "--html", lds_object}, 2, "user", "--html"},
+      {{directory.path("half.hsaco"), "--html", directory.path("half.hsaco")}, 2, "user", "--html"},
   };
   for (Row row : rows) {
     row.arguments.push_back("--json");
