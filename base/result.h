@@ -94,11 +94,11 @@ using Status = Result<void>;
   if (!result)                                                                                               \
     return std::move(result).error();                                                                        \
   declaration = *std::move(result)
-#define NEREID_TRY_AT(line, ...) NEREID_TRY_INTO(NEREID_JOIN_TOKENS(nereid_result_, line), __VA_ARGS__)
+#define NEREID_TRY_AT(number, ...) NEREID_TRY_INTO(NEREID_JOIN_TOKENS(nereid_result_, number), __VA_ARGS__)
 
 /// NEREID_TRY(auto binary, compiler.compile(module)): declares `binary` with the value, or returns the error
-/// from the function around it. Two statements: it wants braces under an `if`.
-#define NEREID_TRY(...) NEREID_TRY_AT(__LINE__, __VA_ARGS__)
+/// from the function around it. Two statements: it wants braces under an `if`. A line may have several.
+#define NEREID_TRY(...) NEREID_TRY_AT(__COUNTER__, __VA_ARGS__)
 
 /// NEREID_CHECK(check(launch)): returns the error of a Status (or of a Result whose value is not wanted).
 #define NEREID_CHECK(...)                                                                                    \

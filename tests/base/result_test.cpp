@@ -72,6 +72,19 @@ TEST(Result, TryReturnsTheErrorAndGoesOnWithTheValue) {
   EXPECT_EQ(length_of_half(2).error().message, "the disk is full");
 }
 
+// clang-format off
+Result<size_t> length_of_halves(int first, int second) {
+  NEREID_TRY(const std::string one, half_of(first)); NEREID_TRY(const std::string other, half_of(second));
+  return one.size() + other.size();
+}
+// clang-format on
+
+TEST(Result, ALineMayTryTwice) {
+  EXPECT_EQ(length_of_halves(4, 6).value(), 8u);
+  EXPECT_FALSE(length_of_halves(7, 6).ok());
+  EXPECT_FALSE(length_of_halves(4, 7).ok());
+}
+
 TEST(Result, AStatusIsRightOrAnError) {
   checked(true).value();
   EXPECT_EQ(checked(false).error().message, "the disk is full");
