@@ -9,7 +9,7 @@ namespace nereid::codegen {
 /// What a wave needs for one stage of an LDS pipeline.
 struct LdsPipelineDemand {
   unsigned accumulators = 0; ///< registers of all accumulators
-  unsigned direct = 0;       ///< registers of operands and scales that are loaded straight
+  unsigned direct = 0;       ///< registers of operands and scales that are loaded straight, and of columns
   unsigned from_lds = 0;     ///< registers of operands that are read from LDS
   unsigned row_tiles = 0;    ///< tiles of rows of a dot: what the stage may be cut into
   unsigned addresses = 0;    ///< registers of addresses

@@ -11,7 +11,7 @@ namespace nereid::codegen {
 /// iterations ahead. The body runs as it stands, whatever it computes and carries.
 struct LdsPrefetch {
   StreamedLoop loop;
-  std::vector<PipelinedLoad> loads; ///< those of `loop`, in the order of the body
+  std::vector<PipelinedLoad> loads; ///< those of `loop`, in the order in which the body needs them
   unsigned buffers = 2;
   DepthLimit limit = DepthLimit::Asked; ///< why it has not one buffer more
 

@@ -126,7 +126,7 @@ std::vector<Budget> budgets() {
        "even=1,stages=3",
        {4096, 4096, 4096},
        {"scratch = 0", "loop valu = 0", "loop vmcnt(0) = 0", "loop barriers = 3", "loop mfma = 96",
-        "loop /ds_read_b64_tr_b16/ = 48"}},
+        "loop /ds_read_b64_tr_b16/ = 24"}},
       {"Matmul256x256",
        "matmul",
        "block_m=256,block_n=256,block_k=32,waves=8,stages=4",
