@@ -68,7 +68,7 @@ void ConversionWalk::visit(const ir::Op &op) {
   else if (op_class == ir::OpClass::Reduce || op_class == ir::OpClass::Scan)
     for (ir::ValueId operand : op.operands)
       request(operand, defined_.operand_along_axis(op));
-  else if (ir::is_elementwise(op.opcode) || op_class == ir::OpClass::Source)
+  else if (ir::is_elementwise(op.opcode) || op_class == ir::OpClass::Source || op.opcode == ir::Opcode::Join)
     visit_pure(op);
 }
 

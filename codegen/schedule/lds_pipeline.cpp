@@ -22,6 +22,7 @@ public:
 
 private:
   std::optional<Objection> check_accumulators(const StreamingLoop &loop) const;
+  bool is_scale(const ir::Op &load) const;
   Decision<PipelinedLoad> load(const StreamedLoad &streamed) const;
   LdsPipelineDemand demand_of(const LdsPipeline &pipeline) const;
   unsigned waves_of_a_simd() const;
@@ -49,6 +50,15 @@ std::optional<Objection> Planner::check_accumulators(const StreamingLoop &loop) 
   return std::nullopt;
 }
 
+/// Scales are few, however narrow their loads are.
+bool Planner::is_scale(const ir::Op &load) const {
+  const ir::Op *dot = index_.user(load.result());
+  if (!dot || dot->opcode != ir::Opcode::DotScaled)
+    return false;
+  const DotSides sides = sides_of_dot(function_, *dot);
+  return sides.a.scale == load.result() || sides.b.scale == load.result();
+}
+
 Decision<PipelinedLoad> Planner::load(const StreamedLoad &streamed) const {
   const ir::Op &op = *streamed.op;
   const unsigned bytes = ir::byte_size(function_.type(op.result()).element);
@@ -60,7 +70,7 @@ Decision<PipelinedLoad> Planner::load(const StreamedLoad &streamed) const {
   if (!layouts_.assigned[op.result()])
     return Objection{&op, "its tile has no layout of its own"};
   PipelinedLoad load{streamed, groups_of(layouts_.layout(op.result())), std::nullopt, {}};
-  if (const unsigned access = load.groups.access.elements() * bytes; access < 4)
+  if (const unsigned access = load.groups.access.elements() * bytes; access < 4 && !is_scale(op))
     return Objection{&op, fmt::format("a lane reads {} bytes at a time, less than a dword", access)};
   if (!wants_lds(index_, axes_, layouts_, op))
     return load;
