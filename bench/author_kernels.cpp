@@ -8,7 +8,8 @@
 
 #include <fmt/format.h>
 
-#include "nereid/nereid.h"
+#include "dsl/dsl.h"
+#include "jit/kernel.h"
 
 using namespace nereid;
 

