@@ -20,6 +20,12 @@ namespace {
 
 bool is_reduction(const ir::Op &op) { return ir::facts(op.opcode).op_class == ir::OpClass::Reduce; }
 
+/// Where accesses may start, for the choice of layouts. Writes take values as they lie: that they may be wide
+/// anywhere is no reason for another layout.
+AccessStart start_for_layout(const ir::Op &op) {
+  return is_write(op) ? AccessStart::Aligned : access_start(op);
+}
+
 /// The result of a gather has the layout of its index alone.
 bool keeps_layout(const ir::Op &op) {
   return ir::is_elementwise(op.opcode) ||
@@ -270,14 +276,15 @@ LinearLayout Propagation::coalesced(const ir::Op &op) const {
   const ir::Type &type = function_.type(op.operands[0]);
   return for_waves(op, [&](int waves) {
     return coalesced_layout(type.shape, axes_[op.operands[0]], mask_of(op), ir::byte_size(type.element),
-                            waves, access_start(op));
+                            waves, start_for_layout(op));
   });
 }
 
 LinearLayout Propagation::or_coalesced(const ir::Op &op, const LinearLayout &layout) const {
   const unsigned bytes = ir::byte_size(function_.type(op.operands[0]).element);
   const auto access_bytes = [&](const LinearLayout &of) {
-    return vector_access(of, axes_[op.operands[0]], mask_of(op), bytes, access_start(op)).elements() * bytes;
+    return vector_access(of, axes_[op.operands[0]], mask_of(op), bytes, start_for_layout(op)).elements() *
+           bytes;
   };
   LinearLayout own = coalesced(op);
   const unsigned got = access_bytes(layout), best = access_bytes(own);

@@ -57,7 +57,7 @@ llvm::Value *to_scalar_registers(llvm::IRBuilder<> &builder, llvm::Value *value)
 
 namespace {
 
-/// What DPP_CTRL says (CDNA3 ISA, table 43).
+/// Values of an instruction's DPP_CTRL.
 enum DppControl : unsigned {
   QuadXor1 = 0xb1,
   QuadXor2 = 0x4e,

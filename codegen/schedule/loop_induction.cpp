@@ -29,7 +29,8 @@ Number power_of_two(Number exponent) {
 
 /// What the quotients of numbers that are multiples of `divisibility` change by.
 Number quotient(Number change, int64_t divisibility, Number divisor) {
-  const bool is_exact = change && divisor && *change % *divisor == 0 && divisibility % *divisor == 0;
+  const bool is_exact =
+      change && divisor && *divisor > 0 && *change % *divisor == 0 && divisibility % *divisor == 0;
   return is_exact ? Number(*change / *divisor) : std::nullopt;
 }
 
@@ -93,6 +94,9 @@ std::optional<int64_t> LoopInduction::change_of(const ir::Op &op) const {
     if (is_float)
       return std::nullopt;
     return constant_of(0) ? product(of(1), *constant_of(0)) : product(of(0), constant_of(1));
+  case ir::Opcode::Div:
+    return is_float ? std::nullopt
+                    : quotient(of(0), axes_[op.operands[0]].divisibility_of_all(), constant_of(1));
   case ir::Opcode::Shl:
     return product(of(0), power_of_two(constant_of(1)));
   case ir::Opcode::Shr:

@@ -101,10 +101,14 @@ TEST(LowerMemory, RowsOfOddStridesMoveWhole) {
       for (const char *access : {"_load_ubyte", "_load_ushort", "_store_byte", "_store_short"})
         EXPECT_EQ(text.find(access), std::string::npos)
             << bytes << " bytes, " << waves << " waves: " << access;
+      std::vector<FloatBuffer> floats;
+      if (ir::is_float(element))
+        floats = {{1, element}};
       for (int32_t columns : {65, 67, 81})
         expect_same(function, {1, 1, 1},
                     {buffer(random.bits<uint8_t>(64 * columns * bytes)),
-                     buffer(std::vector<uint8_t>(64 * columns * bytes)), i32(columns)});
+                     buffer(std::vector<uint8_t>(64 * columns * bytes)), i32(columns)},
+                    floats);
     }
   }
 }
