@@ -181,7 +181,7 @@ ROWS += [
 
 PER_VALUE = "VALU a value of the tile"
 PLAIN_SCALES = [("VALU a 16-cycle unit", 0.05), ("vmcnt(0) in loop", 0)]
-HALF_DWORDS = [("VALU a 16-cycle unit", 0.63), ("vmcnt(0) in loop", 0)]
+HALF_DWORDS = [("VALU a 16-cycle unit", 0.16), ("vmcnt(0) in loop", 0)]
 AUTHOR_ROWS = [
     (author("softmax", "columns=1024,waves=1"), [(PER_VALUE, 16.5)]),
     (author("softmax", "columns=1024,waves=1,fast=1"), [(PER_VALUE, 6.5)]),

@@ -47,7 +47,8 @@ Registers Packing::unpack(llvm::Value *vector, llvm::Type *element, unsigned cou
   llvm::Value *dword = nullptr;
   for (unsigned i = 0; i < count; ++i) {
     if (i % per_dword == 0)
-      dword = single ? vector : builder_.CreateExtractElement(vector, i / per_dword);
+      dword = single ? builder_.CreateZExt(vector, builder_.getInt32Ty())
+                     : builder_.CreateExtractElement(vector, i / per_dword);
     if (bits == 32) {
       elements.push_back(from_bits(builder_, dword, element));
       continue;
@@ -55,7 +56,7 @@ Registers Packing::unpack(llvm::Value *vector, llvm::Type *element, unsigned cou
     unsigned bit = i % per_dword * bits;
     llvm::Value *piece = builder_.CreateTrunc(builder_.CreateLShr(dword, bit), builder_.getIntNTy(bits));
     llvm::Value *value = from_bits(builder_, piece, element);
-    if (dword->getType()->isIntegerTy(32) && !llvm::isa<llvm::Constant>(value))
+    if (!llvm::isa<llvm::Constant>(value))
       pieces_[value] = {dword, bit};
     elements.push_back(value);
   }
