@@ -7,6 +7,8 @@
 #include <string>
 #include <unistd.h>
 
+#include "base/progress.h"
+
 namespace nereid {
 namespace {
 
@@ -21,6 +23,7 @@ void write_line(LogLevel level, std::string_view text) {
   if (level == LogLevel::Warning)
     line += stderr_has_colours() ? "\x1b[33mwarning\x1b[0m: " : "warning: ";
   line.append(text).append("\n");
+  clear_progress();
   std::fwrite(line.data(), 1, line.size(), stderr);
 }
 

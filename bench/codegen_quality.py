@@ -34,6 +34,8 @@ class Kernel:
             resources = subprocess.run(compiled + ["resources"], check=True, capture_output=True, text=True)
         self.resources = json.loads(resources.stdout)
         self.hot = self.object["hot"]
+        innermost = [loop for loop in self.object["loops"] if loop["innermost"] and loop["mfma"] == self.hot["mfma"]]
+        self.shortest = min(innermost, key=lambda loop: loop["insns"], default=self.hot)
         self.whole = self.text["function"]
 
     @staticmethod
@@ -54,7 +56,8 @@ class AuthorKernel:
         text = loopstat.analyse(answer.stdout)
         self.hot, self.whole = text["hot"], text["function"]
         self.resources = {"vgpr": number_after(answer.stdout, ".vgpr_count:"),
-                          "scratch": number_after(answer.stdout, ".private_segment_fixed_size:")}
+                          "scratch": number_after(answer.stdout, ".private_segment_fixed_size:"),
+                          "agpr": 0}  # .vgpr_count has them
         self.compile_ms = float(answer.stdout.split()[3])
 
 
@@ -89,6 +92,11 @@ def narrow_loads_a_unit(k):
     return (k.hot["vmem_load"] - wide) * 16 / k.hot["mfma_cyc"]
 
 
+# VALU an element of the scores, of all lanes; the elements follow from the multiplications of both products.
+def valu_an_element(loop, k):
+    return loop["valu"] * 64 * 2 * int(k.config["head"]) / loop["macs"]
+
+
 FIGURES = {
     "VALU a value": valu_a_value,
     "VALU a value, whole kernel": quant_valu_a_value,
@@ -106,10 +114,15 @@ FIGURES = {
     "VALU, whole kernel": lambda k: k.whole["valu"],
     "VALU a value of the tile": lambda k: of_values(k, k.whole["valu"]),
     "VALU a value of the rows": row_valu_a_value,
-    "VALU a 16-cycle unit": lambda k: k.hot["valu"] * 16 / k.hot["mfma_cyc"],
-    "scale loads a 16-cycle unit": narrow_loads_a_unit,
-    "registers": lambda k: k.resources["vgpr"],
+    "scale loads a unit": narrow_loads_a_unit,
     "loads and stores": lambda k: k.whole["vmem_load"] + k.whole["vmem_store"],
+    "VALU a unit": lambda k: k.hot["valu_a_unit"],
+    "loads not to LDS in loop": lambda k: k.hot["vmem_load"] - k.hot["load_to_lds"],
+    "VALU an element": lambda k: valu_an_element(k.shortest, k),
+    "VALU an element, masked": lambda k: valu_an_element(k.hot, k),
+    "issue of VALU and MFMA / MFMA cycles": lambda k: k.shortest["valu_over_mfma_cyc"],
+    "barriers in loop, an iteration": lambda k: k.hot["s_barrier"] / int(k.config["stages"]),
+    "registers": lambda k: k.resources["vgpr"] + k.resources["agpr"],
 }
 
 FUSED = [("VALU a value", 2.0), ("barriers in loop", 1), ("vmcnt(0) in loop", 0)]
@@ -133,6 +146,19 @@ def tile(block):
 def author(name, config):
     return (name, config, "")
 
+
+def matmul(block, waves, element, even, stages):
+    config = tile(block) + f",element={element},even={even},waves={waves},stages={stages},mfma=16"
+    return ("matmul", config, LARGE_SHAPE)
+
+
+def attention(head, causal, element="bf16"):
+    config = f"head={head},causal={causal},element={element},block_m=128,block_n=64,waves=4,stages=2,mfma=32"
+    return ("attention", config, f"4096,4096,{head}")
+
+
+MATMUL = [("scratch", 0), ("vmcnt(0) in loop", 0), ("barriers in loop, an iteration", 1), ("loads not to LDS in loop", 0)]
+ATTENTION = [("scratch", 0), ("vmcnt(0) in loop", 0), ("barriers in loop, an iteration", 2), ("registers", 256)]
 
 # kernel, figures with their bounds; the one with a bound in LOWER must not be below it.
 LOWER = {"load to wait, cycles (median)"}
@@ -158,6 +184,19 @@ ROWS = [
     (large("160x256x256"), UNEVEN),
     (large("192x256x256"), UNEVEN),
     (large("128x512x256"), UNEVEN),
+    (matmul("128x128x64", 4, "f16", 1, 3), [("VALU a unit", 0.05)] + MATMUL),
+    (matmul("128x128x64", 4, "f16", 0, 3), [("VALU a unit", 0.10)] + MATMUL),
+    (matmul("128x128x64", 4, "bf16", 0, 3), [("VALU a unit", 0.10)] + MATMUL),
+    (matmul("128x128x64", 4, "i8", 0, 3), [("VALU a unit", 0.10)] + MATMUL),
+    (matmul("64x128x64", 4, "f16", 0, 3), [("VALU a unit", 0.10)] + MATMUL),
+    (matmul("128x64x64", 4, "f16", 0, 3), [("VALU a unit", 0.10)] + MATMUL),
+    (matmul("256x256x32", 8, "f16", 1, 4), [("VALU a unit", 0.05)] + MATMUL),
+    (matmul("256x256x32", 8, "f16", 0, 4), [("VALU a unit", 0.10)] + MATMUL),
+    (attention(128, 0), [("VALU an element", 4.5), ("issue of VALU and MFMA / MFMA cycles", 0.85)] + ATTENTION),
+    (attention(128, 1), [("VALU an element", 4.5), ("VALU an element, masked", 6.6)] + ATTENTION),
+    (attention(128, 0, "f16"), [("VALU an element", 4.5)] + ATTENTION),
+    (attention(64, 0), [("VALU an element", 4.0)] + ATTENTION),
+    (attention(64, 1), [("VALU an element", 4.0), ("VALU an element, masked", 6.6)] + ATTENTION),
 ]
 
 
@@ -180,8 +219,8 @@ ROWS += [
 ]
 
 PER_VALUE = "VALU a value of the tile"
-PLAIN_SCALES = [("VALU a 16-cycle unit", 0.05), ("vmcnt(0) in loop", 0)]
-HALF_DWORDS = [("VALU a 16-cycle unit", 0.16), ("vmcnt(0) in loop", 0)]
+PLAIN_SCALES = [("VALU a unit", 0.05), ("vmcnt(0) in loop", 0)]
+HALF_DWORDS = [("VALU a unit", 0.16), ("vmcnt(0) in loop", 0)]
 AUTHOR_ROWS = [
     (author("softmax", "columns=1024,waves=1"), [(PER_VALUE, 16.5)]),
     (author("softmax", "columns=1024,waves=1,fast=1"), [(PER_VALUE, 6.5)]),
@@ -198,19 +237,19 @@ AUTHOR_ROWS = [
     (author("hadamard", "columns=4096,waves=1"), [("registers", 136), ("scratch", 0)]),
     (author("hadamard_f16", "columns=1024,waves=1"), [("registers", 48), ("scratch", 0)]),
     (author("scaled_product", "rows=128,columns=128,depth=256,waves=4"),
-     [("scale loads a 16-cycle unit", 0.32)] + HALF_DWORDS),
+     [("scale loads a unit", 0.32)] + HALF_DWORDS),
     (author("scaled_product", "rows=128,columns=128,depth=512,waves=4"),
-     [("scale loads a 16-cycle unit", 0.16)] + PLAIN_SCALES),
+     [("scale loads a unit", 0.16)] + PLAIN_SCALES),
     (author("scaled_product", "rows=128,columns=256,depth=512,waves=8"),
-     [("scale loads a 16-cycle unit", 0.16)] + PLAIN_SCALES),
+     [("scale loads a unit", 0.16)] + PLAIN_SCALES),
     (author("copy_rows", "rows=64,columns=64,waves=1"), [("loads and stores", 16)]),
 ]
 
 
 # Milliseconds from trace to code object: about twice the slowest row on a quiet two-core server, so that a compiler
 # that became slow shows and noise mostly does not.
-COMPILE_BUDGET = {"mxfp4_quant": 150, "mxfp4_gemm_fused": 500, "mxfp4_gemm": 2500, "mxfp4_rmsnorm_quant": 300,
-                  "mxfp4_act_quant": 300, "moe_route": 600, "rope_cache": 300}
+COMPILE_BUDGET = {"mxfp4_quant": 150, "mxfp4_gemm_fused": 500, "mxfp4_gemm": 2500, "matmul": 2000, "attention": 2000,
+                  "mxfp4_rmsnorm_quant": 300, "mxfp4_act_quant": 300, "moe_route": 600, "rope_cache": 300}
 AUTHOR_BUDGET = {"scaled_product": 2500}
 OTHER_AUTHOR_BUDGET = 200
 

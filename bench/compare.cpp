@@ -13,6 +13,7 @@
 #include "kernels/operand_buffers.h"
 #include "kernels/plan_choice.h"
 #include "kernels/plan_space.h"
+#include "kernels/quick_estimate.h"
 #include "kernels/registry.h"
 #include "sim/launch_file.h"
 #include "tools/demo_shapes.h"
@@ -29,6 +30,7 @@ struct Row {
   std::string config;
   double us = 0;
   std::vector<double> launches; ///< their times
+  double estimate = 0;          ///< what quick_estimate says
   sim::LaunchTime longest;      ///< of the launches
   bool dispatched = false;      ///< what the library takes when it is left the choice
 };
@@ -121,6 +123,13 @@ Result<std::vector<GemmPlan>> plans_of(const std::vector<Choice> &choices, const
   return plans;
 }
 
+void print_details(const sim::LaunchTime &time) {
+  fmt::print("              {:.0f} cycles a workgroup:", time.cycles_per_workgroup);
+  for (const auto &[reason, share] : time.stalls)
+    fmt::print(" {} {:.0f} %", reason, 100 * share);
+  fmt::print("\n");
+}
+
 void compare(const Device &device, const ProblemSize &size, const std::vector<GemmPlan> &plans,
              bool dispatched, unsigned shown, bool details) {
   const Result<OperandBuffers> operands = OperandBuffers::allocate(device, size);
@@ -142,6 +151,7 @@ void compare(const Device &device, const ProblemSize &size, const std::vector<Ge
       staged = staged > 0 ? std::min(staged, row->us) : row->us;
     rows.push_back(*row);
     rows.back().dispatched = dispatched && &plan == &plans.front();
+    rows.back().estimate = quick_estimate(plan, size);
   }
   if (rows.empty())
     return;
@@ -155,20 +165,18 @@ void compare(const Device &device, const ProblemSize &size, const std::vector<Ge
   for (size_t i = 0; i < rows.size(); ++i) {
     if (i >= shown && !rows[i].dispatched)
       continue;
-    fmt::print("{} {:8.2f} us = {:<12} {:<9}  {:<13}  {}\n", rows[i].dispatched ? ">" : " ", rows[i].us,
-               fmt::format("{:.2f}", fmt::join(rows[i].launches, " + ")), name_of(rows[i].path),
-               rows[i].longest.limit, rows[i].config);
+    fmt::print("{} {:8.2f} us = {:<12} (estimated {:.2f})  {:<9}  {:<13}  {}\n",
+               rows[i].dispatched ? ">" : " ", rows[i].us,
+               fmt::format("{:.2f}", fmt::join(rows[i].launches, " + ")), rows[i].estimate,
+               name_of(rows[i].path), rows[i].longest.limit, rows[i].config);
     if (!details)
       continue;
-    fmt::print("              {:.0f} cycles a workgroup:", rows[i].longest.cycles_per_workgroup);
-    for (const auto &[reason, share] : rows[i].longest.stalls)
-      fmt::print(" {} {:.0f} %", reason, 100 * share);
-    fmt::print("\n");
+    print_details(rows[i].longest);
   }
 }
 
 /// A code object of others, as a launch file describes its launch; with its caches where none are given.
-int compare_file(const std::string &path, std::optional<sim::CacheState> caches) {
+int compare_file(const std::string &path, std::optional<sim::CacheState> caches, bool details) {
   Result<sim::LaunchFile> file = sim::read_launch_file(path);
   if (!file) {
     fmt::print(stderr, "{}\n", file.error().text());
@@ -185,6 +193,8 @@ int compare_file(const std::string &path, std::optional<sim::CacheState> caches)
   }
   fmt::print("{}: {:.2f} us, {} caches, limit {}\n", path, answer.report.time->us,
              sim::cache_state_names.at(static_cast<size_t>(file->caches)), answer.report.time->limit);
+  if (details)
+    print_details(*answer.report.time);
   return 0;
 }
 
@@ -253,6 +263,7 @@ int main(int count, char **words) {
     compare(device, sizes[i], plans[i], choices.empty(), shown, details);
   int code = 0;
   for (const std::string &file : files)
-    code = std::max(code, compare_file(file, caches_option->count() ? std::optional(state) : std::nullopt));
+    code = std::max(
+        code, compare_file(file, caches_option->count() ? std::optional(state) : std::nullopt, details));
   return code;
 }

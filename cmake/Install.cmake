@@ -34,7 +34,7 @@ configure_file(cmake/nereid.pc.in ${PROJECT_BINARY_DIR}/nereid.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/nereid.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT c)
 
 # Component cpp. The headers include each other by their path below DIR/include/nereid.
-set(libraries kernels kernels_host jit codegen dsl)
+set(libraries kernels kernels_host inspect jit codegen dsl)
 foreach(library IN LISTS libraries)
   set_target_properties(nereid_${library} PROPERTIES EXPORT_NAME ${library})
 endforeach()
@@ -43,7 +43,7 @@ install(TARGETS nereid ${libraries} EXPORT Nereid_cpp
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT cpp
         INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} ${headers})
 install(EXPORT Nereid_cpp NAMESPACE nereid:: FILE Nereid-cpp-targets.cmake DESTINATION ${package} COMPONENT cpp)
-install(FILES include/nereid/nereid.h DESTINATION ${headers} COMPONENT cpp)
+install(FILES include/nereid/nereid.h include/nereid/inspect.h DESTINATION ${headers} COMPONENT cpp)
 file(STRINGS cmake/public_headers.txt public_headers REGEX "^[^#]")
 foreach(header IN LISTS public_headers)
   cmake_path(GET header PARENT_PATH folder)

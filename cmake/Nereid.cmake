@@ -23,16 +23,17 @@ function(nereid_compile_options target)
   endif()
 endfunction()
 
+# nereid_unity(target): its files may be compiled several at once; names that are local to one must not clash.
+function(nereid_unity target)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${NEREID_UNITY} UNITY_BUILD_BATCH_SIZE 8)
+endfunction()
+
 # nereid_library(NAME source...): the static library nereid_NAME.
 function(nereid_library name)
   add_library(nereid_${name} STATIC ${ARGN})
   nereid_compile_options(nereid_${name})
+  nereid_unity(nereid_${name})
   target_link_libraries(nereid_${name} PUBLIC fmt::fmt)
-endfunction()
-
-# nereid_unity(target): its files may be compiled several at once; names that are local to one must not clash.
-function(nereid_unity target)
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ${NEREID_UNITY} UNITY_BUILD_BATCH_SIZE 8)
 endfunction()
 
 # nereid_use_llvm(target): link LLVM's shared library; its headers are system headers with LLVM's own flags.

@@ -7,8 +7,8 @@
 #include "dsl/half.h"
 #include "dsl/ir/element.h"
 
-/// The element types of tiles as C++ types. f32 is float and the integers are the fixed-width ones; i1, bf16
-/// and f16 have types of their own.
+/// The element types of tiles as C++ types. f32 is float and the integers are the fixed-width ones; i1, bf16,
+/// f16, fp8 and bf8 have types of their own.
 namespace nereid {
 
 /// A truth value; one byte in memory.
@@ -32,7 +32,7 @@ using u64 = uint64_t;
 using f32 = float;
 
 namespace detail {
-/// A C++ number that rounds to bf16 or f16 by another way than f32's.
+/// A C++ number that rounds to a narrower float by another way than f32's.
 template <class C>
 concept WiderNumber = std::is_arithmetic_v<C> && !std::same_as<C, float>;
 } // namespace detail
@@ -67,6 +67,36 @@ struct f16 {
   }
 };
 
+/// OCP e4m3, a byte: 1.0 is 0x38, the largest is 448, there is no infinity. Conversion from any number rounds
+/// once, to nearest even; what rounds to more than 448 becomes NaN.
+struct fp8 {
+  uint8_t bits;
+  fp8() = default;
+  constexpr explicit fp8(float value) : bits(detail::small_float_bits(detail::e4m3_format, value)) {}
+  template <detail::WiderNumber C> constexpr explicit fp8(C value) : fp8(detail::round_to_odd(value)) {}
+  constexpr operator float() const { return detail::small_float_value(detail::e4m3_format, bits); }
+  static constexpr fp8 from_bits(uint8_t bits) {
+    fp8 result(0.0f);
+    result.bits = bits;
+    return result;
+  }
+};
+
+/// OCP e5m2, a byte: 1.0 is 0x3c, the largest is 57344. Conversion from any number rounds once, to nearest
+/// even; what rounds to more becomes infinite.
+struct bf8 {
+  uint8_t bits;
+  bf8() = default;
+  constexpr explicit bf8(float value) : bits(detail::small_float_bits(detail::e5m2_format, value)) {}
+  template <detail::WiderNumber C> constexpr explicit bf8(C value) : bf8(detail::round_to_odd(value)) {}
+  constexpr operator float() const { return detail::small_float_value(detail::e5m2_format, bits); }
+  static constexpr bf8 from_bits(uint8_t bits) {
+    bf8 result(0.0f);
+    result.bits = bits;
+    return result;
+  }
+};
+
 /// The ir::Element of a C++ element type.
 template <class T> struct ElementTraits;
 template <ir::Element E> struct ElementIs {
@@ -84,18 +114,27 @@ template <> struct ElementTraits<u64> : ElementIs<ir::Element::U64> {};
 template <> struct ElementTraits<f16> : ElementIs<ir::Element::F16> {};
 template <> struct ElementTraits<bf16> : ElementIs<ir::Element::BF16> {};
 template <> struct ElementTraits<f32> : ElementIs<ir::Element::F32> {};
+template <> struct ElementTraits<fp8> : ElementIs<ir::Element::FP8> {};
+template <> struct ElementTraits<bf8> : ElementIs<ir::Element::BF8> {};
 
 template <class T> inline constexpr ir::Element element_of = ElementTraits<T>::element;
 
 template <class T>
 concept ElementType = requires { ElementTraits<T>::element; };
+/// The floats that arithmetic is defined for.
 template <class T>
 concept FloatElement = std::same_as<T, f32> || std::same_as<T, bf16> || std::same_as<T, f16>;
+/// Floats of 8 bits: moved, converted and multiplied by dot.
+template <class T>
+concept SmallFloatElement = std::same_as<T, fp8> || std::same_as<T, bf8>;
 template <class T>
 concept IntegerElement = ElementType<T> && std::integral<T>;
-/// Everything that arithmetic is defined for: all elements but i1.
+/// Everything that arithmetic is defined for.
 template <class T>
 concept NumericElement = FloatElement<T> || IntegerElement<T>;
+/// What == and != are defined for.
+template <class T>
+concept ComparableElement = NumericElement<T> || std::same_as<T, i1>;
 /// What & | ^ ~ are defined for.
 template <class T>
 concept BitElement = IntegerElement<T> || std::same_as<T, i1>;

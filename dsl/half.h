@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "dsl/ir/element.h"
+#include "dsl/small_float.h"
 
 /// f32 to bfloat16 and IEEE binary16 and back, and the one step before them that keeps wider numbers from
 /// being rounded twice.
@@ -50,17 +51,34 @@ constexpr float f16_value(uint16_t bits) {
   return sign != 0 ? -magnitude : magnitude;
 }
 
-/// The float of an f32, bf16 or f16 from its bits, and its bits.
+/// The float of a float element from its bits, and its bits.
 inline float float_of(ir::Element element, uint64_t bits) {
-  if (element == ir::Element::F32)
+  switch (element) {
+  case ir::Element::BF16:
+    return bf16_value(static_cast<uint16_t>(bits));
+  case ir::Element::F16:
+    return f16_value(static_cast<uint16_t>(bits));
+  case ir::Element::FP8:
+    return small_float_value(e4m3_format, static_cast<uint8_t>(bits));
+  case ir::Element::BF8:
+    return small_float_value(e5m2_format, static_cast<uint8_t>(bits));
+  default:
     return std::bit_cast<float>(static_cast<uint32_t>(bits));
-  return element == ir::Element::BF16 ? bf16_value(static_cast<uint16_t>(bits))
-                                      : f16_value(static_cast<uint16_t>(bits));
+  }
 }
 inline uint64_t bits_of(ir::Element element, float value) {
-  if (element == ir::Element::F32)
+  switch (element) {
+  case ir::Element::BF16:
+    return bf16_bits(value);
+  case ir::Element::F16:
+    return f16_bits(value);
+  case ir::Element::FP8:
+    return small_float_bits(e4m3_format, value);
+  case ir::Element::BF8:
+    return small_float_bits(e5m2_format, value);
+  default:
     return std::bit_cast<uint32_t>(value);
-  return element == ir::Element::BF16 ? bf16_bits(value) : f16_bits(value);
+  }
 }
 
 /// Of the two f32 around a number that is none the one whose last bit is set. Rounding that to a type with at

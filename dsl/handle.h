@@ -59,7 +59,8 @@ template <ElementType T> Tile<i1> compare(ir::Opcode opcode, const Operand<T> &a
 template <class T> class Ptr : public Value {
 public:
   using element_type = std::remove_const_t<T>;
-  static_assert(ElementType<element_type>, "Ptr wants an element type: i1, i8, ..., u64, f16, bf16, f32");
+  static_assert(ElementType<element_type>,
+                "Ptr wants an element type: i1, i8, ..., u64, f16, bf16, f32, fp8, bf8");
 
   Ptr(const Ptr &) = default;
   explicit Ptr(detail::FromId value) : Value(value.id) {}

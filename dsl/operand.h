@@ -9,17 +9,21 @@
 /// What operations take: a handle or a C++ number, with the location of the call.
 namespace nereid::detail {
 
+/// A float of the host: of any element, or C++'s.
+template <class C>
+concept HostFloat = std::floating_point<C> || FloatElement<C> || SmallFloatElement<C>;
+
 /// A C++ scalar that may stand for a tile of T: bool for i1, integers for integers, any number for floats.
 template <class C, class T>
 concept ConstantFor = (std::same_as<T, i1> && (std::same_as<C, bool> || std::same_as<C, i1>)) ||
                       (IntegerElement<T> && std::integral<C> && !std::same_as<C, bool>) ||
-                      (FloatElement<T> && !std::same_as<C, bool> &&
-                       (std::integral<C> || std::floating_point<C> || FloatElement<C>));
+                      ((FloatElement<T> || SmallFloatElement<T>) && !std::same_as<C, bool> &&
+                       (std::integral<C> || HostFloat<C>));
 
 /// The element type of a C++ number where no tile decides.
 template <class C> struct ElementFor {};
 template <class C>
-  requires(FloatElement<C> || std::same_as<C, i1>)
+  requires(FloatElement<C> || SmallFloatElement<C> || std::same_as<C, i1>)
 struct ElementFor<C> {
   using type = C;
 };

@@ -56,8 +56,8 @@ public:
   {                                                                                                          \
     return compare<T>(ir::Opcode::opcode, a, b);                                                             \
   }
-  NEREID_COMPARISON(==, ElementType, Eq)
-  NEREID_COMPARISON(!=, ElementType, Ne)
+  NEREID_COMPARISON(==, ComparableElement, Eq)
+  NEREID_COMPARISON(!=, ComparableElement, Ne)
   NEREID_COMPARISON(<, NumericElement, Lt)
   NEREID_COMPARISON(<=, NumericElement, Le)
   NEREID_COMPARISON(>, NumericElement, Gt)

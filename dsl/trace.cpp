@@ -8,6 +8,7 @@
 
 #include "base/float_environment.h"
 #include "dsl/ir/canonical.h"
+#include "dsl/ir/induction.h"
 #include "dsl/ir/limits.h"
 #include "dsl/ir/load_order.h"
 #include "dsl/ir/verifier.h"
@@ -157,6 +158,7 @@ Result<ir::Function> trace(std::string name, const std::vector<ParameterType> &p
     use_fast_forms(function, function.body);
   ir::order_loads(function, tracer.load_expressions());
   NEREID_CHECK(ir::verify(function));
+  ir::rewrite_inductions(function);
   return ir::canonicalize(function);
 }
 

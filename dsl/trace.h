@@ -12,6 +12,7 @@
 #include "dsl/config.h"
 #include "dsl/handle.h"
 #include "dsl/ir/function.h"
+#include "dsl/parameter.h"
 
 namespace nereid {
 
@@ -27,32 +28,6 @@ struct ArgumentFacts {
 
 namespace detail {
 
-struct ParameterType {
-  ir::Type type;
-  bool read_only = false;
-};
-
-/// The elements of which a launch passes a scalar: all but the integers of 8 and 16 bits.
-template <class T>
-concept ScalarParameter = std::same_as<T, i32> || std::same_as<T, i64> || std::same_as<T, u32> ||
-                          std::same_as<T, u64> || FloatElement<T> || std::same_as<T, i1>;
-
-/// How a parameter of a kernel looks in the IR; Ptr<T>, or a scalar: Int, Long, Float, Tile<u32>, ...
-template <class P> struct Parameter {
-  static_assert(never<P>, "the parameters of a kernel are a config and then Ptr<T>, Int, Long, Float or "
-                          "Tile<T> of u32, u64, f16, bf16 or i1");
-};
-template <class T> struct Parameter<Ptr<T>> {
-  static ParameterType type() {
-    return {ir::Type::pointer_to(element_of<std::remove_const_t<T>>), std::is_const_v<T>};
-  }
-  static Ptr<T> make(ir::ValueId id) { return Ptr<T>(FromId{id}); }
-};
-template <ScalarParameter T> struct Parameter<Tile<T>> {
-  static ParameterType type() { return {ir::Type::scalar(element_of<T>), false}; }
-  static Tile<T> make(ir::ValueId id) { return Tile<T>(FromId{id}); }
-};
-
 Result<ir::Function> trace(std::string name, const std::vector<ParameterType> &parameters,
                            const std::vector<ArgumentFacts> &facts, const std::vector<ConfigValue> &config,
                            const std::function<void(const std::vector<ir::ValueId> &)> &body);
@@ -60,7 +35,11 @@ Result<ir::Function> trace(std::string name, const std::vector<ParameterType> &p
 template <class F> struct Signature : Signature<decltype(&F::operator())> {};
 template <class C, class... P> struct Signature<void (*)(C, P...)> {
   using Config = std::decay_t<C>;
-  static std::vector<ParameterType> parameters() { return {Parameter<std::decay_t<P>>::type()...}; }
+  static std::vector<ParameterType> parameters() {
+    std::vector<ParameterType> types;
+    (Parameter<std::decay_t<P>>::add_types(types), ...);
+    return types;
+  }
   template <class F>
   static void call(const F &kernel, const Config &config, const std::vector<ir::ValueId> &ids) {
     call(kernel, config, ids, std::index_sequence_for<P...>{});
@@ -68,7 +47,17 @@ template <class C, class... P> struct Signature<void (*)(C, P...)> {
   template <class F, size_t... I>
   static void call(const F &kernel, const Config &config, const std::vector<ir::ValueId> &ids,
                    std::index_sequence<I...>) {
-    kernel(config, Parameter<std::decay_t<P>>::make(ids[I])...);
+    kernel(config, Parameter<std::decay_t<P>>::make(ids.data() + first(I))...);
+  }
+
+private:
+  /// The number of a parameter's first argument.
+  static constexpr size_t first(size_t parameter) {
+    constexpr size_t counts[] = {0, Parameter<std::decay_t<P>>::count...};
+    size_t result = 0;
+    for (size_t i = 1; i <= parameter; ++i)
+      result += counts[i];
+    return result;
   }
 };
 template <class C, class... P> struct Signature<void (*)(C, P...) noexcept> : Signature<void (*)(C, P...)> {};

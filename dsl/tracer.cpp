@@ -58,8 +58,18 @@ ir::Builder &at(Where where) {
                    "Operations have a meaning only while trace() or a Kernel call traces a kernel",
                    SourceLine::from(where)));
   current_tracer->check_deferred();
-  current_tracer->builder().set_location(SourceLine::from(where));
+  current_tracer->builder().set_location(SourceLine::from(current_tracer->call_site.value_or(where)));
   return current_tracer->builder();
+}
+
+CallSite::CallSite(Where where) : outermost_(!tracer().call_site) {
+  if (outermost_)
+    current_tracer->call_site = where;
+}
+
+CallSite::~CallSite() {
+  if (outermost_ && current_tracer != nullptr)
+    current_tracer->call_site.reset();
 }
 
 ir::Builder &Effect::emit() const {

@@ -45,6 +45,9 @@ public:
   /// A number for the C++ expression of each load, by the load's result.
   const std::map<ir::ValueId, unsigned> &load_expressions() const { return load_expressions_; }
 
+  /// Where operations are said to be while a function of several of them is called; see CallSite.
+  std::optional<Where> call_site;
+
   /// The innermost body of a loop or branch that is being traced; null in the kernel's.
   BodyTrace *body = nullptr;
 
@@ -73,6 +76,19 @@ private:
 ir::Builder &at(Where where);
 /// Like at(), leaving the location as it is.
 Tracer &tracer();
+
+/// While it lives, all operations of this thread's trace are at the location of a call: that of a function
+/// which is written with several operations. The outermost one counts.
+class CallSite {
+public:
+  explicit CallSite(Where where);
+  ~CallSite();
+  CallSite(const CallSite &) = delete;
+  CallSite &operator=(const CallSite &) = delete;
+
+private:
+  bool outermost_;
+};
 
 /// The default argument of every operation with an effect. It lives until the end of the caller's
 /// full-expression: a second effect emitted before that is an error, since C++ does not say which comes
@@ -105,6 +121,7 @@ public:
 
   /// at() for the load's location.
   ir::Builder &emit() const { return at(where_); }
+  Where where() const { return where_; }
   /// To be called with the load's result, which it returns.
   ir::ValueId note(ir::ValueId load) const;
 

@@ -19,7 +19,12 @@ struct MatmulConfig {
 };
 
 // a is [m, k], b [n, k] (that is, transposed), out [m, n]; all are row-major.
-void matmul(const MatmulConfig &c, Ptr<const f16> a, Ptr<const f16> b, Ptr<f16> out, Int m, Int n, Int k) {
+void matmul(const MatmulConfig &c, Ptr<const f16> a_pointer, Ptr<const f16> b_pointer, Ptr<f16> out_pointer,
+            Int m, Int n, Int k) {
+  View2D a(a_pointer, {m, k});
+  View2D b(b_pointer, {n, k});
+  View2D out(out_pointer, {m, n});
+
   // Programs that run at a time share rows of A and B in the caches: they go down group_m tiles, then to the
   // next column.
   Int tiles_m = cdiv(m, c.block_m);
@@ -28,22 +33,17 @@ void matmul(const MatmulConfig &c, Ptr<const f16> a, Ptr<const f16> b, Ptr<f16> 
   Int group_first = program_id(0) / group_size * c.group_m;
   Int group_m = min(tiles_m - group_first, c.group_m); // the last group may be lower
   Int in_group = program_id(0) % group_size;
-  Int first_row = (group_first + in_group % group_m) * c.block_m;
-  Int first_column = in_group / group_m * c.block_n;
+  Int row0 = (group_first + in_group % group_m) * c.block_m;
+  Int col0 = in_group / group_m * c.block_n;
 
-  Tile<i32> a_row = first_row + rows(c.block_m);
-  Tile<i32> b_row = first_column + rows(c.block_n);
-  Var sum = zeros<f32>({c.block_m, c.block_n});
-  for (Int first_k : range(0, k, c.block_k)) {
-    Tile<i32> column = first_k + cols(c.block_k);
-    Tile<f16> x = load(a + (a_row * k + column), (a_row < m) & (column < k));
-    Tile<f16> y = load(b + (b_row * k + column), (b_row < n) & (column < k));
-    sum += dot(x, trans(y));
+  Var acc = zeros<f32>({c.block_m, c.block_n});
+  for (Int k0 : range(0, k, c.block_k)) {
+    Tile<f16> x = a.load({row0, k0}, {c.block_m, c.block_k});
+    Tile<f16> y = b.load({col0, k0}, {c.block_n, c.block_k});
+    acc += dot(x, trans(y));
   }
-
-  Tile<f32> activated = where(sum > 0, sum, c.slope * sum);
-  Tile<i32> column = first_column + cols(c.block_n);
-  store(out + (a_row * n + column), activated.to<f16>(), (a_row < m) & (column < n));
+  Tile<f32> activated = where(acc > 0, acc, c.slope * acc);
+  out.store({row0, col0}, activated.to<f16>());
 }
 
 int main() {
@@ -59,9 +59,9 @@ int main() {
   Buffer<f16> c_buffer = device.allocate<f16>(m * n).value();
 
   MatmulConfig config;
-  Kernel kernel("matmul", matmul);
-  Grid grid{static_cast<uint32_t>(cdiv(m, config.block_m) * cdiv(n, config.block_n))};
-  Result<LaunchInfo> launched = kernel(device.stream(), grid, config, a_buffer, b_buffer, c_buffer, m, n, k);
+  Kernel<matmul> kernel(
+      [](const MatmulConfig &c, int m, int n, int) { return Grid{cdiv(m, c.block_m) * cdiv(n, c.block_n)}; });
+  Result<LaunchInfo> launched = kernel(device.stream(), config, a_buffer, b_buffer, c_buffer, m, n, k);
   if (!launched) {
     std::fprintf(stderr, "%s\n", launched.error().text().c_str());
     return 1;

@@ -24,28 +24,19 @@ struct MatmulConfig {
 // The product of a [m, k] and the transpose of b [n, k] as out [m, n], all row-major. Codes of a matrix of k
 // columns are [.., k / 2], the even k in the low half of a byte, its scales [.., k / 32].
 void mxfp4_matmul(const MatmulConfig &c, Ptr<const u8> a_codes, Ptr<const u8> a_scales, Ptr<const u8> b_codes,
-                  Ptr<const u8> b_scales, Ptr<f32> out, Int m, Int n, Int k) {
-  // With bounds of the sizes, masks are the range check of the loads and no branches.
-  assume((m > 0) & (m <= 1 << 20));
-  assume((n > 0) & (n <= 1 << 20));
-  assume((k > 0) & (k <= 1 << 20));
-  // k is a multiple of 32, and so a row's bytes are one of 16.
-  Int row_groups = k >> 5;
-  Int row_bytes = row_groups << 4;
-  Tile<i32> a_row = program_id(1) * c.block_m + rows(c.block_m);
-  Tile<i32> b_row = program_id(0) * c.block_n + rows(c.block_n);
-  Var sum = zeros<f32>({c.block_m, c.block_n});
-  for (Int first_k : range(0, k, c.block_k)) {
-    Tile<i32> byte = (first_k >> 1) + cols(c.block_k / 2);
-    Tile<i32> group = (first_k >> 5) + cols(c.block_k / 32);
-    Tile<u8> x = load(a_codes + (a_row * row_bytes + byte), (a_row < m) & (byte < row_bytes));
-    Tile<u8> x_scale = load(a_scales + (a_row * row_groups + group), (a_row < m) & (group < row_groups));
-    Tile<u8> y = load(b_codes + (b_row * row_bytes + byte), (b_row < n) & (byte < row_bytes));
-    Tile<u8> y_scale = load(b_scales + (b_row * row_groups + group), (b_row < n) & (group < row_groups));
-    sum += dot_scaled(x, x_scale, e2m1, trans(y), y_scale, e2m1);
+                  Ptr<const u8> b_scales, Ptr<f32> out_pointer, Int m, Int n, Int k) {
+  MxView2D a(a_codes, a_scales, {m, k});
+  MxView2D b(b_codes, b_scales, {n, k});
+  View2D out(out_pointer, {m, n});
+  Int row0 = program_id(1) * c.block_m;
+  Int col0 = program_id(0) * c.block_n;
+  Var acc = zeros<f32>({c.block_m, c.block_n});
+  for (Int k0 : range(0, k, c.block_k)) {
+    MxTile x = a.load({row0, k0}, {c.block_m, c.block_k});
+    MxTile y = b.load({col0, k0}, {c.block_n, c.block_k});
+    acc += dot_scaled(x, y.transposed());
   }
-  Tile<i32> column = program_id(0) * c.block_n + cols(c.block_n);
-  store(out + (a_row * n + column), sum, (a_row < m) & (column < n));
+  out.store({row0, col0}, acc);
 }
 
 int main() {
@@ -60,8 +51,8 @@ int main() {
   Buffer<float> c_buffer = device.allocate<float>(m * n).value();
 
   MatmulConfig config;
-  Kernel kernel("mxfp4_matmul", mxfp4_matmul);
-  Grid grid{static_cast<uint32_t>(cdiv(n, config.block_n)), static_cast<uint32_t>(cdiv(m, config.block_m))};
+  Kernel<mxfp4_matmul> kernel;
+  Grid grid{cdiv(n, config.block_n), cdiv(m, config.block_m)};
   Result<LaunchInfo> launched =
       kernel(device.stream(), grid, config, a_codes, a_scales, b_codes, b_scales, c_buffer, m, n, k);
   if (!launched) {

@@ -17,14 +17,12 @@ struct QuantConfig {
 };
 
 void quant(const QuantConfig &c, Ptr<const bf16> x, Ptr<u8> codes, Ptr<u8> scales, Int m, Int k) {
-  Tile<i32> row = program_id(1) * c.block_m + rows(c.block_m);
-  auto columns = [&](int per_byte) {
-    return program_id(0) * (c.block_k / per_byte) + cols(c.block_k / per_byte);
-  };
-  Tile<bf16> tile = load(x + (row * k + columns(1)), (row < m) & (columns(1) < k));
-  Quantized q = quantize(tile, e2m1);
-  store(codes + (row * (k / 2) + columns(2)), q.codes, (row < m) & (columns(2) < k / 2));
-  store(scales + (row * (k / 32) + columns(32)), q.scales, (row < m) & (columns(32) < k / 32));
+  View2D in(x, {m, k});
+  MxView2D out(codes, scales, {m, k});
+  Int row0 = program_id(1) * c.block_m;
+  Int k0 = program_id(0) * c.block_k;
+  MxTile tile = quantize(in.load({row0, k0}, {c.block_m, c.block_k}), e2m1);
+  out.store({row0, k0}, tile);
 }
 
 int main() {
@@ -40,7 +38,7 @@ int main() {
   Buffer<uint8_t> scales = device.allocate<uint8_t>(m * k / 32).value();
 
   QuantConfig config;
-  Kernel kernel("quant", quant);
+  Kernel<quant> kernel;
   Grid grid{cdiv(k, config.block_k), cdiv(m, config.block_m)};
   Result<LaunchInfo> launched = kernel(device.stream(), grid, config, x, codes, scales, m, k);
   if (!launched) {

@@ -32,7 +32,7 @@ int main() {
   Buffer<float> x = device.upload(input).value();
   Buffer<float> y = device.allocate<float>(input.size()).value();
 
-  Kernel kernel("softmax", softmax);
+  Kernel<softmax> kernel;
   Result<LaunchInfo> launched = kernel(device.stream(), {rows}, SoftmaxConfig{}, x, y, columns);
   if (!launched) {
     std::fprintf(stderr, "%s\n", launched.error().text().c_str());

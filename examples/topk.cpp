@@ -38,7 +38,7 @@ int main() {
   Buffer<float> weights = device.allocate<float>(tokens * config.chosen).value();
   Buffer<int32_t> experts = device.allocate<int32_t>(tokens * config.chosen).value();
 
-  Kernel kernel("routing", routing);
+  Kernel<routing> kernel;
   Result<LaunchInfo> launched = kernel(device.stream(), {tokens}, config, scores, weights, experts, count);
   if (!launched) {
     std::fprintf(stderr, "%s\n", launched.error().text().c_str());

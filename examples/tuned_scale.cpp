@@ -23,13 +23,13 @@ void scale(const ScaleConfig &c, Ptr<const f32> x, Ptr<f32> y, Int n) {
 std::string directory() { return std::filesystem::temp_directory_path() / "nereid_tuned_scale"; }
 
 Result<ScaleConfig> tuned(const Stream &stream, const Buffer<float> &x, const Buffer<float> &y, int n) {
-  Kernel kernel("scale", scale);
+  Kernel<scale> kernel([](const ScaleConfig &c, int n) { return Grid{cdiv(n, c.block)}; });
   ConfigSpace<ScaleConfig> space;
   space.axis("block", {256, 1024, 4096}).axis("waves", {1, 4});
   TuneRequest request{.kernel = "scale", .key = tuning_key({{"n", n}})};
   NEREID_TRY(const std::vector<ScaleConfig> configs, space.configs());
   for (const ScaleConfig &config : configs)
-    request.candidates.push_back(candidate(kernel, stream, {cdiv(n, config.block)}, config, x, y, n));
+    request.candidates.push_back(candidate(kernel, stream, config, x, y, n));
   request.validate = [&]() -> Status {
     NEREID_TRY(const std::vector<float> result, y.to_host());
     return result == std::vector<float>(n, 6.0F) ? Status() : user_error("an element is not 6");

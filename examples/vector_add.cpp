@@ -31,7 +31,7 @@ int main() {
   Buffer<float> z = device.allocate<float>(n).value();
 
   AddConfig config;
-  Kernel kernel("add", add);
+  Kernel<add> kernel;
   Grid grid{cdiv(n, config.block)};
   Result<LaunchInfo> launched = kernel(device.stream(), grid, config, x, y, z, n);
   if (!launched) {

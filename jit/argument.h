@@ -1,12 +1,14 @@
 #pragma once
 
+#include <array>
 #include <bit>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <tuple>
 #include <type_traits>
 
-#include "dsl/handle.h"
+#include "dsl/parameter.h"
 #include "jit/device/argument_value.h"
 #include "jit/device/buffer.h"
 
@@ -25,12 +27,13 @@ template <class T> struct DeviceMemoryOf<DevicePointer<T>> {
   static ArgumentValue value(const DevicePointer<T> &p) { return {ArgumentValue::Kind::Pointer, p.address}; }
 };
 
-/// Whether a kernel's Ptr<T> takes host memory of elements Given: T itself, plain bytes, or for the 16-bit
-/// floats and truth values, which have no type of their own on most hosts, the integers that hold their bits.
+/// Whether a kernel's Ptr<T> takes host memory of elements Given: T itself, plain bytes, or for the floats
+/// of 16 and 8 bits and truth values, which have no type of their own on most hosts, the integers that hold
+/// their bits.
 template <class Given, class T>
 concept MemoryFor = std::same_as<Given, T> || std::same_as<Given, std::byte> ||
                     (std::same_as<Given, uint16_t> && (std::same_as<T, bf16> || std::same_as<T, f16>)) ||
-                    (std::same_as<Given, uint8_t> && std::same_as<T, i1>);
+                    (std::same_as<Given, uint8_t> && (std::same_as<T, i1> || SmallFloatElement<T>));
 
 /// What a parameter of a kernel takes from the host, and its bits.
 template <class P> struct ParameterArgument;
@@ -99,19 +102,56 @@ template <> struct ParameterArgument<Tile<i1>> {
   }
 };
 
+/// A struct of the host, or a tuple, that a struct of parameters takes: its fields in order.
+template <class A>
+concept HostStruct = detail::ParameterStruct<A> || requires { std::tuple_size<A>::value; };
+template <HostStruct A> auto fields_of(const A &argument) {
+  if constexpr (detail::ParameterStruct<A>)
+    return A::nereid_parameters(argument);
+  else
+    return std::apply([](const auto &...fields) { return std::tie(fields...); }, argument);
+}
+
 /// See no_specialize. Numbers and addresses by value, buffers by reference.
 template <class A> struct Unspecialized {
   std::conditional_t<std::is_trivially_copyable_v<A>, A, const A &> argument;
 };
 
-/// The bits that a parameter P takes of an argument. Does not compile where it takes none of that type.
-template <class P, class A> ArgumentValue to_argument(const A &argument) {
-  return ParameterArgument<std::decay_t<P>>::from(argument);
+/// The bits that a parameter P takes of an argument, one value after the other. Does not compile where it
+/// takes none of that type.
+template <class P, class A> void add_arguments(ArgumentValue *&next, const A &argument);
+template <class P, class A> void add_arguments(ArgumentValue *&next, const Unspecialized<A> &unspecialized) {
+  ArgumentValue *value = next;
+  add_arguments<P>(next, unspecialized.argument);
+  for (; value != next; ++value)
+    value->is_specialized = false;
 }
-template <class P, class A> ArgumentValue to_argument(const Unspecialized<A> &unspecialized) {
-  ArgumentValue value = to_argument<P>(unspecialized.argument);
-  value.is_specialized = false;
-  return value;
+template <class... P, class... A>
+void add_fields(ArgumentValue *&next, std::type_identity<std::tuple<const P &...>>,
+                const std::tuple<const A &...> &fields) {
+  static_assert(sizeof...(P) == sizeof...(A),
+                "this parameter is a struct: its argument has another number of fields");
+  if constexpr (sizeof...(P) == sizeof...(A))
+    std::apply([&](const A &...field) { (add_arguments<P>(next, field), ...); }, fields);
+}
+template <class P, class A> void add_arguments(ArgumentValue *&next, const A &argument) {
+  if constexpr (detail::ParameterStruct<P>) {
+    static_assert(HostStruct<A>,
+                  "this parameter is a struct: its argument is a struct with NEREID_PARAMETERS or a "
+                  "std::tuple, with as many fields");
+    if constexpr (HostStruct<A>)
+      add_fields(next, std::type_identity<detail::FieldsOf<P>>{}, fields_of(argument));
+  } else {
+    *next++ = ParameterArgument<P>::from(argument);
+  }
+}
+
+/// The arguments of a launch for the parameters P.
+template <class... P, class... A> auto to_arguments(const A &...arguments) {
+  std::array<ArgumentValue, (size_t{0} + ... + detail::Parameter<std::decay_t<P>>::count)> values;
+  ArgumentValue *next = values.data();
+  (add_arguments<std::decay_t<P>>(next, arguments), ...);
+  return values;
 }
 
 } // namespace nereid::jit

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "base/log.h"
+#include "base/progress.h"
 #include "dsl/ir/printer.h"
 #include "jit/cache/compile_once.h"
 #include "jit/cache/key.h"
@@ -103,6 +104,7 @@ Result<std::shared_ptr<const CompiledKernel>> build_kernel(BuildRequest request,
     }
     watch.restart();
     NEREID_TRY(Binary compiled, on_large_stack([&] {
+                 const ProgressClock progress(fmt::format("compiling kernel '{}'", request.function->name));
                  return compile(*compiler, *request.function, key, seconds, request.times);
                }));
     log(LogLevel::Info,

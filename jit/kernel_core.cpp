@@ -15,6 +15,7 @@
 #include "base/float_environment.h"
 #include "jit/build.h"
 #include "jit/compile/fork_guard.h"
+#include "jit/compile/print_plan.h"
 #include "jit/compile/stopwatch.h"
 #include "jit/device/device_interface.h"
 #include "jit/interpret.h"
@@ -189,6 +190,43 @@ Status interpret_in_order(const CompiledKernel &kernel, const Grid &grid,
   });
 }
 
+Result<LaunchOutcome> launch_compiled(const ReadyKernel &ready, const Grid &grid,
+                                      std::span<const ArgumentValue> arguments, const Stream &stream) {
+  Kernarg kernarg;
+  NEREID_CHECK(kernarg.pack(arguments));
+  return stream.interface().launch(
+      stream.state(), {*ready.loaded, *ready.compiled, grid, ready.compiled->block(), kernarg.bytes()});
+}
+
+/// Waits for the launch and writes its lines to stderr, those of a launch that failed too.
+Result<LaunchOutcome> launch_printing(const ReadyKernel &ready, const Grid &grid,
+                                      std::span<const ArgumentValue> arguments, const Stream &stream) {
+  NEREID_TRY(const bool capturing, stream.is_capturing());
+  if (capturing)
+    return user_error(
+        fmt::format("kernel '{}' has a device_print, and its stream is being captured",
+                    ready.compiled->name()),
+        "A launch of a graph prints nothing: leave the device_print out, or launch without a graph");
+  DeviceInterface &device = stream.interface();
+  NEREID_TRY(const uint64_t buffer, device.allocate(PrintPlan::buffer_bytes));
+  const auto launch_and_read = [&]() -> Result<LaunchOutcome> {
+    NEREID_CHECK(device.fill(buffer, 0, PrintPlan::buffer_bytes));
+    std::vector<ArgumentValue> all(arguments.begin(), arguments.end());
+    all.push_back({ArgumentValue::Kind::I64, buffer});
+    Result<LaunchOutcome> outcome = launch_compiled(ready, grid, all, stream);
+    const Status done = outcome ? device.synchronize(stream.state()) : Status();
+    std::vector<std::byte> bytes(PrintPlan::buffer_bytes);
+    if (const Status is_read = device.read(bytes.data(), buffer, bytes.size()); is_read)
+      for (const std::string &line : printed_lines(*ready.prints, bytes))
+        fmt::print(stderr, "{}\n", line);
+    NEREID_CHECK(done);
+    return outcome;
+  };
+  Result<LaunchOutcome> outcome = launch_and_read();
+  device.free(buffer);
+  return outcome;
+}
+
 /// What building gave, as the launch that built it reports it.
 void record_build(const ReadyKernel &ready, LaunchInfo &info) {
   info.cache = ready.compiled->cache();
@@ -220,12 +258,15 @@ Result<ReadyKernel> KernelCore::build(ConfigView config, const std::vector<Argum
   BuildRequest request;
   Stopwatch watch;
   NEREID_TRY(ir::Function function, trace_(config.config, facts));
+  ReadyKernel ready;
+  if (!interpret) {
+    NEREID_TRY(ready.prints, lower_prints(function));
+  }
   request.times.trace = watch.milliseconds();
   request.function = std::make_shared<const ir::Function>(std::move(function));
   request.config = config_text_(config.config);
   request.facts = facts;
   request.code = !interpret;
-  ReadyKernel ready;
   NEREID_TRY(const DiskCache disk, DiskCache::from_environment());
   NEREID_TRY(ready.compiled, build_kernel(request, disk));
   if (interpret)
@@ -299,11 +340,8 @@ Result<LaunchInfo> KernelCore::launch(const LaunchOptions &options, const Stream
   if (interpret) {
     NEREID_CHECK(interpret_in_order(*ready->compiled, grid, arguments, stream));
   } else {
-    Kernarg kernarg;
-    NEREID_CHECK(kernarg.pack(arguments));
-    NEREID_TRY(const LaunchOutcome outcome,
-               device.launch(stream.state(), {*ready->loaded, *ready->compiled, grid,
-                                              ready->compiled->block(), kernarg.bytes()}));
+    NEREID_TRY(const LaunchOutcome outcome, ready->prints ? launch_printing(*ready, grid, arguments, stream)
+                                                          : launch_compiled(*ready, grid, arguments, stream));
     info.instructions = outcome.instructions;
     info.time = outcome.time;
   }

@@ -181,15 +181,45 @@ Result<Binary> from_code_object(const Override &edited, const Compiler &compiler
   return binary_of(edited, std::vector<uint8_t>(edited.content.begin(), edited.content.end()), compiler);
 }
 
-/// Error (User) unless a launch finds the kernel in it.
-Status check_kernel(const Override &edited, const std::string &name, const Binary &binary) {
+/// Where a launch puts the arguments: at multiples of their sizes.
+std::vector<std::pair<uint32_t, uint32_t>> places_of(const ir::Function &function) {
+  std::vector<std::pair<uint32_t, uint32_t>> places;
+  uint32_t end = 0;
+  for (const ir::Argument &argument : function.arguments) {
+    const ir::Type &type = function.type(argument.value);
+    const uint32_t size = type.pointer ? sizeof(uint64_t) : ir::byte_size(type.element);
+    const uint32_t offset = (end + size - 1) / size * size;
+    places.emplace_back(offset, size);
+    end = offset + size;
+  }
+  return places;
+}
+
+/// What keeps a kernel from being launched in place of the function's own code; empty: nothing.
+std::string misfit(const KernelMetadata &kernel, const ir::Function &function) {
+  const std::array<uint32_t, 3> block{64 * static_cast<uint32_t>(function.options.waves), 1, 1};
+  if (block[0] > kernel.max_workgroup_size || kernel.required_block.value_or(block) != block)
+    return fmt::format("it is not compiled for {} work-items, which a launch has in a workgroup", block[0]);
+  std::vector<std::pair<uint32_t, uint32_t>> places;
+  for (const KernelArgument &argument : kernel.explicit_arguments())
+    places.emplace_back(argument.offset, argument.size);
+  return places == places_of(function) ? "" : "its arguments have other offsets or sizes than a launch gives";
+}
+
+/// Error (User) unless a launch finds the kernel in it, and gives it what it wants.
+Status check_kernel(const Override &edited, const ir::Function &function, const Binary &binary) {
   const Result<CodeObjectMetadata> object = read_code_object(binary.code_object);
   if (!object)
     return wrong(edited, object.error().message, 0);
-  for (const KernelMetadata &kernel : object->kernels)
-    if (kernel.name == name)
-      return {};
-  return wrong(edited, fmt::format("it has no kernel '{}', but '{}'", name, object->kernels.front().name), 0);
+  const auto kernel =
+      std::find_if(object->kernels.begin(), object->kernels.end(),
+                   [&](const KernelMetadata &candidate) { return candidate.name == function.name; });
+  if (kernel == object->kernels.end())
+    return wrong(edited,
+                 fmt::format("it has no kernel '{}', but '{}'", function.name, object->kernels.front().name),
+                 0);
+  const std::string why = misfit(*kernel, function);
+  return why.empty() ? Status() : wrong(edited, fmt::format("kernel '{}': {}", function.name, why), 0);
 }
 
 } // namespace
@@ -228,7 +258,7 @@ Result<OverriddenKernel> build_override(const Override &edited, std::shared_ptr<
                                 ? from_llvm_ir(edited, function->name, compiler, times)
                             : edited.stage == EditedStage::Assembly ? from_assembly(edited, compiler)
                                                                     : from_code_object(edited, compiler));
-  NEREID_CHECK(check_kernel(edited, function->name, binary));
+  NEREID_CHECK(check_kernel(edited, *function, binary));
   binary.override_file = edited.file;
   return OverriddenKernel{std::move(function), std::move(binary)};
 }

@@ -102,7 +102,7 @@ template <class A> ArgumentFacts facts_before_launch(const A &argument, Argument
 /// result.
 template <auto function, class Config, class... A>
 BoundKernel bind_kernel(std::string_view name, const Config &config, const A &...arguments) {
-  static const Kernel kernel(std::string(name), function);
+  static const Kernel<function> kernel{std::string(name)};
   BoundKernel bound;
   bound.name_ = name;
   if constexpr (requires { config.shape; }) {

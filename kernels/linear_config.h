@@ -25,4 +25,11 @@ inline std::string linear_key(const ProblemSize &size) {
   return tuning_key({{"M", size.m}, {"N", size.n}, {"K", size.k}});
 }
 
+/// A config in tuning tables: with all that it leaves to the library for this shape, so that it has one name
+/// however it was given; as it is where the library refuses it.
+inline std::string linear_config_text(const Partial<LinearConfig> &config, const ProblemSize &size) {
+  const Result<GemmPlan> plan = plan_gemm(config.path.value_or(GemmPath::Auto), config.gemm, size);
+  return plan ? config_text(LinearConfig{.path = plan->path, .gemm = plan->gemm}) : config_text(config);
+}
+
 } // namespace nereid::kernels

@@ -12,36 +12,28 @@ namespace {
 
 void moe_down(const Specialized<MoeDownConfig> &specialized, Ptr<const u8> a, Ptr<const u8> a_scales,
               Ptr<const i32> sorted, Ptr<const i32> block_experts, Ptr<const f32> weights, Ptr<const u8> b,
-              Ptr<const u8> b_scales, Ptr<const bf16> bias, Ptr<f32> out, Int top_k, Int n, Int k) {
+              Ptr<const u8> b_scales, Ptr<const bf16> bias, Ptr<f32> out, Int top_k, Int n, Int k_argument) {
   const auto &[config, shape, scaling] = specialized;
-  assume_columns(n);
-  assume_columns(k);
-  const MoeBlock block = load_moe_block(sorted, block_experts, program_id(1), config.tile.block_m);
+  const int64_t block_m = config.tile.block_m, block_n = config.tile.block_n;
+  const Int k = known_k(shape, k_argument);
+  const Int first_column = program_id(0) * block_n;
+  const MxView2D all_weights = weights_view(b, b_scales, n, k, shape);
+  const MoeBlock block = load_moe_block(sorted, block_experts, program_id(1), block_m);
   when(block.expert >= 0, [&] {
-    const GemmTile tile{
-        .config = config.tile,
-        .shape = shape,
-        .split_k = 1,
-        .first_row = 0,
-        .first_column = program_id(0) * config.tile.block_n,
-        .split = 0,
-        .m = config.tile.block_m,
-        .n = n,
-        .k = known_k(shape, k),
-    };
-    const auto [b_codes, expert_scales] = expert_weights(b, b_scales, block.expert, n, tile.k);
-    const auto load_a = [&](const Int &first_k, int64_t iteration_k) {
-      return gather_rows(a, a_scales, block.place, block.is_row, tile.k, first_k, iteration_k, shape.even_k);
-    };
-    Var product = multiply(tile, load_a, b_codes, expert_scales);
+    const MxView2D expert_weights = all_weights.matrix(block.expert);
+    Var product = zeros<f32>({block_m, block_n});
+    const KSteps steps = k_steps(config.tile, shape, k);
+    for (Int k0 : steps) {
+      const MxTile x = gather_rows(a, a_scales, block.place, block.is_row, k, k0, steps.size(), shape.even_k);
+      product += dot_scaled(x, expert_weights.load({first_column, k0}, {block_n, steps.size()}).transposed());
+    }
     if (config.bias)
-      product += load_columns(bias + block.expert.to<i64>() * n.to<i64>(), tile.first_column,
-                              config.tile.block_n, n);
+      product += load_bias(bias + Long(block.expert) * Long(n), n, first_column, block_n);
     product *= load(weights + block.index, block.is_row);
 
     const Tile<i32> row = config.scatter == Scatter::Store ? block.index : block.index / top_k;
-    const Tile<i32> column = tile.first_column + cols(config.tile.block_n);
-    const Ptr<f32> to = out + (row.to<i64>() * n.to<i64>() + column.to<i64>());
+    const Tile<i32> column = first_column + cols(block_n);
+    const Ptr<f32> to = out + (Tile<i64>(row) * Long(n) + column);
     const Tile<i1> in_bounds = block.is_row & (column < n);
     if (config.scatter == Scatter::Store)
       store(to, product, in_bounds);
@@ -60,7 +52,7 @@ Status check_moe_down(std::string_view kernel, const MoeDownConfig &config, cons
 }
 
 Grid moe_down_grid(const MoeDownConfig &config, const ProblemSize &size, const MoeDownOperands &operands) {
-  return {programs(size.n, config.tile.block_n), static_cast<uint32_t>(operands.rows.blocks)};
+  return {programs(size.n, config.tile.block_n), operands.rows.blocks};
 }
 
 BoundKernel bind_moe_down(std::string_view name, const MoeDownConfig &config, const MaybeSize &size,
@@ -105,14 +97,14 @@ void moe_combine(const CombineConfig &config, Ptr<const f32> parts, Ptr<const i3
   const Int row = program_id(0);
   const Tile<i32> column = program_id(1) * config.block_n + arange(0, config.block_n);
   const Tile<i1> in_bounds = column < n;
-  const Long first = row.to<i64>() * n.to<i64>();
+  const Long first = Long(row) * n;
   Var sum = zeros<f32>({config.block_n});
   if (config.scatter == Scatter::Add)
     sum = load(parts + first + column, in_bounds);
   else
     for (int part = 0; part < config.top_k; ++part) {
       const Int id = load(ids + (row * config.top_k + part));
-      const Long at = (row * config.top_k + part).to<i64>() * n.to<i64>();
+      const Long at = Long(row * config.top_k + part) * n;
       sum += load(parts + at + column, in_bounds & (id >= 0) & (id < experts));
     }
   store(out + first + column, sum.to<bf16>(), in_bounds);
@@ -142,7 +134,7 @@ Result<LaunchRecord> launch_moe_combine(const LaunchTarget &target, Scatter scat
       MemoryArgument<const i32>{"ids", ids, stored ? m * top_k * 4 : 0, "i32 [m, top_k]"},
       MemoryArgument<bf16>{"out", out, m * n * 2, "bf16 [m, n]"}, NumberArgument{"experts", int32_t{experts}},
       DimensionArgument{"n", n});
-  const Grid grid{static_cast<uint32_t>(m), programs(n, config.block_n)};
+  const Grid grid{m, programs(n, config.block_n)};
   NEREID_TRY(LaunchInfo info, combine.launch(target.options, target.stream, grid));
   return LaunchRecord{config_values(config), std::move(info)};
 }

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "kernels/gemm_tile.h"
+#include "kernels/epilogues.h"
 
 /// Parts of the products of a mixture: blocks of rows that moe_sort made, each of one expert.
 namespace nereid::kernels {
@@ -22,37 +22,17 @@ inline MoeBlock load_moe_block(const Ptr<const i32> &sorted, const Ptr<const i32
   return {expert, index, place, index >= 0};
 }
 
-/// Weights of one expert of several.
-struct ExpertWeights {
-  Ptr<const u8> codes;
-  Ptr<const u8> scales;
-};
-
-/// Shuffled B [n, k] and its scales of each expert lie one after another.
-inline ExpertWeights expert_weights(const Ptr<const u8> &b, const Ptr<const u8> &b_scales, const Int &expert,
-                                    const Int &n, const Int &k) {
-  const Long code_bytes = n.to<i64>() * (k >> 1).to<i64>();
-  const Long scale_bytes = (((n + 255) >> 8) << 8).to<i64>() * (((k + 255) >> 8) << 3).to<i64>();
-  return {b + expert.to<i64>() * code_bytes, b_scales + expert.to<i64>() * scale_bytes};
-}
-
 /// Rows of MXFP4 A, codes u8 [.., k/2] and plain scales u8 [.., k/32], from wherever they are: `row`
 /// [block_m, 1], of which those of is_row are read. No matrix has 2^31 bytes.
-inline Quantized gather_rows(const Ptr<const u8> &codes, const Ptr<const u8> &scales, const Tile<i32> &row,
-                             const Tile<i1> &is_row, const Int &k, const Int &first_k, int64_t iteration_k,
-                             bool even_k) {
+inline MxTile gather_rows(const Ptr<const u8> &codes, const Ptr<const u8> &scales, const Tile<i32> &row,
+                          const Tile<i1> &is_row, const Int &k, const Int &first_k, int64_t iteration_k,
+                          bool even_k) {
   const Int row_bytes = (k >> 5) << 4, row_scales = k >> 5;
   const Tile<i32> byte = (first_k >> 1) + cols(iteration_k / 2);
   const Tile<i32> group = (first_k >> 5) + cols(iteration_k / 32);
   return {load(codes + (row * row_bytes + byte), even_k ? is_row : is_row & (byte < row_bytes)),
-          load(scales + (row * row_scales + group), even_k ? is_row : is_row & (group < row_scales), 127)};
-}
-
-/// bias [n] of the tile's columns, f32 [1, block_n]; 0 beyond n.
-inline Tile<f32> load_columns(const Ptr<const bf16> &bias, const Int &first_column, int64_t block_n,
-                              const Int &n) {
-  const Tile<i32> column = first_column + cols(block_n);
-  return load(bias + column, column < n).to<f32>();
+          load(scales + (row * row_scales + group), even_k ? is_row : is_row & (group < row_scales), 127),
+          e2m1};
 }
 
 } // namespace nereid::kernels

@@ -13,55 +13,42 @@ namespace {
 
 void moe_up(const Specialized<MoeUpConfig> &specialized, Ptr<const u8> a, Ptr<const u8> a_scales,
             Ptr<const i32> sorted, Ptr<const i32> block_experts, Ptr<const u8> b, Ptr<const u8> b_scales,
-            Ptr<const bf16> bias, Ptr<u8> codes, Ptr<u8> scales, Int top_k, Int n, Int k) {
+            Ptr<const bf16> bias, Ptr<u8> codes, Ptr<u8> scales, Int top_k, Int n, Int k_argument) {
   const auto &[config, shape, scaling] = specialized;
-  const int64_t block_n = config.tile.block_n;
-  assume_columns(n);
-  assume_columns(k);
+  const int64_t block_m = config.tile.block_m, block_n = config.tile.block_n;
+  const Int k = known_k(shape, k_argument);
   const Int first_column = program_id(0) * block_n;
-  const MoeBlock block = load_moe_block(sorted, block_experts, program_id(1), config.tile.block_m);
+  const MxView2D all_weights = weights_view(b, b_scales, n * 2, k, shape);
+  const MoeBlock block = load_moe_block(sorted, block_experts, program_id(1), block_m);
   when(block.expert >= 0, [&] {
     const bool separated = config.gates == GateLayout::Separated;
     // Gates; with layouts that mix them, gates and ups of block_n columns.
-    GemmTile tile{
-        .config = config.tile,
-        .shape = shape,
-        .split_k = 1,
-        .first_row = 0,
-        .first_column = separated ? first_column : first_column * 2,
-        .split = 0,
-        .m = config.tile.block_m,
-        .n = n * 2,
-        .k = known_k(shape, k),
-    };
-    tile.config.block_n = static_cast<int>(separated ? block_n : block_n * 2);
-    const auto [b_codes, expert_scales] = expert_weights(b, b_scales, block.expert, tile.n, tile.k);
-    const Ptr<const bf16> expert_bias = bias + block.expert.to<i64>() * tile.n.to<i64>();
+    const int64_t first_width = separated ? block_n : block_n * 2;
+    const Int first_gate = separated ? first_column : first_column * 2, first_up = n + first_column;
+    const MxView2D weights = all_weights.matrix(block.expert);
     const Tile<i32> a_row = block.index / top_k;
 
-    Var first = zeros<f32>({config.tile.block_m, tile.config.block_n});
-    Var second = zeros<f32>({config.tile.block_m, block_n});
-    const TileOrigin up_origin{n + first_column, tile.n, false, 0, tile.k, shape.even_k};
-    for_each_iteration(tile, [&](const Int &first_k, int64_t iteration_k) {
-      const Quantized rows =
-          gather_rows(a, a_scales, a_row, block.is_row, tile.k, first_k, iteration_k, shape.even_k);
-      first += times_shuffled_b(tile, rows, b_codes, expert_scales, first_k, iteration_k);
-      if (separated) {
-        const TileOrigin origin{up_origin.first_row, tile.n, shape.even_n, first_k, tile.k, shape.even_k};
-        second +=
-            dot_scaled(rows.codes, rows.scales, e2m1, load_shuffled_b(b_codes, origin, block_n, iteration_k),
-                       load_shuffled_scales(expert_scales, origin, block_n, iteration_k), e2m1);
-      }
-    });
-    if (config.bias) {
-      first += load_columns(expert_bias, tile.first_column, tile.config.block_n, tile.n);
+    Var first = zeros<f32>({block_m, first_width});
+    Var second = zeros<f32>({block_m, block_n});
+    TileConfig tile = config.tile;
+    tile.block_n = static_cast<int>(first_width);
+    const KSteps steps = k_steps(tile, shape, k);
+    for (Int k0 : steps) {
+      const MxTile x = gather_rows(a, a_scales, a_row, block.is_row, k, k0, steps.size(), shape.even_k);
+      first += dot_scaled(x, weights.load({first_gate, k0}, {first_width, steps.size()}).transposed());
       if (separated)
-        second += load_columns(expert_bias, up_origin.first_row, block_n, tile.n);
+        second += dot_scaled(x, weights.load({first_up, k0}, {block_n, steps.size()}).transposed());
+    }
+    if (config.bias) {
+      const Ptr<const bf16> expert_bias = bias + Long(block.expert) * Long(n * 2);
+      first += load_bias(expert_bias, n * 2, first_gate, first_width);
+      if (separated)
+        second += load_bias(expert_bias, n * 2, first_up, block_n);
     }
     const auto [gate, up] =
         separated ? std::pair(first.get(), second.get()) : split_gates(config.gates, first);
 
-    const Quantized result = quantize(activate(config.activation, gate, up), e2m1, scale_rule(config.rule));
+    const MxTile result = quantize(activate(config.activation, gate, up), e2m1, scale_rule(config.rule));
     const Tile<i32> byte = (first_column >> 1) + cols(block_n / 2);
     const Tile<i32> group = (first_column >> 5) + cols(block_n / 32);
     store(codes + (block.place * (n >> 1) + byte), result.codes, block.is_row & (byte < (n >> 1)));
@@ -89,7 +76,7 @@ Status check_moe_up(std::string_view kernel, const MoeUpConfig &config, const Ma
 }
 
 Grid moe_up_grid(const MoeUpConfig &config, const ProblemSize &size, const MoeUpOperands &operands) {
-  return {programs(size.n, config.tile.block_n), static_cast<uint32_t>(operands.rows.blocks)};
+  return {programs(size.n, config.tile.block_n), operands.rows.blocks};
 }
 
 BoundKernel bind_moe_up(std::string_view name, const MoeUpConfig &config, const MaybeSize &size,

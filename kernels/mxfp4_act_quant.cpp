@@ -15,32 +15,30 @@ namespace {
 void mxfp4_act_quant(const Specialized<ActQuantConfig> &specialized, Ptr<const bf16> x, Ptr<const f32> slices,
                      Ptr<u8> codes, Ptr<u8> scales, Int m, Int k) {
   const auto &[config, shape, scaling] = specialized;
-  assume_rows(m);
-  assume_columns(k);
-  const Int first_row = program_id(1) * config.block_m;
-  const Int first_k = program_id(0) * config.block_k;
-  const Int row_length = k * 2;
-  const Long first = first_row.to<i64>() * row_length.to<i64>();
-  const ProducerInput input{config.source, config.split_k, x, slices, m.to<i64>() * row_length.to<i64>()};
-  const Tile<i32> row = rows(config.block_m);
-  const auto load_columns = [&](const Long &from, const Tile<i32> &column, const Int &end) {
-    const bool even = shape.even_m && shape.even_k;
-    const Mask in_bounds = even ? Mask() : Mask((first_row + row < m) & (column < end));
-    return load_input(input, from, row * row_length + column, in_bounds);
+  const Int first_row = program_id(1) * config.block_m, first_k = program_id(0) * config.block_k;
+  const ViewOptions even{.even_rows = shape.even_m, .even_columns = shape.even_k};
+  const ProducerInput both{config.source, config.split_k, View2D(x, {m, k * 2}, even),
+                           View2D(slices, {m, k * 2}, even)};
+  const auto columns = [&](const Int &first) {
+    return ProducerInput{config.source, config.split_k, both.values.columns(first, k),
+                         both.slices.columns(first, k)};
   };
   const auto load_gates = [&]() -> std::pair<Tile<f32>, Tile<f32>> {
+    const TileSize size{config.block_m, config.block_k};
     if (config.gates != GateLayout::Separated)
       return split_gates(config.gates,
-                         load_columns(first, first_k * 2 + cols(config.block_k * 2), row_length));
-    const Tile<i32> column = first_k + cols(config.block_k);
-    const Tile<f32> gate = load_columns(first, column, k);
-    return {gate, load_columns(first + k.to<i64>(), column, k)};
+                         load_input(both, {first_row, first_k * 2}, {size.rows, size.columns * 2}));
+    const Tile<f32> gate = load_input(columns(0), {first_row, first_k}, size);
+    return {gate, load_input(columns(k), {first_row, first_k}, size)};
   };
   const auto [gate, up] = load_gates();
 
-  const TileOrigin origin{first_row, m, shape.even_m, first_k, k, shape.even_k};
-  const Quantized result = quantize(activate(config.activation, gate, up), e2m1, scale_rule(config.rule));
-  store_quantized(codes, scales, config.shuffled, origin, result);
+  const MxView2D to(codes, scales, {m, k},
+                    {.scales = config.shuffled ? MxOrder::Shuffled : MxOrder::RowMajor,
+                     .even_rows = shape.even_m,
+                     .even_k = shape.even_k});
+  to.store({first_row, first_k},
+           quantize(activate(config.activation, gate, up), e2m1, scale_rule(config.rule)));
 }
 
 ActQuantConfig act_quant_defaults(const Partial<ActQuantConfig> &given, const MaybeSize &size) {

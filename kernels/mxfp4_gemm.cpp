@@ -15,60 +15,44 @@
 namespace nereid::kernels {
 namespace {
 
-GemmTile tile_of(const Specialized<GemmConfig> &specialized, const Int &m, const Int &n, const Int &k) {
-  const auto &[config, shape, scaling] = specialized;
-  assume_rows(m);
-  assume_columns(n);
-  return {
-      .config = config.tile,
-      .shape = shape,
-      .split_k = config.split_k,
-      .first_row = program_id(2) * config.tile.block_m,
-      .first_column = program_id(0) * config.tile.block_n,
-      .split = program_id(1),
-      .m = m,
-      .n = n,
-      .k = known_k(shape, k),
-  };
+/// Where the program's tile of C begins.
+Position2D tile_of(const TileConfig &tile) {
+  return {program_id(2) * tile.block_m, program_id(0) * tile.block_n};
+}
+
+/// The program's part of K.
+KSteps steps_of(const Specialized<GemmConfig> &specialized, const Int &k) {
+  return k_steps(specialized.config.tile, specialized.shape, k, specialized.config.split_k, program_id(1));
 }
 
 /// Where programs of one tile count themselves.
-Int tile_number(const GemmTile &tile) {
-  return program_id(2) * cdiv(tile.n, tile.config.block_n) + program_id(0);
+Ptr<i32> arrivals_of_tile(const TileConfig &tile, const Ptr<i32> &arrivals, const Int &n) {
+  return arrivals + (program_id(2) * cdiv(n, tile.block_n) + program_id(0));
 }
 
 template <class Out>
-void store_sum(Reduce reduce, const GemmTile &tile, const Ptr<Out> &out, const Tile<f32> &sum) {
-  if constexpr (std::is_same_v<Out, bf16>) {
-    store_bf16(tile, out, sum);
-  } else {
-    const auto [offsets, in_bounds] = tile.elements();
-    const Ptr<Out> first = out + tile.row_offset();
-    if (reduce == Reduce::Atomic) {
-      atomic_add(first + offsets, sum, in_bounds, Order::Relaxed);
-    } else {
-      const Long slice = tile.split.to<i64>() * tile.m.to<i64>() * tile.n.to<i64>();
-      store(first + slice + offsets, sum, in_bounds);
-    }
-  }
-}
-
-/// Quantised A from memory: a load_a for multiply.
-auto loaded_codes(const GemmTile &tile, const Ptr<const u8> &a, const Ptr<const u8> &a_scales) {
-  return [tile, a, a_scales](const Int &first_k, int64_t iteration_k) {
-    const TileOrigin origin = tile.origin_of_a(first_k);
-    return Quantized{load_codes(a, origin, tile.config.block_m, iteration_k),
-                     load_shuffled_scales(a_scales, origin, tile.config.block_m, iteration_k)};
-  };
+void store_sum(Reduce reduce, const View2D<Out> &out, const Position2D &at, const Tile<f32> &sum) {
+  if constexpr (std::is_same_v<Out, bf16>)
+    out.store(at, sum.to<bf16>());
+  else if (reduce == Reduce::Atomic)
+    out.atomic_add(at, sum, Order::Relaxed);
+  else
+    out.matrix(program_id(1)).store(at, sum);
 }
 
 } // namespace
 
 template <class Out>
-void mxfp4_gemm_fused(const Specialized<GemmConfig> &specialized, Ptr<const bf16> a, Ptr<const u8> b,
-                      Ptr<const u8> b_scales, Ptr<Out> out, Int m, Int n, Int k) {
-  const GemmTile tile = tile_of(specialized, m, n, k);
-  store_sum(specialized.config.reduce, tile, out, multiply(tile, quantized_rows(tile, a), b, b_scales));
+void mxfp4_gemm_fused(const Specialized<GemmConfig> &specialized, Ptr<const bf16> a_values,
+                      Ptr<const u8> b_codes, Ptr<const u8> b_scales, Ptr<Out> out_pointer, Int m, Int n,
+                      Int k_argument) {
+  const auto &[config, shape, scaling] = specialized;
+  const Int k = known_k(shape, k_argument);
+  const View2D a = rows_view(a_values, m, k, shape);
+  const MxView2D b = weights_view(b_codes, b_scales, n, k, shape);
+  const View2D out(out_pointer, {m, n});
+  const Position2D at = tile_of(config.tile);
+  store_sum(config.reduce, out, at, multiply(config.tile, a, b, at, steps_of(specialized, k)));
 }
 
 template void mxfp4_gemm_fused(const Specialized<GemmConfig> &, Ptr<const bf16>, Ptr<const u8>, Ptr<const u8>,
@@ -80,32 +64,54 @@ namespace {
 
 /// alpha and beta do not apply where splits remain to be reduced.
 template <class Out>
-void mxfp4_gemm(const Specialized<GemmConfig> &specialized, Ptr<const u8> a, Ptr<const u8> a_scales,
-                Ptr<const u8> b, Ptr<const u8> b_scales, Ptr<const bf16> c, Ptr<Out> out, Int m, Int n, Int k,
-                Float alpha, Float beta) {
-  const GemmTile tile = tile_of(specialized, m, n, k);
-  const Tile<f32> sum = multiply(tile, loaded_codes(tile, a, a_scales), b, b_scales);
-  store_sum(specialized.config.reduce, tile, out,
-            scale_output(specialized.scaling, tile, sum, c, alpha, beta));
+void mxfp4_gemm(const Specialized<GemmConfig> &specialized, Ptr<const u8> a_codes, Ptr<const u8> a_scales,
+                Ptr<const u8> b_codes, Ptr<const u8> b_scales, Ptr<const bf16> c_pointer,
+                Ptr<Out> out_pointer, Int m, Int n, Int k_argument, Float alpha, Float beta) {
+  const auto &[config, shape, scaling] = specialized;
+  const Int k = known_k(shape, k_argument);
+  const MxView2D a = codes_view(a_codes, a_scales, m, k, shape);
+  const MxView2D b = weights_view(b_codes, b_scales, n, k, shape);
+  const View2D c(c_pointer, {m, n});
+  const View2D out(out_pointer, {m, n});
+  const Position2D at = tile_of(config.tile);
+  const Tile<f32> sum = multiply(config.tile, a, b, at, steps_of(specialized, k));
+  store_sum(config.reduce, out, at, scale_output(scaling, sum, c, at, alpha, beta));
 }
 
 /// With reduce = last_arrival: bf16 out from the program that arrives last at a tile.
-void mxfp4_gemm_fused_last(const Specialized<GemmConfig> &specialized, Ptr<const bf16> a, Ptr<const u8> b,
-                           Ptr<const u8> b_scales, Ptr<f32> slices, Ptr<i32> arrivals, Ptr<bf16> out, Int m,
-                           Int n, Int k) {
-  const GemmTile tile = tile_of(specialized, m, n, k);
-  const Tile<f32> part = multiply(tile, quantized_rows(tile, a), b, b_scales);
-  with_sum_of_splits(tile, slices, arrivals, tile_number(tile), part,
-                     [&](const Tile<f32> &sum) { store_bf16(tile, out, sum); });
+void mxfp4_gemm_fused_last(const Specialized<GemmConfig> &specialized, Ptr<const bf16> a_values,
+                           Ptr<const u8> b_codes, Ptr<const u8> b_scales, Ptr<f32> slices_pointer,
+                           Ptr<i32> arrivals, Ptr<bf16> out_pointer, Int m, Int n, Int k_argument) {
+  const auto &[config, shape, scaling] = specialized;
+  const Int k = known_k(shape, k_argument);
+  const View2D a = rows_view(a_values, m, k, shape);
+  const MxView2D b = weights_view(b_codes, b_scales, n, k, shape);
+  const View2D slices(slices_pointer, {m, n});
+  const View2D out(out_pointer, {m, n});
+  const Position2D at = tile_of(config.tile);
+  const Tile<f32> part = multiply(config.tile, a, b, at, steps_of(specialized, k));
+  const Ptr<i32> arrived = arrivals_of_tile(config.tile, arrivals, n);
+  with_sum_of_splits(slices, arrived, program_id(1), config.split_k, at, part,
+                     [&](const Tile<f32> &sum) { out.store(at, sum.to<bf16>()); });
 }
 
-void mxfp4_gemm_last(const Specialized<GemmConfig> &specialized, Ptr<const u8> a, Ptr<const u8> a_scales,
-                     Ptr<const u8> b, Ptr<const u8> b_scales, Ptr<const bf16> c, Ptr<f32> slices,
-                     Ptr<i32> arrivals, Ptr<bf16> out, Int m, Int n, Int k, Float alpha, Float beta) {
-  const GemmTile tile = tile_of(specialized, m, n, k);
-  const Tile<f32> part = multiply(tile, loaded_codes(tile, a, a_scales), b, b_scales);
-  with_sum_of_splits(tile, slices, arrivals, tile_number(tile), part, [&](const Tile<f32> &sum) {
-    store_bf16(tile, out, scale_output(specialized.scaling, tile, sum, c, alpha, beta));
+void mxfp4_gemm_last(const Specialized<GemmConfig> &specialized, Ptr<const u8> a_codes,
+                     Ptr<const u8> a_scales, Ptr<const u8> b_codes, Ptr<const u8> b_scales,
+                     Ptr<const bf16> c_pointer, Ptr<f32> slices_pointer, Ptr<i32> arrivals,
+                     Ptr<bf16> out_pointer, Int m, Int n, Int k_argument, Float alpha, Float beta) {
+  const auto &[config, shape, scaling] = specialized;
+  const Int k = known_k(shape, k_argument);
+  const MxView2D a = codes_view(a_codes, a_scales, m, k, shape);
+  const MxView2D b = weights_view(b_codes, b_scales, n, k, shape);
+  const View2D c(c_pointer, {m, n});
+  const View2D slices(slices_pointer, {m, n});
+  const View2D out(out_pointer, {m, n});
+  const Position2D at = tile_of(config.tile);
+  const Tile<f32> part = multiply(config.tile, a, b, at, steps_of(specialized, k));
+  const Ptr<i32> arrived = arrivals_of_tile(config.tile, arrivals, n);
+  with_sum_of_splits(slices, arrived, program_id(1), config.split_k, at, part, [&](const Tile<f32> &sum) {
+    const Tile<f32> scaled = scale_output(specialized.scaling, sum, c, at, alpha, beta);
+    out.store(at, scaled.to<bf16>());
   });
 }
 
@@ -125,8 +131,7 @@ Status check_gemm(std::string_view kernel, const GemmConfig &config, const Maybe
 }
 
 Grid gemm_grid(const GemmConfig &config, const ProblemSize &size) {
-  return {programs(size.n, config.tile.block_n), static_cast<uint32_t>(config.split_k),
-          programs(size.m, config.tile.block_m)};
+  return {programs(size.n, config.tile.block_n), config.split_k, programs(size.m, config.tile.block_m)};
 }
 
 constexpr std::array<GridTerm, 3> gemm_grid_terms = {{{"n", "block_n"}, {"", "split_k"}, {"m", "block_m"}}};

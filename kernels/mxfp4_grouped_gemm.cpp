@@ -11,26 +11,6 @@
 namespace nereid::kernels {
 namespace {
 
-/// B number `number` of several, and its scales.
-struct Weights {
-  Ptr<const u8> codes;
-  Ptr<const u8> scales;
-};
-
-Weights weights_of(const Ptr<const u8> &b, const Ptr<const u8> &b_scales, const Int &number, const Int &n,
-                   const Int &k) {
-  const Long code_bytes = n.to<i64>() * (k >> 1).to<i64>();
-  const Long scale_bytes = (((n + 255) >> 8) << 8).to<i64>() * (((k + 255) >> 8) << 3).to<i64>();
-  return {b + number.to<i64>() * code_bytes, b_scales + number.to<i64>() * scale_bytes};
-}
-
-void store_product(const GemmTile &tile, const Ptr<const bf16> &a, const Weights &weights,
-                   const Ptr<bf16> &out) {
-  assume_rows(tile.m);
-  assume_columns(tile.n);
-  store_bf16(tile, out, multiply(tile, quantized_rows(tile, a), weights.codes, weights.scales));
-}
-
 /// A program's block of rows: whose rows they are, the first, and the end of that expert's.
 struct RowBlock {
   Tile<i1> in_bounds; ///< a scalar: there is such a block
@@ -56,46 +36,35 @@ RowBlock row_block(const GroupedConfig &config, const Ptr<const i32> &ends, cons
   return {expert < config.experts, expert, first_row, sum(where(mine, end, 0), 0)};
 }
 
-void mxfp4_batched_gemm(const Specialized<TileConfig> &specialized, Ptr<const bf16> a, Ptr<const u8> b,
-                        Ptr<const u8> b_scales, Ptr<bf16> out, Int m, Int n, Int k) {
+void mxfp4_batched_gemm(const Specialized<TileConfig> &specialized, Ptr<const bf16> a_values,
+                        Ptr<const u8> b_codes, Ptr<const u8> b_scales, Ptr<bf16> out_pointer, Int m, Int n,
+                        Int k_argument) {
   const auto &[config, shape, scaling] = specialized;
+  const Int k = known_k(shape, k_argument);
+  const View2D a = rows_view(a_values, m, k, shape);
+  const MxView2D b = weights_view(b_codes, b_scales, n, k, shape);
+  const View2D out(out_pointer, {m, n});
   const Int number = program_id(2);
-  const GemmTile tile{
-      .config = config,
-      .shape = shape,
-      .split_k = 1,
-      .first_row = program_id(1) * config.block_m,
-      .first_column = program_id(0) * config.block_n,
-      .split = 0,
-      .m = m,
-      .n = n,
-      .k = known_k(shape, k),
-  };
-  const Long rows = number.to<i64>() * m.to<i64>();
-  store_product(tile, a + rows * k.to<i64>(), weights_of(b, b_scales, number, n, k),
-                out + rows * n.to<i64>());
+  const Position2D at{program_id(1) * config.block_m, program_id(0) * config.block_n};
+  const Tile<f32> sum = multiply(config, a.matrix(number), b.matrix(number), at, k_steps(config, shape, k));
+  out.matrix(number).store(at, sum.to<bf16>());
 }
 
-void mxfp4_grouped_gemm(const Specialized<GroupedConfig> &specialized, Ptr<const bf16> a, Ptr<const i32> ends,
-                        Ptr<const u8> b, Ptr<const u8> b_scales, Ptr<bf16> out, Int experts, Int n, Int k) {
+void mxfp4_grouped_gemm(const Specialized<GroupedConfig> &specialized, Ptr<const bf16> a_values,
+                        Ptr<const i32> ends, Ptr<const u8> b_codes, Ptr<const u8> b_scales,
+                        Ptr<bf16> out_pointer, Int experts, Int n, Int k_argument) {
   const auto &[config, shape, scaling] = specialized;
-  assume_columns(n);
-  assume_columns(k);
+  const Int k = known_k(shape, k_argument);
   assume((experts > 0) & (experts <= config.experts));
+  const MxView2D b = weights_view(b_codes, b_scales, n, k, shape);
   const RowBlock block = row_block(config, ends, experts);
   when(block.in_bounds, [&] {
-    const GemmTile tile{
-        .config = config.tile,
-        .shape = shape,
-        .split_k = 1,
-        .first_row = block.first_row,
-        .first_column = program_id(0) * config.tile.block_n,
-        .split = 0,
-        .m = block.end_row,
-        .n = n,
-        .k = known_k(shape, k),
-    };
-    store_product(tile, a, weights_of(b, b_scales, block.expert, n, k), out);
+    const View2D a = rows_view(a_values, block.end_row, k, shape);
+    const View2D out(out_pointer, {block.end_row, n});
+    const Position2D at{block.first_row, program_id(0) * config.tile.block_n};
+    const Tile<f32> sum =
+        multiply(config.tile, a, b.matrix(block.expert), at, k_steps(config.tile, shape, k));
+    out.store(at, sum.to<bf16>());
   });
 }
 
@@ -122,13 +91,12 @@ Status check_grouped(std::string_view kernel, const GroupedConfig &config, const
 }
 
 Grid batched_grid(const TileConfig &config, const ProblemSize &size, const BatchedOperands &operands) {
-  return {programs(size.n, config.block_n), programs(size.m, config.block_m),
-          static_cast<uint32_t>(operands.batch)};
+  return {programs(size.n, config.block_n), programs(size.m, config.block_m), operands.batch};
 }
 
 Grid grouped_grid(const GroupedConfig &config, const ProblemSize &size, const GroupedOperands &operands) {
   const int64_t row_blocks = grouped_row_blocks(size.m, operands.experts, config.tile.block_m);
-  return {programs(size.n, config.tile.block_n), static_cast<uint32_t>(row_blocks)};
+  return {programs(size.n, config.tile.block_n), row_blocks};
 }
 
 BoundKernel bind_batched(std::string_view name, const TileConfig &config, const MaybeSize &size,

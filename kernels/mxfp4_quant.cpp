@@ -5,7 +5,6 @@
 #include <bit>
 
 #include "kernels/config_checks.h"
-#include "kernels/mx_tiles.h"
 #include "kernels/problem_arguments.h"
 
 namespace nereid::kernels {
@@ -23,7 +22,7 @@ Tile<u32> e2m1_magnitude(const Tile<u32> &bits) {
   return where(magnitude < 0x3f800000U, small, normal);
 }
 
-Quantized quantize_by_integers(const Tile<bf16> &x) {
+MxTile quantize_by_integers(const Tile<bf16> &x) {
   const int64_t rows = x.size(0);
   const int64_t columns = x.size(1);
   const Tile<u16> bits = reshape(bitcast<u16>(x), {rows, columns / 32, 32});
@@ -41,10 +40,10 @@ Quantized quantize_by_integers(const Tile<bf16> &x) {
   const Tile<u32> sign = (bits.to<u32>() >> 12) & 8U;
   const Tile<u8> code = (e2m1_magnitude(bitcast<u32>(scaled)) | sign).to<u8>();
   const auto [even, odd] = split(reshape(code, {rows, columns / 2, 2}));
-  return {even | (odd << 4), scale.to<u8>()};
+  return {even | (odd << 4), scale.to<u8>(), e2m1};
 }
 
-Quantized quantize_tile(const QuantConfig &config, const Tile<bf16> &x) {
+MxTile quantize_tile(const QuantConfig &config, const Tile<bf16> &x) {
   if (config.path == QuantPath::Software)
     return quantize_by_integers(x);
   return quantize(x, e2m1, ScaleRule::Even);
@@ -53,23 +52,13 @@ Quantized quantize_tile(const QuantConfig &config, const Tile<bf16> &x) {
 void mxfp4_quant(const Specialized<QuantConfig> &specialized, Ptr<const bf16> x, Ptr<u8> codes,
                  Ptr<u8> scales, Int m, Int k) {
   const auto &[config, shape, scaling] = specialized;
-  assume_rows(m);
-  assume_columns(k);
-  const TileOrigin origin{
-      .first_row = program_id(1) * config.block_m,
-      .row_count = m,
-      .even_rows = shape.even_m,
-      .first_k = program_id(0) * config.block_k,
-      .k_count = k,
-      .even_k = shape.even_k,
-  };
-  const Quantized result = quantize_tile(config, load_rows(x, origin, config.block_m, config.block_k));
-
-  store_bytes(codes, origin, result.codes, 1);
-  if (config.shuffled)
-    store_shuffled_scales(scales, origin, result.scales);
-  else
-    store_bytes(scales, origin, result.scales, 5);
+  const Position2D at{program_id(1) * config.block_m, program_id(0) * config.block_k};
+  const View2D from(x, {m, k}, {.even_rows = shape.even_m, .even_columns = shape.even_k});
+  const MxView2D to(codes, scales, {m, k},
+                    {.scales = config.shuffled ? MxOrder::Shuffled : MxOrder::RowMajor,
+                     .even_rows = shape.even_m,
+                     .even_k = shape.even_k});
+  to.store(at, quantize_tile(config, from.load(at, {config.block_m, config.block_k})));
 }
 
 QuantConfig quant_defaults(const Partial<QuantConfig> &given, const MaybeSize &size) {

@@ -24,34 +24,28 @@ void mxfp4_rmsnorm_quant(const Specialized<RmsNormQuantConfig> &specialized, Ptr
                          Ptr<const f32> slices, Ptr<const bf16> residual, Ptr<const bf16> weight,
                          Ptr<u8> codes, Ptr<u8> scales, Ptr<bf16> sum_out, Int m, Int k, Float epsilon) {
   const auto &[config, shape, scaling] = specialized;
-  assume_rows(m);
-  assume_columns(k);
-  const Int first_row = program_id(0) * config.block_m;
-  const Tile<i32> row = rows(config.block_m);
-  const Tile<i32> column = cols(config.width);
-  const Tile<i32> offsets = row * k + column;
-  const Long first = first_row.to<i64>() * k.to<i64>();
-  const bool even = shape.even_m && shape.even_k;
-  const Mask in_bounds = even ? Mask() : Mask((first_row + row < m) & (column < k));
+  const Position2D at{program_id(0) * config.block_m, 0};
+  const TileSize size{config.block_m, config.width};
+  const ViewOptions even{.even_rows = shape.even_m, .even_columns = shape.even_k};
 
-  const ProducerInput input{config.source, config.split_k, x, slices, m.to<i64>() * k.to<i64>()};
-  Var r = load_input(input, first, offsets, in_bounds);
+  const ProducerInput input{config.source, config.split_k, View2D(x, {m, k}, even),
+                            View2D(slices, {m, k}, even)};
+  Var r = load_input(input, at, size);
   if (config.residual) {
-    const Ptr<const bf16> from = residual + first + offsets;
-    r += (in_bounds ? load(from, *in_bounds) : load(from)).to<f32>();
-    const Ptr<bf16> to = sum_out + first + offsets;
-    if (in_bounds)
-      store(to, r.to<bf16>(), *in_bounds);
-    else
-      store(to, r.to<bf16>());
+    r += View2D(residual, {m, k}, even).load(at, size).to<f32>();
+    View2D(sum_out, {m, k}, even).store(at, r.to<bf16>());
   }
   const Tile<f32> total = sum_of_squares(r);
   const Tile<f32> mean = shape.even_k ? total / static_cast<float>(config.width) : total / k.to<f32>();
-  const Tile<f32> w = (shape.even_k ? load(weight + column) : load(weight + column, column < k)).to<f32>();
+  const View2D weights(weight, {1, k}, even);
+  const Tile<f32> w = weights.load({0, 0}, {1, config.width}).to<f32>();
   const Tile<f32> y = r * rsqrt(mean + epsilon) * w;
 
-  const TileOrigin origin{first_row, m, shape.even_m, 0, k, shape.even_k};
-  store_quantized(codes, scales, config.shuffled, origin, quantize(y, e2m1, scale_rule(config.rule)));
+  const MxView2D to(codes, scales, {m, k},
+                    {.scales = config.shuffled ? MxOrder::Shuffled : MxOrder::RowMajor,
+                     .even_rows = shape.even_m,
+                     .even_k = shape.even_k});
+  to.store(at, quantize(y, e2m1, scale_rule(config.rule)));
 }
 
 RmsNormQuantConfig rmsnorm_quant_defaults(const Partial<RmsNormQuantConfig> &given, const MaybeSize &size) {

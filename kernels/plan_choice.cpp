@@ -2,7 +2,6 @@
 #include "kernels/plan_choice.h"
 
 #include <bit>
-#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <limits>
@@ -17,6 +16,7 @@
 #include <fmt/format.h>
 
 #include "base/float_environment.h"
+#include "base/log.h"
 #include "jit/tune/tuning_table.h"
 #include "kernels/linear_config.h"
 #include "kernels/plan_space.h"
@@ -59,8 +59,8 @@ void warn(const std::string &key, const TuningTable::Choice &choice, const std::
   static std::set<std::string> warned;
   const std::lock_guard lock(mutex);
   if (warned.insert(key + ": " + choice.config).second)
-    std::fprintf(stderr, "nereid: warning: the tuning table's config '%s' for %s is left out: %s\n",
-                 choice.config.c_str(), key.c_str(), why.c_str());
+    log(LogLevel::Warning,
+        fmt::format("the tuning table's config '{}' for {} is left out: {}", choice.config, key, why));
 }
 
 /// What a table's entry for a shape is for another M.

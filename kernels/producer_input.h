@@ -1,11 +1,10 @@
 #pragma once
 
 #include <array>
-#include <optional>
 #include <string_view>
 
+#include "dsl/dsl.h"
 #include "kernels/device_memory.h"
-#include "kernels/mx_tiles.h"
 
 /// What the kernels that end in a quantisation have in common: where their values come from, and the rule of
 /// the scales.
@@ -30,24 +29,15 @@ constexpr ScaleRule scale_rule(QuantRule rule) {
 /// Error (User): more than one slice where values are bf16.
 Status check_source(std::string_view kernel, InputSource source, int split_k);
 
-/// Which elements of a tile are in bounds, or nothing where all are.
-using Mask = std::optional<Tile<i1>>;
-
-/// A matrix of one source, and the elements of a slice.
+/// A matrix of one source; slices one after another.
 struct ProducerInput {
   InputSource source;
   int split_k; ///< slices
-  Ptr<const bf16> values;
-  Ptr<const f32> slices;
-  Long slice;
+  View2D<const bf16> values;
+  View2D<const f32> slices;
 };
 
-/// Elements at `first` + `offsets`, those in bounds where a mask is given; slices are added in their order.
-Tile<f32> load_input(const ProducerInput &input, const Long &first, const Tile<i32> &offsets,
-                     const Mask &in_bounds);
-
-/// Stores what quantize gave: codes row by row, scales plain or shuffled.
-void store_quantized(const Ptr<u8> &codes, const Ptr<u8> &scales, bool shuffled, const TileOrigin &origin,
-                     const Quantized &quantized);
+/// A tile; slices are added in their order.
+Tile<f32> load_input(const ProducerInput &input, const Position2D &at, const TileSize &size);
 
 } // namespace nereid::kernels

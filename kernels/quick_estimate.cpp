@@ -2,6 +2,7 @@
 #include "kernels/quick_estimate.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "kernels/tiled_product.h"
 #include "sim/timing/device_model.h"
@@ -14,8 +15,14 @@ constexpr int64_t simds = 4, lanes = 64, simd_registers = 512, simd_waves = 8;
 /// Registers a lane beside accumulators and prefetched operands: addresses, the operands at work (the
 /// library's kernels).
 constexpr int64_t other_registers = 48;
-/// Elements that a compute unit quantises a clock: two vector instructions for each, 64 of them a clock.
-constexpr double quantised_elements = 32;
+/// Of the library's kernels that quantise A as they multiply, fitted to simulated times of their configs over
+/// 24 shapes (docs/timing.md): clocks of a workgroup; elements quantised a clock of a compute unit (two
+/// vector instructions for each and 64 of them a clock would be 32); clocks from the last slice's arrival to
+/// its sum; how much more is in flight where K is a constant and the loop is written out.
+constexpr TiledProductCosts fused_costs{160, 16.2, 0, 0.3, 24};
+constexpr double quantised_elements = 19.3;
+constexpr double last_arrival_cycles = 1980;
+constexpr double written_out = 2.6;
 /// Of the quantiser's and the reduction's programs.
 constexpr int64_t stream_programs_bytes = 16 * 1024;
 
@@ -60,7 +67,10 @@ TiledProduct tiled_product(const GemmPlan &plan, const ProblemSize &size) {
     const double idle = idle_waves(plan, size);
     product.extra_step_cycles = static_cast<double>(tile.block_m * tile.block_k) / quantised_elements * idle;
     // Each wave has the loads of its own iterations in flight.
-    product.prefetched_steps = std::max<int64_t>(1, static_cast<int64_t>(tile.stages * tile.waves / idle));
+    product.prefetched_steps = std::max(1.0, std::floor(tile.stages * tile.waves / idle));
+    if (tile.const_k)
+      product.prefetched_steps *= written_out;
+    product.costs = fused_costs;
   }
   return product;
 }
@@ -70,7 +80,7 @@ void add_last_arrival(sim::LaunchProfile &profile, const GemmPlan &plan) {
   const TileConfig &tile = plan.gemm.tile;
   sim::PhaseProfile &epilogue = profile.rounds.back().phases[sim::RoundProfile::Epilogue];
   epilogue.load_bytes += static_cast<double>(plan.gemm.split_k) * tile.block_m * tile.block_n * 4;
-  epilogue.cycles += 2 * loaded_round_trip; // the semaphore, then the slices
+  epilogue.cycles += last_arrival_cycles;
 }
 
 /// A launch that only reads and writes.
@@ -80,6 +90,7 @@ double stream_us(double read, double written, sim::CacheState caches) {
   profile.footprint_bytes = read + written;
   sim::RoundProfile &round = profile.rounds.emplace_back();
   round.workgroups = round.compute_units = static_cast<uint64_t>(units);
+  round.loaded_bytes = read;
   round.phases[sim::RoundProfile::Prologue].cycles = loaded_round_trip;
   sim::PhaseProfile &loop = round.phases[sim::RoundProfile::Loop];
   loop.load_bytes = read / units;

@@ -8,6 +8,9 @@
 #include <fmt/ranges.h>
 
 #include "kernels/aot_export.h"
+#include "kernels/attention.h"
+#include "kernels/matmul.h"
+#include "kernels/mla_decode.h"
 #include "kernels/moe_down.h"
 #include "kernels/moe_route.h"
 #include "kernels/moe_up.h"
@@ -22,6 +25,17 @@
 namespace nereid::kernels {
 namespace {
 
+template <class C, class O>
+std::optional<SizedLaunch> sized_launch(const LibraryKernel<C, O> &kernel, const C &config,
+                                        const MaybeSize &size) {
+  for (const GridTerm &term : kernel.grid_terms)
+    if (!size || (!term.argument.empty() && term.key.empty()))
+      return std::nullopt;
+  const BoundKernel bound = kernel.bind(kernel.name, config, size, O{});
+  return SizedLaunch{
+      kernel.grid(config, *size, O{}), *size, {bound.operands().begin(), bound.operands().end()}};
+}
+
 template <class C, class O> NamedKernel named(const LibraryKernel<C, O> &kernel) {
   const auto configure = [&kernel](std::string_view text, const MaybeSize &size) -> Result<ConfiguredKernel> {
     NEREID_TRY(const Partial<C> given, parse_keys<C>(kernel.name, text));
@@ -34,7 +48,8 @@ template <class C, class O> NamedKernel named(const LibraryKernel<C, O> &kernel)
       const BoundKernel bound = kernel.bind(kernel.name, config, size, O{});
       return aot_export(std::move(compiled), bound, config_values(config), kernel.grid_terms, kernel.summary);
     };
-    return ConfiguredKernel{config_values(config), compile, export_for_aot};
+    return ConfiguredKernel{config_values(config), compile, export_for_aot,
+                            sized_launch(kernel, config, size)};
   };
   return {kernel.name, kernel.summary, kernel.has_n, config_fields<C>(), configure};
 }
@@ -47,9 +62,12 @@ bool has_key(std::span<const ConfigValue> keys, std::string_view name) {
 
 const std::vector<NamedKernel> &library_kernels() {
   static const std::vector<NamedKernel> kernels = {
-      named(quant_kernel),     named(rmsnorm_quant_kernel), named(act_quant_kernel), named(gemm_fused_kernel),
-      named(gemm_kernel),      named(batched_kernel),       named(grouped_kernel),   named(reduce_kernel),
-      named(moe_route_kernel), named(moe_up_kernel),        named(moe_down_kernel),  named(rope_cache_kernel),
+      named(quant_kernel),       named(rmsnorm_quant_kernel), named(act_quant_kernel),
+      named(gemm_fused_kernel),  named(gemm_kernel),          named(batched_kernel),
+      named(grouped_kernel),     named(reduce_kernel),        named(moe_route_kernel),
+      named(moe_up_kernel),      named(moe_down_kernel),      named(rope_cache_kernel),
+      named(attention_kernel),   named(matmul_kernel),        named(mla_decode_kernel),
+      named(mla_combine_kernel),
   };
   return kernels;
 }

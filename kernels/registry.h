@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -11,12 +12,21 @@
 /// The kernels of the library by name, their configs as text: what the command works with.
 namespace nereid::kernels {
 
+/// A launch that is known from the problem's size alone: its programs and what it needs of each operand.
+struct SizedLaunch {
+  Grid grid;
+  ProblemSize size;
+  std::vector<NeededMemory> operands; ///< without addresses
+};
+
 /// A kernel with its complete config.
 struct ConfiguredKernel {
   std::vector<ConfigValue> config;
   std::function<CompiledResult(const Device &)> compile;
   /// Compiles it, with all that a launcher in another language needs to know.
   std::function<Result<aot::Export>(const Device &)> export_for_aot;
+  /// Nothing without a size, or where programs depend on more than it.
+  std::optional<SizedLaunch> sized_launch;
 };
 
 /// A kernel of the library for callers that know its name alone.

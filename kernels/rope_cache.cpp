@@ -32,9 +32,9 @@ void rotate(const RopeCacheConfig &config, const Ptr<const bf16> &from, const Pt
 void rope_cache(const RopeCacheConfig &config, Ptr<bf16> q, Ptr<const bf16> k, Ptr<const bf16> v,
                 Ptr<const i32> positions, Ptr<const f32> cos_sin, Ptr<const i64> slots, Ptr<bf16> k_cache,
                 Ptr<bf16> v_cache) {
-  const Long token = program_id(0).to<i64>();
+  const Long token(program_id(0));
   const Tile<i32> pair = cols(config.head / 2);
-  const Ptr<const f32> angles = cos_sin + load(positions + token).to<i64>() * config.head;
+  const Ptr<const f32> angles = cos_sin + Long(load(positions + token)) * config.head;
   const Tile<f32> cosine = load(angles + pair), sine = load(angles + (pair + config.head / 2));
 
   const Ptr<bf16> queries = q + token * (config.heads * config.head);
@@ -70,7 +70,7 @@ Status check_rope_cache(std::string_view kernel, const RopeCacheConfig &config, 
 }
 
 Grid rope_cache_grid(const RopeCacheConfig &, const ProblemSize &size, const RopeCacheOperands &) {
-  return {static_cast<uint32_t>(size.m)};
+  return {size.m};
 }
 
 BoundKernel bind_rope_cache(std::string_view name, const RopeCacheConfig &config, const MaybeSize &size,

@@ -2,33 +2,22 @@
 #include "kernels/splitk_reduce.h"
 
 #include "kernels/config_checks.h"
+#include "kernels/epilogues.h"
 #include "kernels/problem_arguments.h"
 #include "kernels/split_k_semaphore.h"
 
 namespace nereid::kernels {
 namespace {
 
-void splitk_reduce(const Specialized<ReduceConfig> &specialized, Ptr<const f32> slices, Ptr<const bf16> c,
-                   Ptr<bf16> out, Int m, Int n, Float alpha, Float beta) {
-  const ReduceConfig &config = specialized.config;
-  assume_rows(m);
-  assume_columns(n);
-  const Int first_row = program_id(1) * config.block_m;
-  const Tile<i32> row = rows(config.block_m);
-  const Tile<i32> column = program_id(0) * config.block_n + cols(config.block_n);
-  const Tile<i1> in_bounds = (first_row + row < m) & (column < n);
-  const Tile<i32> offsets = row * n + column;
-  const Long first = first_row.to<i64>() * n.to<i64>();
-  const Long slice = m.to<i64>() * n.to<i64>();
-
-  Var sum = load(slices + first + offsets, in_bounds);
-  for (Int split : range(1, config.split_k, {.unroll = max_unrolled_slices - 1}))
-    sum += load(slices + (first + slice * split.to<i64>()) + offsets, in_bounds);
-  if (specialized.scaling != Scaling::None)
-    sum *= alpha;
-  if (specialized.scaling == Scaling::AlphaBeta)
-    sum += beta * load(c + first + offsets, in_bounds).to<f32>();
-  store(out + first + offsets, sum.get().to<bf16>(), in_bounds);
+void splitk_reduce(const Specialized<ReduceConfig> &specialized, Ptr<const f32> slices_pointer,
+                   Ptr<const bf16> c_pointer, Ptr<bf16> out_pointer, Int m, Int n, Float alpha, Float beta) {
+  const auto &[config, shape, scaling] = specialized;
+  const View2D slices(slices_pointer, {m, n});
+  const View2D c(c_pointer, {m, n});
+  const View2D out(out_pointer, {m, n});
+  const Position2D at{program_id(1) * config.block_m, program_id(0) * config.block_n};
+  const Tile<f32> sum = sum_of_slices(slices, config.split_k, at, {config.block_m, config.block_n});
+  out.store(at, scale_output(scaling, sum, c, at, alpha, beta).to<bf16>());
 }
 
 ReduceConfig reduce_defaults(const Partial<ReduceConfig> &given, const MaybeSize &size) {
@@ -73,9 +62,9 @@ struct ZeroConfig {
 
 /// Sets `count` elements to 0. Programs: count in blocks.
 void zero_f32(const ZeroConfig &config, Ptr<f32> out, Long count) {
-  const Long first = program_id(0).to<i64>() * config.block;
+  const Long first = Long(program_id(0)) * config.block;
   const Tile<i32> offset = arange(0, config.block);
-  store(out + first + offset, zeros<f32>({config.block}), offset.to<i64>() < count - first);
+  store(out + first + offset, zeros<f32>({config.block}), offset < count - first);
 }
 
 } // namespace

@@ -13,12 +13,6 @@ namespace {
 constexpr int64_t compute_units = 256;
 /// Dense MXFP4, flop a clock and compute unit (AMD, "CDNA 4 architecture" white paper).
 constexpr double matrix_rate = 16384;
-/// Clocks before the first MFMA, behind the last one, and in a step without any, first round trips, the fill
-/// of the loop and its drain included: straight lines through what the simulator says of AMD's f4gemm
-/// kernels.
-constexpr double prologue_cycles = 3200, prologue_row_cycles = 1.8;
-constexpr double epilogue_cycles = 500, epilogue_element_cycles = 0.066;
-constexpr double step_wait_cycles = 200;
 
 struct TileGrid {
   int64_t rows, columns, splits;
@@ -92,18 +86,20 @@ sim::RoundProfile count_round(const TiledProduct &product, const TileGrid &grid,
   const double area = static_cast<double>(product.block_m * product.block_n);
   const double step_flop = 2 * area * static_cast<double>(product.block_k);
 
+  const TiledProductCosts &costs = product.costs;
   sim::RoundProfile round;
   round.workgroups = static_cast<uint64_t>(count);
   round.compute_units = static_cast<uint64_t>(units);
+  round.loaded_bytes = k * bytes.loads;
   round.phases[sim::RoundProfile::Prologue].cycles =
-      prologue_cycles + prologue_row_cycles * static_cast<double>(product.block_m + product.block_n);
+      costs.prologue + costs.prologue_row * static_cast<double>(product.block_m + product.block_n);
 
   sim::PhaseProfile &loop = round.phases[sim::RoundProfile::Loop];
-  const double in_flight = static_cast<double>(product.prefetched_steps);
+  const double in_flight = product.prefetched_steps;
   const double wait = in_flight > 0 ? loaded_round_trip / in_flight : 0;
   loop.mfma_cycles = steps * per_unit * step_flop / matrix_rate;
   loop.issue_cycles = loop.mfma_cycles + steps * per_unit * product.extra_step_cycles;
-  loop.cycles = std::max(loop.issue_cycles + steps * step_wait_cycles, steps * wait);
+  loop.cycles = std::max(loop.issue_cycles + steps * costs.step, steps * wait);
   loop.load_bytes = k * bytes.loads * of_all;
   loop.fabric_bytes = k * bytes.fabric / std::min<double>(units, xcds);
   const double all = static_cast<double>(product.size.m) * product.a_bytes +
@@ -113,7 +109,7 @@ sim::RoundProfile count_round(const TiledProduct &product, const TileGrid &grid,
   loop.matrix_flop = steps * static_cast<double>(count) / units * step_flop;
 
   sim::PhaseProfile &epilogue = round.phases[sim::RoundProfile::Epilogue];
-  epilogue.cycles = epilogue_cycles + per_unit * epilogue_element_cycles * area;
+  epilogue.cycles = costs.epilogue + per_unit * costs.epilogue_element * area;
   epilogue.store_bytes = bytes.stores / units;
   return round;
 }

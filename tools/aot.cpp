@@ -17,7 +17,7 @@ struct AotOptions {
   std::string directory;
 };
 
-constexpr const char *footer =
+constexpr const char *aot_footer =
     R"(For each kernel NAME it writes NAME.hsaco (the code object), NAME.h and NAME.c (a launcher in C11 that needs
 HIP's module API and nothing else) and NAME.json (arguments, grid, resources, what a launch has to keep), and the
 headers that launchers share. The same command gives the same bytes.
@@ -70,7 +70,7 @@ void add_aot(CLI::App &app, Invocation &invocation) {
   auto options = std::make_shared<AotOptions>();
   CLI::App *command = add_command(app, invocation, "aot", "Write library kernels as files for C programs",
                                   [options] { return run(*options); });
-  command->footer(footer);
+  command->footer(aot_footer);
   command->add_option("kernels", options->kernels, "Kernels of the library, by name")->required();
   command->add_option("--config", options->config, "key=value,... of each kernel");
   command->add_option("--shape", options->shape, "M,N,K");

@@ -10,7 +10,7 @@
 namespace nereid::tools {
 namespace {
 
-constexpr const char *footer =
+constexpr const char *cache_footer =
     R"(The directory is that of NEREID_CACHE_DIR, else $XDG_CACHE_HOME/nereid, else ~/.cache/nereid.
 
 Examples:
@@ -45,10 +45,11 @@ Outcome stat() {
   outcome.json["kernels"] = contents.kernels.size();
   outcome.json["bytes"] = contents.bytes;
   outcome.json["damaged"] = contents.damaged();
+  outcome.json["stale"] = contents.stale();
   outcome.json["unfinished"] = contents.unfinished;
-  outcome.text = fmt::format("{}\n  {} kernels in {} bytes of {}\n  {} damaged, {} unfinished\n",
+  outcome.text = fmt::format("{}\n  {} kernels in {} bytes of {}\n  {} damaged, {} stale, {} unfinished\n",
                              cache.directory(), contents.kernels.size(), contents.bytes, cache.bytes(),
-                             contents.damaged(), contents.unfinished);
+                             contents.damaged(), contents.stale(), contents.unfinished);
   return outcome;
 }
 
@@ -56,20 +57,23 @@ Outcome verify(bool remove) {
   NEREID_TRY(const jit::DiskCache cache, enabled_cache());
   NEREID_TRY(const jit::CacheContents contents, jit::read_contents(cache));
   Outcome outcome;
-  llvm::json::Array damaged;
+  llvm::json::Array damaged, stale;
   for (const jit::CacheEntry &entry : contents.kernels) {
     if (entry.problem.empty())
       continue;
-    damaged.push_back(llvm::json::Object{{"file", json_string(cache.path(entry.key))},
-                                         {"problem", json_string(entry.problem)}});
+    (entry.is_stale ? stale : damaged)
+        .push_back(llvm::json::Object{{"file", json_string(cache.path(entry.key))},
+                                      {"problem", json_string(entry.problem)}});
     outcome.text += fmt::format("{}: {}\n", cache.path(entry.key), entry.problem);
   }
-  outcome.text += fmt::format("{} kernels, {} damaged\n", contents.kernels.size(), contents.damaged());
+  outcome.text += fmt::format("{} kernels, {} damaged, {} stale\n", contents.kernels.size(),
+                              contents.damaged(), contents.stale());
   outcome.json = directory_json(cache);
   outcome.json["kernels"] = contents.kernels.size();
   outcome.json["damaged"] = std::move(damaged);
+  outcome.json["stale"] = std::move(stale);
   if (remove) {
-    NEREID_TRY(const jit::Removed removed, jit::remove_damaged(cache, contents));
+    NEREID_TRY(const jit::Removed removed, jit::remove_unusable(cache, contents));
     outcome.json["removed"] = removed.files;
     outcome.text += fmt::format("{} removed\n", removed.files);
   } else if (contents.damaged() != 0) {
@@ -112,9 +116,25 @@ Outcome export_bundle(const std::string &path) {
   return outcome;
 }
 
+/// The bytes of a bundle, of which no more are read than the cache could take. Error (User): it is none, or
+/// too large.
+Result<std::vector<uint8_t>> read_bundle_file(const std::string &path, const jit::DiskCache &cache) {
+  NEREID_TRY(const uint64_t size, file_size(path, "a bundle"));
+  NEREID_TRY(const std::vector<uint8_t> start, read_start(path, jit::bundle_start_bytes));
+  if (const Status bundle =
+          jit::check_is_bundle({reinterpret_cast<const char *>(start.data()), start.size()});
+      !bundle)
+    return user_error(fmt::format("{}: {}", path, bundle.error().message), bundle.error().remedy);
+  // Keys and lengths come on top of the kernels' files, and are smaller than these.
+  if (size / 2 > cache.bytes())
+    return user_error(fmt::format("{} has {} bytes, the cache may hold {}", path, size, cache.bytes()),
+                      "Set NEREID_CACHE_BYTES to more");
+  return read_file(path, "a bundle");
+}
+
 Outcome import_bundle(const std::string &path) {
   NEREID_TRY(const jit::DiskCache cache, enabled_cache());
-  NEREID_TRY(const std::vector<uint8_t> bytes, read_file(path, "a bundle"));
+  NEREID_TRY(const std::vector<uint8_t> bytes, read_bundle_file(path, cache));
   Result<jit::KernelFiles> kernels =
       jit::read_bundle({reinterpret_cast<const char *>(bytes.data()), bytes.size()});
   if (!kernels)
@@ -137,7 +157,7 @@ void add_cache(CLI::App &app, Invocation &invocation) {
   CLI::App *group =
       app.add_subcommand("cache", "Look at the cache of compiled kernels, check, empty or move it");
   group->require_subcommand(1);
-  group->footer(footer);
+  group->footer(cache_footer);
   add_command(*group, invocation, "stat", "Count the kernels in the cache and their bytes", stat);
   auto remove = std::make_shared<bool>(false);
   add_command(*group, invocation, "verify", "Read every kernel; a damaged one is exit code 1", [remove] {

@@ -44,6 +44,7 @@ void add_gemm(CLI::App &app, Invocation &invocation);
 void add_compile(CLI::App &app, Invocation &invocation);
 void add_aot(CLI::App &app, Invocation &invocation);
 void add_inspect(CLI::App &app, Invocation &invocation);
+void add_layout(CLI::App &app, Invocation &invocation);
 void add_tune(CLI::App &app, Invocation &invocation);
 void add_tune_merge(CLI::App &tune, Invocation &invocation);
 void add_tune_import(CLI::App &tune, Invocation &invocation);

@@ -17,7 +17,7 @@ struct CompileOptions {
   std::string out;
 };
 
-constexpr const char *footer =
+constexpr const char *compile_footer =
     R"(What --emit gives: ir, the canonical tile IR; plan, the layouts, dots, wave split and loops that the code
 generator decides on, and its remarks; llvm, the LLVM IR; isa, assembler text with the kernel's metadata, of
 which llvm-mc and ld.lld make the code object; hsaco, the code object; resources, JSON.
@@ -92,7 +92,7 @@ void add_compile(CLI::App &app, Invocation &invocation) {
   CLI::App *command =
       add_command(app, invocation, "compile", "Compile a library kernel and print what it became",
                   [&invocation, options] { return run(invocation.common, *options); });
-  command->footer(footer);
+  command->footer(compile_footer);
   add_kernel_choice(*command, options->choice);
   command->add_option("--emit", options->emit, "ir, plan, llvm, isa, hsaco or resources")
       ->check(CLI::IsMember({"ir", "plan", "llvm", "isa", "hsaco", "resources"}))

@@ -13,7 +13,7 @@
 namespace nereid::tools {
 namespace {
 
-constexpr const char *footer =
+constexpr const char *demo_footer =
     R"(Runs mxfp4_linear on ten shapes with seeded data: the path it takes, the time to compile, the
 instructions executed (on the simulator), the largest error against the exact product of the quantised operands, its bound, and
 whether every element is within 1e-2 + 1e-2 |exact|. Outputs are filled with NaN before. On a GPU a list of probes
@@ -170,7 +170,7 @@ void add_demo(CLI::App &app, Invocation &invocation) {
   auto options = std::make_shared<DemoOptions>();
   CLI::App *command = add_command(app, invocation, "demo", "Run and check mxfp4_linear on ten shapes",
                                   [&invocation, options] { return run(invocation.common, *options); });
-  command->footer(footer);
+  command->footer(demo_footer);
   add_device_option(*command, invocation);
   command->add_option("--only", options->only, "all, test or benchmark")
       ->check(CLI::IsMember({"all", "test", "benchmark"}))

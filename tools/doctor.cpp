@@ -71,6 +71,7 @@ void add_cache_health(Outcome &outcome, llvm::json::Object &object, const jit::D
   object["bytes"] = contents->bytes;
   object["bound"] = cache.bytes();
   object["damaged"] = contents->damaged();
+  object["stale"] = contents->stale();
   object["unfinished"] = contents->unfinished;
   constexpr double mebibyte = 1 << 20;
   outcome.text += fmt::format("  {} kernels, {:.1f} of {:.1f} MiB\n", contents->kernels.size(),
@@ -78,6 +79,10 @@ void add_cache_health(Outcome &outcome, llvm::json::Object &object, const jit::D
   if (contents->damaged() != 0)
     outcome.text +=
         fmt::format("  {} damaged: `nereid cache verify --remove` removes them\n", contents->damaged());
+  if (contents->stale() != 0)
+    outcome.text += fmt::format("  {} of another version of Nereid, harmless: `nereid cache verify --remove` "
+                                "removes them\n",
+                                contents->stale());
 }
 
 void add_cache(Outcome &outcome) {

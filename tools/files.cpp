@@ -6,10 +6,8 @@
 #include <llvm/Support/MemoryBuffer.h>
 
 namespace nereid::tools {
-namespace {
 
-/// Error (User): it is no regular file; `what` names its content.
-Result<uint64_t> size_of(const std::string &path, std::string_view what) {
+Result<uint64_t> file_size(const std::string &path, std::string_view what) {
   llvm::sys::fs::file_status status;
   if (const std::error_code failure = llvm::sys::fs::status(path, status))
     return user_error(fmt::format("cannot read {}: {}", path, failure.message()));
@@ -18,6 +16,8 @@ Result<uint64_t> size_of(const std::string &path, std::string_view what) {
                       fmt::format("{} comes from a file whose length is checked", what));
   return status.getSize();
 }
+
+namespace {
 
 Result<std::vector<uint8_t>> content_of(const std::string &path) {
   auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
@@ -30,15 +30,23 @@ Result<std::vector<uint8_t>> content_of(const std::string &path) {
 } // namespace
 
 Result<std::vector<uint8_t>> read_file(const std::string &path, int64_t bytes, std::string_view what) {
-  NEREID_TRY(const uint64_t size, size_of(path, what));
+  NEREID_TRY(const uint64_t size, file_size(path, what));
   if (size != static_cast<uint64_t>(bytes))
     return user_error(fmt::format("{} has {} bytes where {} has {}", path, size, what, bytes));
   return content_of(path);
 }
 
 Result<std::vector<uint8_t>> read_file(const std::string &path, std::string_view what) {
-  NEREID_CHECK(size_of(path, what));
+  NEREID_CHECK(file_size(path, what));
   return content_of(path);
+}
+
+Result<std::vector<uint8_t>> read_start(const std::string &path, uint64_t bytes) {
+  auto buffer = llvm::MemoryBuffer::getFileSlice(path, bytes, 0);
+  if (!buffer)
+    return user_error(fmt::format("cannot read {}: {}", path, buffer.getError().message()));
+  const llvm::StringRef data = (*buffer)->getBuffer();
+  return std::vector<uint8_t>(data.bytes_begin(), data.bytes_end());
 }
 
 } // namespace nereid::tools

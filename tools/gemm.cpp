@@ -26,7 +26,7 @@ struct GemmOptions {
   bool check = false;
 };
 
-constexpr const char *footer =
+constexpr const char *gemm_footer =
     R"(C = A times B transposed. Files are raw little-endian: --a bf16 [M,K]; --b e2m1 [N,K/2] in
 (16,16)-shuffled order; --b-scales e8m0 in shuffled order, ceil(N/256)*256 x ceil(K/32/8)*8 bytes; --out bf16 [M,N].
 N is a multiple of 16, K of 32. The config addresses the GEMM launch.
@@ -105,7 +105,7 @@ void add_gemm(CLI::App &app, Invocation &invocation) {
   CLI::App *command =
       add_command(app, invocation, "gemm", "Multiply bf16 A, quantised on the way, with shuffled MXFP4 B",
                   [&invocation, options] { return run(invocation.common, *options); });
-  command->footer(footer);
+  command->footer(gemm_footer);
   add_device_option(*command, invocation);
   command->add_option("--m", options->size.m, "Rows of A and C")->required();
   command->add_option("--n", options->size.n, "Rows of B, columns of C, a multiple of 16")->required();

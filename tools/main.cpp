@@ -27,7 +27,7 @@ constexpr const char *footer = R"(Examples:
   nereid gemm --m 16 --n 2112 --k 7168 --a data/a.bin --b data/b.bin --b-scales data/b_scales.bin --out c.bin
   nereid compile mxfp4_gemm_fused --config block_m=16,block_n=64,split_k=8 --shape 16,2112,7168 --emit isa
   nereid aot mxfp4_gemm_fused --shape 16,2112,7168 -o kernels
-  nereid inspect mxfp4_quant --shape 256,0,3072
+  nereid inspect mxfp4_gemm_fused --shape 16,2112,7168 --html report.html
   nereid tune --shape 16,2112,7168 --table tables
   nereid cache stat
   nereid doctor
@@ -122,6 +122,7 @@ int main(int argc, char **argv) {
   add_compile(app, invocation);
   add_aot(app, invocation);
   add_inspect(app, invocation);
+  add_layout(app, invocation);
   add_tune(app, invocation);
   add_cache(app, invocation);
   add_doctor(app, invocation);

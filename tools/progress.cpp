@@ -6,12 +6,9 @@
 
 #include <fmt/format.h>
 
+#include "base/progress.h"
+
 namespace nereid::tools {
-namespace {
-
-constexpr size_t bar_width = 30;
-
-} // namespace
 
 Progress::Progress() : terminal_(isatty(STDERR_FILENO) != 0) {}
 Progress::~Progress() { clear(); }
@@ -19,9 +16,7 @@ Progress::~Progress() { clear(); }
 void Progress::show(const std::string &step, size_t done, size_t of) {
   if (!terminal_ || of == 0)
     return;
-  const size_t filled = bar_width * done / of;
-  fmt::print(stderr, "\r\x1b[K[{}{}] {}/{} {}", std::string(filled, '#'),
-             std::string(bar_width - filled, '.'), done, of, step);
+  fmt::print(stderr, "\r\x1b[K{} {}/{} {}", progress_bar(done, of), done, of, step);
   std::fflush(stderr);
   drawn_ = true;
 }

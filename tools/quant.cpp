@@ -20,7 +20,7 @@ struct QuantOptions {
   bool shuffled = false;
 };
 
-constexpr const char *footer =
+constexpr const char *quant_footer =
     R"(Files are raw little-endian: --in bf16 [M,K]; --out-q u8 [M,K/2], the even k in the low
 nibble; --out-scales u8 [M,K/32], or with --shuffled ceil(M/256)*256 x ceil(K/32/8)*8 bytes whose padding is 127.
 
@@ -82,7 +82,7 @@ void add_quant(CLI::App &app, Invocation &invocation) {
   auto options = std::make_shared<QuantOptions>();
   CLI::App *command = add_command(app, invocation, "quant", "Quantise a bf16 matrix to MXFP4",
                                   [&invocation, options] { return run(invocation.common, *options); });
-  command->footer(footer);
+  command->footer(quant_footer);
   add_device_option(*command, invocation);
   command->add_option("--m", options->m, "Rows")->required();
   command->add_option("--k", options->k, "Columns, a multiple of 32")->required();

@@ -18,7 +18,7 @@ struct SampleOptions {
   uint64_t seed = 1;
 };
 
-constexpr const char *footer =
+constexpr const char *sample_footer =
     R"(Files are raw little-endian, as quant and gemm read them: a.bin, bf16 [M,K] of normal distribution;
 b.bin, e2m1 [N,K/2] in (16,16)-shuffled order; b_scales.bin, e8m0 in shuffled order.
 
@@ -57,7 +57,7 @@ void add_sample(CLI::App &app, Invocation &invocation) {
   auto options = std::make_shared<SampleOptions>();
   CLI::App *command = add_command(app, invocation, "sample", "Write random operands for quant and gemm",
                                   [options] { return run(*options); });
-  command->footer(footer);
+  command->footer(sample_footer);
   command->add_option("--m", options->size.m, "Rows of A")->required();
   command->add_option("--n", options->size.n, "Rows of B, a multiple of 16")->required();
   command->add_option("--k", options->size.k, "Columns of A and B, a multiple of 32")->required();

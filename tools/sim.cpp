@@ -75,6 +75,8 @@ Outcome run_file(const std::string &path, uint64_t budget) {
     json["cycles"] = "unavailable"; // of the whole device; older readers of the answer expect the key
   if (report.time)
     json["time"] = time_json(*report.time);
+  if (report.untimed)
+    json["untimed"] = fault_json(report.untimed);
   if (report.fault)
     return finished(ExitCode::Wrong, std::move(json), clean(report.fault->error().text()));
   return finished(ExitCode::Right, std::move(json), "");

@@ -16,11 +16,12 @@
 namespace nereid::tools {
 namespace {
 
-constexpr const char *footer =
+constexpr const char *tune_footer =
     R"(Compiles, runs and checks configs of all paths of mxfp4_linear on seeded data: the library's lists and, of a generated
 space, those that a quick estimate puts first. Rejects those that are
 wrong or do not fit, and ranks the rest: --mode measure by device time on a GPU, model by the time that the
-simulator computes, with rotating caches if --caches does not say otherwise. off takes the first config as it is. KERNEL and --path leave out the paths of other kernels.
+simulator computes, with rotating caches if --caches does not say otherwise. off takes the first config as it is. KERNEL and --path leave out the paths of other kernels;
+with --table what the library takes at present is tried in any case, as the table's winner takes its place.
 With --table, figures are kept in a table of that directory (docs/tuning.md): a run that was interrupted goes on where
 it was, and only what is new is measured.
 
@@ -31,7 +32,7 @@ Examples:
   nereid tune merge tables part1 part2 part3 part4
   nereid tune import a4w4_blockscale_tuned_gemm.csv --table tables)";
 
-struct Options {
+struct TuneCommand {
   std::string kernel = kernels::linear_name;
   ShapeOptions shapes;
   std::string path = "auto";
@@ -45,7 +46,7 @@ struct Options {
 using kernels::GemmPath;
 
 /// The paths to try: mxfp4_gemm multiplies in two passes alone, mxfp4_gemm_fused in all others.
-Result<std::vector<GemmPath>> chosen_paths(const Options &options) {
+Result<std::vector<GemmPath>> chosen_paths(const TuneCommand &options) {
   std::vector<GemmPath> paths = {GemmPath::Fused, GemmPath::Atomic, GemmPath::Workspace, GemmPath::TwoPass};
   NEREID_TRY(const GemmPath wanted, kernels::path_named(options.path));
   std::erase_if(paths, [&](GemmPath path) {
@@ -89,9 +90,12 @@ Result<Device> device_for(const CommonOptions &common, std::optional<TuneMode> m
   return chosen_device(common);
 }
 
-Result<TuneReport> tune_shape(const Options &options, const Device &device, const kernels::ProblemSize &size,
+Result<TuneReport> tune_shape(const TuneCommand &options, const Device &device, const kernels::ProblemSize &size,
                               const std::vector<GemmPath> &paths, Progress &progress) {
-  NEREID_TRY(const LinearTuning tuning, LinearTuning::make(device, size, paths, options.configs));
+  // A table says what the library takes: with the best of one path it could be less than without.
+  TunedConfigs configs = options.configs;
+  configs.dispatched_of_any_path = !options.table.empty();
+  NEREID_TRY(const LinearTuning tuning, LinearTuning::make(device, size, paths, configs));
   TuneOptions tune_options = tuning.options();
   tune_options.mode = chosen_mode(options.mode);
   tune_options.caches = *sim::cache_state_named(options.caches);
@@ -113,11 +117,13 @@ llvm::json::Value json_of(const TuneReport &report) {
   return nullptr;
 }
 
-Outcome run(const CommonOptions &common, const Options &options) {
+Outcome run(const CommonOptions &common, const TuneCommand &options) {
   NEREID_TRY(const std::vector<kernels::ProblemSize> shapes, chosen_shapes(options.shapes));
   NEREID_TRY(const std::vector<GemmPath> paths, chosen_paths(options));
   NEREID_TRY(const Device device, device_for(common, chosen_mode(options.mode)));
   Outcome outcome;
+  if (shapes.empty())
+    outcome.text = fmt::format("shard {} has none of the shapes\n", options.shapes.shard);
   llvm::json::Array tunings;
   size_t without_winner = 0;
   {
@@ -145,11 +151,11 @@ Outcome run(const CommonOptions &common, const Options &options) {
 } // namespace
 
 void add_tune(CLI::App &app, Invocation &invocation) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<TuneCommand>();
   CLI::App *command =
       add_command(app, invocation, "tune", "Find the best path and config of mxfp4_linear for shapes",
                   [&invocation, options] { return run(invocation.common, *options); });
-  command->footer(footer);
+  command->footer(tune_footer);
   add_device_option(*command, invocation);
   command->add_option("kernel", options->kernel, "mxfp4_linear, mxfp4_gemm_fused or mxfp4_gemm")
       ->check(CLI::IsMember({"mxfp4_linear", "mxfp4_gemm_fused", "mxfp4_gemm"}))

@@ -12,7 +12,7 @@
 namespace nereid::tools {
 namespace {
 
-constexpr const char *footer =
+constexpr const char *tune_import_footer =
     R"(Reads aiter's a4w4_blockscale_tuned_gemm.csv. A shape that the table has no record of gets the config with aiter's
 tile and split of K, if the library has a kernel for it; its figure is aiter's time with aiter's kernel, marked as imported.
 Anything that is tuned later goes before it.
@@ -20,7 +20,7 @@ Anything that is tuned later goes before it.
 Example:
   nereid tune import a4w4_blockscale_tuned_gemm.csv --table tables)";
 
-struct Options {
+struct ImportCommand {
   std::string csv;
   std::string table;
   std::string device;
@@ -33,8 +33,7 @@ Result<TuningRecord> record_of(const AiterRow &row) {
   NEREID_CHECK(kernels::plan_gemm(kernels::GemmPath::TwoPass, gemm, row.size));
   TuningRecord record;
   record.key = kernels::linear_key(row.size);
-  record.config =
-      config_text(Partial<kernels::LinearConfig>{.path = kernels::GemmPath::TwoPass, .gemm = gemm});
+  record.config = kernels::linear_config_text({.path = kernels::GemmPath::TwoPass, .gemm = gemm}, row.size);
   record.figure = rounded_figure(row.us);
   record.unit = "us";
   record.ranking = imported_ranking;
@@ -63,7 +62,7 @@ Status add(const AiterRows &rows, KernelTunings &tunings, Counts &counts) {
   return {};
 }
 
-Outcome import(const CommonOptions &common, const Options &options) {
+Outcome import(const CommonOptions &common, const ImportCommand &options) {
   auto file = llvm::MemoryBuffer::getFile(options.csv, /*IsText=*/true);
   if (!file)
     return user_error(fmt::format("cannot read {}: {}", options.csv, file.getError().message()));
@@ -95,10 +94,10 @@ Outcome import(const CommonOptions &common, const Options &options) {
 } // namespace
 
 void add_tune_import(CLI::App &tune, Invocation &invocation) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ImportCommand>();
   CLI::App *command = add_command(tune, invocation, "import", "Fill a tuning table from aiter's tuned CSV",
                                   [&invocation, options] { return import(invocation.common, *options); });
-  command->footer(footer);
+  command->footer(tune_import_footer);
   add_device_option(*command, invocation);
   command->add_option("CSV", options->csv, "aiter's table")->required();
   command->add_option("--table", options->table, "Directory of tuning tables")->required();

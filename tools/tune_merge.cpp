@@ -11,7 +11,7 @@
 namespace nereid::tools {
 namespace {
 
-constexpr const char *footer =
+constexpr const char *tune_merge_footer =
     R"(Adds the records of tables, files or directories of them, to those of the directory OUT. Of two records of a
 config for the same code, ranking and caches the better figure stays, and a rejection that the code decides before a figure; for other code the one that is named
 later. A damaged table is an error, and then nothing is written.
@@ -19,7 +19,7 @@ later. A damaged table is an error, and then nothing is written.
 Example:
   nereid tune merge tables part1 part2)";
 
-struct Options {
+struct MergeCommand {
   std::string out;
   std::vector<std::string> in;
   bool best = false;
@@ -42,7 +42,7 @@ Result<std::vector<std::string>> tables_at(const std::string &path) {
 }
 
 /// All tables, by the file that they go into.
-Result<std::map<std::string, std::vector<KernelTunings>>> read_all(const Options &options) {
+Result<std::map<std::string, std::vector<KernelTunings>>> read_all(const MergeCommand &options) {
   std::map<std::string, std::vector<KernelTunings>> all;
   for (const std::string &path : options.in) {
     NEREID_TRY(const std::vector<std::string> tables, tables_at(path));
@@ -56,7 +56,7 @@ Result<std::map<std::string, std::vector<KernelTunings>>> read_all(const Options
   return all;
 }
 
-Outcome merge(const Options &options) {
+Outcome merge(const MergeCommand &options) {
   NEREID_TRY(const auto all, read_all(options));
   Outcome outcome;
   llvm::json::Array paths;
@@ -79,10 +79,10 @@ Outcome merge(const Options &options) {
 } // namespace
 
 void add_tune_merge(CLI::App &tune, Invocation &invocation) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<MergeCommand>();
   CLI::App *command = add_command(tune, invocation, "merge", "Put tuning tables together",
                                   [options] { return merge(*options); });
-  command->footer(footer);
+  command->footer(tune_merge_footer);
   command->add_flag("--best", options->best, "Keep the winner of each key alone");
   command->add_option("OUT", options->out, "Directory of the merged tables")->required();
   command->add_option("IN", options->in, "Tables, or directories of them")->required();

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -94,7 +95,7 @@ TuneCandidate make_candidate(const Partial<LinearConfig> &config, const ProblemS
                              const std::shared_ptr<Workbench> &checked,
                              const std::shared_ptr<Workbench> &ranked) {
   TuneCandidate candidate;
-  candidate.config = config_text(config);
+  candidate.config = kernels::linear_config_text(config, size);
   candidate.compile = [=](const Device &device) { return compile(config, size, device); };
   candidate.run = [=] { return ranked->run(config); };
   candidate.check = [=] { return checked->run(config); };
@@ -113,17 +114,12 @@ uint64_t budget_of(const ProblemSize &size) {
 /// compiled: several times the estimate's error.
 constexpr double hopeless = 1.5;
 
-/// What the library takes for the shape at present, where none of the configs means it already: tuning then
-/// never ends with less.
+/// What the library takes for the shape at present: tuning then never ends with less.
 void add_dispatched(const std::vector<GemmPath> &paths, const ProblemSize &size, const Device &device,
-                    std::vector<Partial<LinearConfig>> &all) {
+                    bool of_any_path, std::vector<Partial<LinearConfig>> &all) {
   const Result<kernels::GemmPlan> present = kernels::choose_plan(size, device.name());
-  if (!present || std::find(paths.begin(), paths.end(), present->path) == paths.end())
+  if (!present || (!of_any_path && std::find(paths.begin(), paths.end(), present->path) == paths.end()))
     return;
-  for (const Partial<LinearConfig> &config : all)
-    if (const auto plan = kernels::plan_gemm(*config.path, config.gemm, size);
-        plan && plan->path == present->path && config_text(plan->gemm) == config_text(present->gemm))
-      return;
   const kernels::LinearConfig complete{.path = present->path, .gemm = present->gemm};
   if (const auto config =
           kernels::parse_keys<kernels::LinearConfig>(kernels::linear_name, config_text(complete)))
@@ -154,7 +150,12 @@ std::vector<Partial<LinearConfig>> configs_of(const std::vector<GemmPath> &paths
     for (const Partial<kernels::GemmConfig> &config : configs)
       all.push_back({.path = paths[i], .gemm = config});
   }
-  add_dispatched(paths, size, device, all);
+  add_dispatched(paths, size, device, wanted.dispatched_of_any_path, all);
+  // Different lists may mean the same.
+  std::set<std::string> texts;
+  std::erase_if(all, [&](const Partial<LinearConfig> &config) {
+    return !texts.insert(kernels::linear_config_text(config, size)).second;
+  });
   return all;
 }
 

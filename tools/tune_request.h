@@ -12,6 +12,8 @@ namespace nereid::tools {
 struct TunedConfigs {
   bool listed = true;   ///< those of the library's lists
   size_t generated = 4; ///< so many of the generated space, those with the least quick estimate
+  /// What the library takes at present is tried also where it is of a path that is left out.
+  bool dispatched_of_any_path = false;
 };
 
 /// Tunes mxfp4_linear for a shape: operands on the device, candidates of some paths,

@@ -100,7 +100,30 @@ void AxisAnalysis::visit_loop(const ir::Op &op) {
     infos_[op.results[i]] = infos_[body.arguments[places.arguments + i]];
 }
 
+/// assume(x % c == 0) of a scalar, in the block that defines it and so runs whenever that does.
+void AxisAnalysis::note_multiple(const ir::Op &assume) {
+  const ir::Op *equal = index_.definition(assume.operands[0]);
+  if (!equal || equal->opcode != ir::Opcode::Eq || infos_[equal->operands[1]].constant != 0)
+    return;
+  const ir::Op *rest = index_.definition(equal->operands[0]);
+  if (!rest || rest->opcode != ir::Opcode::Rem || !infos_[rest->operands[1]].constant)
+    return;
+  const ir::ValueId value = rest->operands[0];
+  const ir::Function &function = index_.function();
+  const ir::Op *definition = index_.definition(value);
+  const bool is_argument = std::any_of(function.arguments.begin(), function.arguments.end(),
+                                       [&](const ir::Argument &argument) { return argument.value == value; });
+  const ir::Block *defined_in = definition    ? index_.block(*definition)
+                                : is_argument ? &function.body
+                                              : nullptr;
+  if (defined_in == index_.block(assume))
+    infos_[value].divisibility[0] =
+        std::max(infos_[value].divisibility[0], power_of_two_in(*infos_[rest->operands[1]].constant));
+}
+
 void AxisAnalysis::visit(const ir::Op &op) {
+  if (op.opcode == ir::Opcode::Assume)
+    return note_multiple(op);
   if (ir::is_loop(op.opcode))
     return visit_loop(op);
   if (op.opcode == ir::Opcode::If) {
@@ -137,6 +160,11 @@ AxisInfo AxisAnalysis::transfer(const ir::Op &op) const {
     return ir::is_integer(index_.function().type(op.operands[0]).element) && type.element != ir::Element::I1
                ? infos_[op.operands[0]]
                : result;
+  case ir::Opcode::IntToPtr: // neighbouring addresses are no neighbouring elements
+    result.constancy = infos_[op.operands[0]].constancy;
+    for (unsigned d = 0; d < axes(type); ++d)
+      result.divisibility[d] = infos_[op.operands[0]].divisibility_at(d, 1);
+    return result;
   case ir::Opcode::Broadcast:
   case ir::Opcode::ExpandDims:
   case ir::Opcode::Reshape:

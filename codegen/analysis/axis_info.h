@@ -39,6 +39,7 @@ private:
   void visit(const ir::Block &block);
   void visit(const ir::Op &op);
   void visit_loop(const ir::Op &op);
+  void note_multiple(const ir::Op &assume);
   AxisInfo unknown(ir::ValueId value) const;
   AxisInfo meet(const AxisInfo &a, const AxisInfo &b) const;
   AxisInfo transfer(const ir::Op &op) const;

@@ -96,9 +96,7 @@ ValueRanges::ValueRanges(const FunctionIndex &index) : index_(index) {
   for (const ir::Argument &argument : function.arguments)
     if (argument.constant)
       ranges_[argument.value] = {*argument.constant, *argument.constant};
-  for (const ir::Op &op : function.body.ops)
-    if (op.opcode == ir::Opcode::Assume)
-      note_assumption(op.operands[0]);
+  note_assumptions(function.body);
   for (const ir::Argument &argument : function.arguments)
     set(argument.value, ranges_[argument.value]);
   visit(function.body);
@@ -123,7 +121,16 @@ void ValueRanges::set(ir::ValueId value, const Interval &range) {
     ranges_[value] = common(ranges_[value], assumed->second);
 }
 
-void ValueRanges::note_assumption(ir::ValueId condition) {
+void ValueRanges::note_assumptions(const ir::Block &block) {
+  for (const ir::Op &op : block.ops) {
+    if (op.opcode == ir::Opcode::Assume)
+      note_assumption(block, op.operands[0]);
+    for (const ir::Block &inner : op.blocks)
+      note_assumptions(inner);
+  }
+}
+
+void ValueRanges::note_assumption(const ir::Block &block, ir::ValueId condition) {
   std::vector<ir::ValueId> parts = {condition};
   std::unordered_set<ir::ValueId> seen;
   while (!parts.empty()) {
@@ -133,26 +140,36 @@ void ValueRanges::note_assumption(ir::ValueId condition) {
     if (op && op->opcode == ir::Opcode::And)
       parts.insert(parts.end(), op->operands.rbegin(), op->operands.rend());
     else if (op && ir::facts(op->opcode).op_class == ir::OpClass::Compare)
-      note_comparison(*op);
+      note_comparison(block, *op);
   }
 }
 
-void ValueRanges::note_comparison(const ir::Op &op) {
+void ValueRanges::note_comparison(const ir::Block &block, const ir::Op &op) {
   const ir::Type &type = index_.function().type(op.operands[0]);
   if (type.pointer || !ir::is_integer(type.element) || !ir::is_signed(type.element))
     return;
   static constexpr std::pair<ir::Opcode, ir::Opcode> mirrored[] = {
       {ir::Opcode::Lt, ir::Opcode::Gt}, {ir::Opcode::Le, ir::Opcode::Ge}, {ir::Opcode::Eq, ir::Opcode::Eq}};
-  note_bound(op.opcode, op.operands[0], op.operands[1]);
+  note_bound(block, op.opcode, op.operands[0], op.operands[1]);
   for (const auto &[one, other] : mirrored)
     if (op.opcode == one || op.opcode == other)
-      note_bound(op.opcode == one ? other : one, op.operands[1], op.operands[0]);
+      note_bound(block, op.opcode == one ? other : one, op.operands[1], op.operands[0]);
 }
 
-/// `bound` must be a constant. The assumption holds wherever the value does: the top of a kernel always runs.
-void ValueRanges::note_bound(ir::Opcode compare, ir::ValueId value, ir::ValueId bound) {
+/// Whether a value is defined in a block, the arguments of the kernel in its body.
+bool ValueRanges::is_of(const ir::Block &block, ir::ValueId value) const {
+  if (const ir::Op *op = index_.definition(value))
+    return index_.block(*op) == &block;
+  return &block == &index_.function().body ||
+         std::find(block.arguments.begin(), block.arguments.end(), value) != block.arguments.end();
+}
+
+/// `bound` must be a constant. The assumption holds wherever the value does, which is defined in its block:
+/// of values from outside it says nothing, for the block may not run.
+void ValueRanges::note_bound(const ir::Block &block, ir::Opcode compare, ir::ValueId value,
+                             ir::ValueId bound) {
   const ir::Op *constant = index_.definition(bound);
-  if (!constant || constant->opcode != ir::Opcode::Constant)
+  if (!constant || constant->opcode != ir::Opcode::Constant || !is_of(block, value))
     return;
   const unsigned unused = 64 - ir::facts(index_.function().type(bound).element).bits;
   const int64_t limit = constant->integer("bits") << unused >> unused;
@@ -188,8 +205,11 @@ void ValueRanges::visit(const ir::Block &block) {
       const int64_t first = ranges_[op.operands[0]].low;
       set(op.blocks[0].arguments[0], {first, std::max(first, last)});
     }
-    for (const ir::Block &inner : op.blocks)
+    for (const ir::Block &inner : op.blocks) {
+      for (ir::ValueId argument : inner.arguments)
+        set(argument, ranges_[argument]);
       visit(inner);
+    }
     for (size_t i = 0; i < op.results.size() && op.opcode == ir::Opcode::If; ++i)
       set(op.results[i],
           joined(ranges_[op.blocks[0].ops.back().operands[i]], ranges_[op.blocks[1].ops.back().operands[i]]));

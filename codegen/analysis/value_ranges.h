@@ -25,7 +25,8 @@ Interval joined(const Interval &a, const Interval &b);
 Interval common(const Interval &a, const Interval &b);
 
 /// The range of the elements of every integer value, as the element type reads them: from
-/// constants, positions, loop bounds and what the author assumes about scalars at the top of the kernel.
+/// constants, positions, loop bounds and what the author assumes about scalars where they are defined: at the
+/// top of the kernel, or in a loop.
 class ValueRanges {
 public:
   explicit ValueRanges(const FunctionIndex &index);
@@ -33,9 +34,11 @@ public:
 
 private:
   void visit(const ir::Block &block);
-  void note_assumption(ir::ValueId condition);
-  void note_comparison(const ir::Op &op);
-  void note_bound(ir::Opcode compare, ir::ValueId value, ir::ValueId bound);
+  void note_assumptions(const ir::Block &block);
+  void note_assumption(const ir::Block &block, ir::ValueId condition);
+  void note_comparison(const ir::Block &block, const ir::Op &op);
+  void note_bound(const ir::Block &block, ir::Opcode compare, ir::ValueId value, ir::ValueId bound);
+  bool is_of(const ir::Block &block, ir::ValueId value) const;
   Interval of_type(ir::ValueId value) const;
   Interval transfer(const ir::Op &op) const;
   void set(ir::ValueId value, const Interval &range);

@@ -40,8 +40,8 @@ std::optional<Objection> objection(const FunctionIndex &index, const ir::Op &loo
     return Objection{&loop, "it carries no sum"};
   for (size_t i = 0; i < loop.results.size(); ++i)
     if (!accumulated_dot(index, loop, i))
-      return Objection{&loop,
-                       fmt::format("it carries a value (number {}) that is not only a sum of dots", i)};
+      return Objection{&loop, fmt::format("it carries a value, {}, that is not only a sum of dots",
+                                          index.function().type(loop.results[i]).text())};
   for (const ir::Op &op : loop.blocks.front().ops)
     if (!is_private(op))
       return Objection{&op, fmt::format("it has a {} in its body", ir::facts(op.opcode).name)};

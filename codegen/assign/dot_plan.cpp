@@ -93,6 +93,12 @@ DotOperandPlan plan_operand(const MfmaFacts &mfma, const GridSide &side, const W
   plan.dwords = side.instruction.registers() * multiplied_bits(mfma.kind, format) / 32;
   plan.row_tile_bits = rows.bits - waves.along(side.dims[0]);
   plan.row_tile_odd = rows.odd;
+  if (side.facts->has_six_bits() && multiplied_bits(mfma.kind, format) == 16) {
+    const ir::Shape runs = {side.shape[0], side.shape[1] * 8 / 6 / run_of_halves};
+    plan.k_odd = Dimension::of(runs[1]).odd;
+    plan.layout = side_layout(layout_of_runs(side.instruction), runs, wave_layout(waves, side.dims), 0);
+    return plan;
+  }
   if (side.facts->has_six_bits()) {
     const ir::Shape groups = {side.shape[0], side.shape[1] * 8 / 6 / ir::scale_group};
     plan.k_odd = Dimension::of(groups[1]).odd;

@@ -15,7 +15,9 @@ namespace nereid::codegen {
 /// `size` rows; then the odd factor of K, then that of the rows.
 struct DotOperandPlan {
   const OperandFacts *facts = nullptr;
-  LinearLayout layout; ///< unset (rank 0) for formats of 6 bits, which come through LDS
+  /// Of formats of 6 bits, which come through LDS, unset (rank 0); where an instruction of halves takes them,
+  /// the layout of its runs of 8 values: [rows, K / 8].
+  LinearLayout layout;
   /// Registers: number along K, tile of rows, odd factors as in `layout`; with DotPlan::scales_accumulators
   /// those of the result, then the group of 32 along K (DotPlan::sum_scale). Unset (rank 0) without a scale.
   LinearLayout scale_layout;

@@ -25,14 +25,16 @@ Status check_waves(const ir::Function &function) {
 
 class Chooser {
 public:
-  Chooser(const FunctionIndex &index, const AxisAnalysis &axes, const WaveSplitLoops &wave_split)
+  Chooser(const FunctionIndex &index, const AxisAnalysis &axes, const WaveSplitLoops &wave_split,
+          ColumnsOfRows columns)
       : index_(index), function_(index.function()), axes_(axes), choice_{.wave_split = wave_split},
-        propagation_(index, axes, choice_) {
+        propagation_(index, axes, columns, choice_) {
     ir::for_each_op(function_, [&](const ir::Op &op, unsigned) { ops_.push_back(&op); });
   }
 
   Result<LayoutChoice> run() {
     NEREID_CHECK(check_waves(function_));
+    find_chained_dots();
     NEREID_CHECK(assign_dots());
     suggest_dot_operands();
     propagation_.to_fixpoint();
@@ -53,6 +55,8 @@ private:
   DotSharing sharing_of(const ir::Op &op) const;
   Result<DotPlan> plan_of(const ir::Op &op) const;
   std::optional<unsigned> loaded_scales_of_access(ir::ValueId scale, const LinearLayout &layout) const;
+  void find_chained_dots();
+  std::vector<const ir::Op *> products_within(ir::ValueId operand) const;
   void suggest_dot_operands();
   void suggest_to_stores();
   void assign_loads_and_quantizes();
@@ -69,6 +73,7 @@ private:
   LayoutChoice choice_;
   Propagation propagation_;
   std::vector<const ir::Op *> ops_;
+  std::unordered_set<const ir::Op *> chained_; ///< dots whose A is made of dots, and those dots
 };
 
 Status Chooser::assign_dots() {
@@ -117,6 +122,8 @@ DotSharing Chooser::sharing_of(const ir::Op &op) const {
   else if (options.waves > 1 && may_share_k && index_.block(op) == &function_.body &&
            accumulators_are_small(function_, op.result()))
     sharing.owner = DotOwner::Slices;
+  else if (options.wave_split == ir::WaveSplit::Auto && chained_.count(&op) != 0)
+    sharing.owner = DotOwner::Rows;
   const ir::Op *a = index_.definition(op.operands[0]);
   sharing.idle_rows_take_k = a && a->opcode == ir::Opcode::Quantize;
   return sharing;
@@ -154,6 +161,33 @@ Result<DotPlan> Chooser::plan_of(const ir::Op &op) const {
     together += *wide;
   }
   return together > one_by_one ? std::move(other) : std::move(plan);
+}
+
+/// The dots that an operand is computed from, element by element.
+std::vector<const ir::Op *> Chooser::products_within(ir::ValueId operand) const {
+  std::vector<const ir::Op *> products;
+  std::vector<ir::ValueId> open = {operand};
+  std::unordered_set<ir::ValueId> seen;
+  while (!open.empty()) {
+    const ir::ValueId value = open.back();
+    open.pop_back();
+    const ir::Op *op = index_.definition(value);
+    if (!op || !seen.insert(value).second)
+      continue;
+    if (ir::is_dot(op->opcode))
+      products.push_back(op);
+    else if (ir::is_elementwise(op->opcode) || ir::facts(op->opcode).op_class == ir::OpClass::Shape)
+      open.insert(open.end(), op->operands.begin(), op->operands.end());
+  }
+  return products;
+}
+
+/// Where a product follows a product, the rows of the first that a wave owns are those that it needs.
+void Chooser::find_chained_dots() {
+  for (const ir::Op *op : ops_)
+    if (ir::is_dot(op->opcode))
+      for (const ir::Op *first : products_within(op->operands[0]))
+        chained_.insert({first, op});
 }
 
 void Chooser::suggest_dot_operands() {
@@ -229,8 +263,8 @@ LinearLayout Chooser::write_layout(const ir::Op &op) const {
 } // namespace
 
 Result<LayoutChoice> choose_layouts(const FunctionIndex &index, const AxisAnalysis &axes,
-                                    const WaveSplitLoops &wave_split) {
-  Chooser chooser(index, axes, wave_split);
+                                    const WaveSplitLoops &wave_split, ColumnsOfRows columns) {
+  Chooser chooser(index, axes, wave_split, columns);
   try {
     return chooser.run();
   } catch (const LayoutError &error) {

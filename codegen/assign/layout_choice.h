@@ -13,6 +13,10 @@
 
 namespace nereid::codegen {
 
+/// How a loop's loads of matrices whose rows are contiguous come into layouts whose lanes hold columns: by
+/// transposing reads of LDS, which only LDS pipelines emit, or by conversions.
+enum class ColumnsOfRows : uint8_t { TransposedReads, Conversions };
+
 /// The layouts of a kernel's values. Scalars, rematerialisable values and views are assigned none: they come
 /// in whichever layout they are wanted.
 struct LayoutChoice {
@@ -33,6 +37,6 @@ struct LayoutChoice {
 /// particular layout get the coalesced one; the rest follows its operands. Errors: Nereid's, for dots without
 /// an instruction; the user's, for waves that are no power of two.
 Result<LayoutChoice> choose_layouts(const FunctionIndex &index, const AxisAnalysis &axes,
-                                    const WaveSplitLoops &wave_split);
+                                    const WaveSplitLoops &wave_split, ColumnsOfRows columns);
 
 } // namespace nereid::codegen

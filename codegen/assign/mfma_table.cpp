@@ -69,10 +69,14 @@ constexpr OperandFacts operands[] = {
     {MfmaKind::BF16, Format::E2M1, 1, 0},
     {MfmaKind::BF16, Format::E4M3, 1, 0},
     {MfmaKind::BF16, Format::E5M2, 1, 0},
+    {MfmaKind::BF16, Format::E2M3, 1, 0},
+    {MfmaKind::BF16, Format::E3M2, 1, 0},
     {MfmaKind::F16, Format::F16, 1, 0},
     {MfmaKind::F16, Format::E2M1, 1, 0},
     {MfmaKind::F16, Format::E4M3, 1, 0},
     {MfmaKind::F16, Format::E5M2, 1, 0},
+    {MfmaKind::F16, Format::E2M3, 1, 0},
+    {MfmaKind::F16, Format::E3M2, 1, 0},
     {MfmaKind::I8, std::nullopt, 1, 0},
 };
 // clang-format on
@@ -97,6 +101,13 @@ LinearLayout layout_of_scales(const LinearLayout &values) {
   const int64_t size = values.dim(0).size(), groups = values.dim(1).size() / ir::scale_group;
   Result<LinearLayout> grouped = reshape(values, {size, groups, ir::scale_group});
   require_layout(grouped.ok(), "a matrix instruction has no whole groups");
+  return reduce(*grouped, 2);
+}
+
+LinearLayout layout_of_runs(const LinearLayout &values) {
+  const int64_t size = values.dim(0).size(), runs = values.dim(1).size() / run_of_halves;
+  Result<LinearLayout> grouped = reshape(values, {size, runs, run_of_halves});
+  require_layout(grouped.ok(), "a matrix instruction has no whole runs");
   return reduce(*grouped, 2);
 }
 

@@ -50,6 +50,10 @@ struct OperandFacts {
 LinearLayout layout_of_elements(const LinearLayout &values, const OperandFacts &operand);
 /// The same for the scales: [rows, groups of 32 along K].
 LinearLayout layout_of_scales(const LinearLayout &values);
+/// The same of an instruction of halves for the runs of values that a lane holds: [rows, runs along K].
+LinearLayout layout_of_runs(const LinearLayout &values);
+/// Consecutive values along K that a lane holds of a row for an instruction of halves.
+inline constexpr int64_t run_of_halves = 8;
 
 /// The kind that multiplies two formats; nothing where there is none.
 std::optional<MfmaKind> mfma_kind(SideFormat a, SideFormat b);
@@ -60,7 +64,7 @@ const OperandFacts *find_operand(MfmaKind kind, SideFormat format);
 /// Bits of a value as it is stored, and as the instruction multiplies it.
 unsigned stored_bits(SideFormat format);
 unsigned multiplied_bits(MfmaKind kind, SideFormat format);
-/// The formats of the operands that compile: "e2m1, e4m3, e5m2, bf16, f16, i8".
+/// The formats of the operands that compile: "e2m1, e4m3, ..., i8".
 std::string operand_formats();
 std::string_view name_of(SideFormat format);
 

@@ -89,7 +89,10 @@ OffsetBound OffsetBounds::bound(const Request &request) const {
     }
   }
   if (is_pointer(value))
-    return {true, 0, {0, 0}, NoDescriptor{"its pointers are not a scalar pointer and offsets", ""}};
+    return {true,
+            0,
+            {0, 0},
+            NoDescriptor{"its offsets are loaded or carried, not computed from positions and scalars", ""}};
   if (op && op->opcode == ir::Opcode::Arange)
     return position(request.wanted);
   if (op && op->opcode == ir::Opcode::Constant)
@@ -171,7 +174,7 @@ OffsetBound OffsetBounds::scaled(const OffsetBound &a, const Interval &factor,
 NoDescriptor OffsetBounds::unknown_factor(const Interval &factor, int64_t max_factor,
                                           std::optional<ir::ValueId> source) const {
   NoDescriptor why{
-      fmt::format("its offsets have a factor that may be from {} to {}", factor.low, factor.high), ""};
+      fmt::format("its offsets are multiplied by a number from {} to {}", factor.low, factor.high), ""};
   const std::optional<size_t> number = source ? unbounded_argument(*source) : std::nullopt;
   if (!number)
     return why;
@@ -180,7 +183,7 @@ NoDescriptor OffsetBounds::unknown_factor(const Interval &factor, int64_t max_fa
       *number < function_.argument_names.size() && !function_.argument_names[*number].empty();
   const std::string name = is_named ? function_.argument_names[*number] : "x";
   const std::string numbered = fmt::format("argument {}", *number);
-  why.reason += fmt::format(" with {}", is_named ? name : numbered);
+  why.reason += fmt::format(", which grows with {}", is_named ? name : numbered);
   // As far as the factor grows with the argument. Half of it, as other offsets are added, and an eighth of
   // that: elements of up to 8 bytes are counted here, the limit is one of bytes.
   constexpr long double reserve = 2 * 8;

@@ -10,6 +10,7 @@
 #include "codegen/assign/memory_layout.h"
 #include "codegen/assign/operand_layout.h"
 #include "codegen/assign/quantize_layout.h"
+#include "codegen/assign/transposed_read.h"
 #include "codegen/layout/layout_transforms.h"
 #include "codegen/target/cost_model.h"
 #include "codegen/target/gfx950.h"
@@ -26,10 +27,8 @@ AccessStart start_for_layout(const ir::Op &op) {
   return is_write(op) ? AccessStart::Aligned : access_start(op);
 }
 
-/// The result of a gather has the layout of its index alone.
 bool keeps_layout(const ir::Op &op) {
-  return ir::is_elementwise(op.opcode) ||
-         (ir::facts(op.opcode).op_class == ir::OpClass::Scan && op.opcode != ir::Opcode::Gather);
+  return ir::is_elementwise(op.opcode) || ir::facts(op.opcode).op_class == ir::OpClass::Scan;
 }
 
 } // namespace
@@ -39,9 +38,10 @@ bool is_write(const ir::Op &op) {
          ir::facts(op.opcode).effect == ir::OpEffect::Effect;
 }
 
-Propagation::Propagation(const FunctionIndex &index, const AxisAnalysis &axes, LayoutChoice &choice)
-    : index_(index), function_(index.function()), axes_(axes), choice_(choice), butterflies_(index),
-      definition_(function_.value_types.size()), users_(function_.value_types.size()) {
+Propagation::Propagation(const FunctionIndex &index, const AxisAnalysis &axes, ColumnsOfRows columns,
+                         LayoutChoice &choice)
+    : index_(index), function_(index.function()), axes_(axes), columns_(columns), choice_(choice),
+      butterflies_(index), definition_(function_.value_types.size()), users_(function_.value_types.size()) {
   choice_.assigned.resize(function_.value_types.size());
   ir::for_each_op(function_, [&](const ir::Op &op, unsigned) {
     for (ir::ValueId operand : op.operands)
@@ -49,6 +49,8 @@ Propagation::Propagation(const FunctionIndex &index, const AxisAnalysis &axes, L
     for (ir::ValueId result : op.results)
       definition_[result] = ops_.size();
     ops_.push_back(&op);
+    if (op.opcode == ir::Opcode::For && op.has("stages") && op.integer("stages") > 1)
+      staged_.insert(&op.blocks.front());
   });
   for (const ir::Op *op : ops_)
     link(*op);
@@ -141,7 +143,15 @@ void Propagation::take(ir::ValueId value, const LinearLayout &suggested, std::ve
       stack.push_back({*operand, reduce_operand(layout, axis, function_.type(*operand).shape[axis]), false});
     return;
   }
-  set(value, op && op->opcode == ir::Opcode::Load ? or_coalesced(*op, layout) : layout, stack);
+  set(value, op && op->opcode == ir::Opcode::Load ? layout_of_load(*op, layout) : layout, stack);
+}
+
+/// Transposing reads are for LDS pipelines; where a loop comes to be none, layouts are chosen anew.
+LinearLayout Propagation::layout_of_load(const ir::Op &load, const LinearLayout &wanted) const {
+  const bool may_transpose = columns_ == ColumnsOfRows::TransposedReads && !from_stores_ &&
+                             !is_wave_split(load) && staged_.count(index_.block(load)) != 0;
+  return may_transpose && wants_transposed_reads(function_, axes_, load, wanted) ? wanted
+                                                                                 : or_coalesced(load, wanted);
 }
 
 void Propagation::set(ir::ValueId value, const LinearLayout &layout, std::vector<Pending> &stack) {

@@ -4,6 +4,7 @@
 #include <optional>
 #include <set>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "codegen/analysis/axis_info.h"
@@ -22,7 +23,8 @@ bool is_write(const ir::Op &op);
 class Propagation {
 public:
   /// Fills in `choice`, which has the loops that waves split.
-  Propagation(const FunctionIndex &index, const AxisAnalysis &axes, LayoutChoice &choice);
+  Propagation(const FunctionIndex &index, const AxisAnalysis &axes, ColumnsOfRows columns,
+              LayoutChoice &choice);
 
   /// The value has no layout and needs one.
   bool is_open(ir::ValueId value) const;
@@ -32,7 +34,7 @@ public:
   /// The value gets the layout; so do open values that must match it.
   void assign(ir::ValueId value, const LinearLayout &layout);
   /// An open value gets the layout, a view passes it on to its operands. Loads refuse a layout in which they
-  /// would move much less at a time than in their own.
+  /// would move much less at a time than in their own, unless transposing reads can fill it.
   void suggest(ir::ValueId value, const LinearLayout &layout);
   void assign_quantize(const ir::Op &op);
   /// The joins of butterfly chains lie as their halves do, side by side in registers: the next stage converts
@@ -69,12 +71,15 @@ private:
   void mark_neighbours(ir::ValueId value);
   void backward(const ir::Op &op);
   void forward(const ir::Op &op);
+  LinearLayout layout_of_load(const ir::Op &load, const LinearLayout &wanted) const;
   bool is_wave_split(const ir::Op &op) const { return choice_.wave_split.contains(*index_.block(op)); }
   const AxisInfo *mask_of(const ir::Op &op) const;
 
   const FunctionIndex &index_;
   const ir::Function &function_;
   const AxisAnalysis &axes_;
+  ColumnsOfRows columns_;
+  std::unordered_set<const ir::Block *> staged_; ///< bodies of loops with stages
   LayoutChoice &choice_;
   const ButterflyChains butterflies_;
   std::vector<const ir::Op *> ops_;

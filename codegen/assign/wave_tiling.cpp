@@ -49,6 +49,8 @@ Traffic traffic(const DotGrid &grid, const WaveTiling &waves) {
 WaveTiling choose_wave_tiling(const DotGrid &grid, DotOwner owner) {
   if (owner == DotOwner::Wave)
     return {.broadcast = grid.wave_bits};
+  if (owner == DotOwner::Rows && grid.m.bits >= grid.wave_bits)
+    return {.m = grid.wave_bits};
   const WaveTiling along_n = tile_waves(grid, false), balanced = tile_waves(grid, true);
   const ir::WaveSplit split = grid.function.options.wave_split;
   const bool is_balanced = split == ir::WaveSplit::Mn ||

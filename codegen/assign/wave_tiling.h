@@ -13,8 +13,9 @@ struct WaveTiling {
 };
 
 /// Where each wave runs iterations of a loop of its own, it holds the whole dot. Slices: each wave takes a
-/// part of K, if there are instructions for all.
-enum class DotOwner { Workgroup, Wave, Slices };
+/// part of K, if there are instructions for all. Rows: each wave takes whole rows, if there are tiles of rows
+/// for all.
+enum class DotOwner { Workgroup, Wave, Slices, Rows };
 
 /// Of the tilings that the function's wave_split allows the one that keeps the shared units less busy.
 WaveTiling choose_wave_tiling(const DotGrid &grid, DotOwner owner);

@@ -2,33 +2,17 @@
 #include "codegen/layout/layout_drawing.h"
 
 #include <algorithm>
-#include <map>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+
+#include "codegen/layout/layout_holders.h"
 
 namespace nereid::codegen {
 
 namespace {
 
 constexpr uint32_t max_tables = 4;
-
-struct Holders {
-  Position first;
-  unsigned count = 0;
-};
-
-std::map<Coordinates, Holders> find_holders(const LinearLayout &layout) {
-  std::map<Coordinates, Holders> holders;
-  for (uint32_t wave = 0; wave < layout.waves(); ++wave)
-    for (uint32_t lane = 0; lane < layout.lanes(); ++lane)
-      for (uint32_t reg = 0; reg < layout.registers(); ++reg) {
-        Holders &h = holders[layout.apply({reg, lane, wave})];
-        if (h.count++ == 0)
-          h.first = {reg, lane, wave};
-      }
-  return holders;
-}
 
 std::string cell(const LinearLayout &layout, const Holders &holders) {
   if (holders.count == 0)

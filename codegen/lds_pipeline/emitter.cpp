@@ -18,10 +18,11 @@ void emit_lds_pipeline(Lowering &parts, const LdsPipeline &pipeline) {
 LdsPipelineEmitter::LdsPipelineEmitter(Lowering &lowering, const LdsPipeline &pipeline)
     : lowering_(lowering), pipeline_(pipeline), schedule_(pipeline.schedule), loop_(*pipeline.loop.op),
       body_(loop_.blocks.front()), builder_(lowering.context.builder),
-      template_(lowering, pipeline, IterationTemplate::Masks::KnownTrue), memory_(lowering, pipeline),
+      template_(lowering, pipeline, IterationTemplate::Masks::KnownTrue),
+      memory_(lowering, pipeline.loads, pipeline.schedule.buffers, OperandMemory::Kind::Pipeline),
       offsets_(lowering.context.builder), chunks_(mma_chunks(pipeline, lowering.context.plan.layouts)) {
   for (const PipelinedLoad &load : pipeline.loads)
-    offsets_.add_load(load.change, load.through_lds() ? schedule_.buffers : schedule_.load_distance());
+    offsets_.add_load(load.offset_step(), load.through_lds() ? schedule_.buffers : schedule_.load_distance());
 }
 
 void LdsPipelineEmitter::emit() {
@@ -32,7 +33,7 @@ void LdsPipelineEmitter::emit() {
   note_contracts();
   for (const PipelinedLoad &load : pipeline_.loads)
     lowering_.order.before(*load.op);
-  if (lowering_.context.plan.index.block(loop_) != &lowering_.context.function().body)
+  if (is_nested())
     lowering_.order.barrier(); // iterations of the loop around it may still read what is copied now
   lowering_.context.set_line(loop_);
   count_iterations();
@@ -45,6 +46,10 @@ void LdsPipelineEmitter::emit() {
   if (!pipeline_.loop.conditions.empty())
     emit_remainder();
   define_results();
+}
+
+bool LdsPipelineEmitter::is_nested() const {
+  return lowering_.context.plan.index.block(loop_) != &lowering_.context.function().body;
 }
 
 void LdsPipelineEmitter::list_reads() {
@@ -76,6 +81,7 @@ void LdsPipelineEmitter::note_contracts() {
           std::count_if(groups.begin(), groups.end(), [&](LoadGroup group) { return group.load == i; }));
     const unsigned line = lowering_.context.plan.index.line(*load.op);
     const auto copies = static_cast<unsigned>(load.copies.first.size());
+    reads *= load.image->reads_of_group();
     lowering_.contracts.push_back({line, CodeTag::Pipeline, copies, reads, schedule_.buffers});
     if (!pipeline_.loop.conditions.empty())
       lowering_.contracts.push_back({line, CodeTag::Remainder, copies, reads, 1});

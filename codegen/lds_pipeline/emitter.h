@@ -7,6 +7,7 @@
 #include "codegen/lds_pipeline/iteration_template.h"
 #include "codegen/lds_pipeline/operand_memory.h"
 #include "codegen/lds_pipeline/scalar_offsets.h"
+#include "codegen/lds_pipeline/waits.h"
 
 namespace nereid::codegen {
 
@@ -22,7 +23,7 @@ private:
   using Accumulators = std::vector<LlvmValues>; ///< by carried value, tile
   /// A memory instruction that stands between matrix instructions.
   struct MemorySlot {
-    bool is_read; ///< of LDS
+    unsigned reads; ///< instructions that read LDS, or 0 for one to global memory
     std::function<void()> emit;
   };
   /// What a stage does in addition to its matrix instructions.
@@ -34,9 +35,9 @@ private:
   /// Values on the edges into the main loop and into what follows it.
   struct LoopEdges;
 
-  static constexpr unsigned nothing_crosses = 0; ///< a scheduling barrier
-
   // --- emitter.cpp ---
+  /// Whether it runs again and again, in a loop around it.
+  bool is_nested() const;
   void list_reads();
   void note_contracts();
   void count_iterations();
@@ -67,17 +68,15 @@ private:
   void emit_stage(unsigned number, const StageWork &work);
   std::vector<MemorySlot> slots_of_chunk(unsigned number, size_t chunk, const StageWork &work);
   void emit_chunk(unsigned number, size_t chunk, std::vector<MemorySlot> &slots);
+  void order_slot(const MemorySlot &slot);
   void order_by_groups(size_t chunk, const std::vector<MemorySlot> &slots);
   void wait_and_barrier(unsigned outstanding);
-  void order_barrier(unsigned may_cross);
-  void wait(unsigned vector_memory, bool lds);
   void group_barrier(unsigned mask, size_t count);
 
   // --- remainder.cpp ---
   void emit_remainder();
   void load_iteration(Stage &stage, llvm::Value *iteration);
   void compute_iteration(IterationTemplate &computed, Stage &stage);
-  void meet_all_waves();
 
   Lowering &lowering_;
   const LdsPipeline &pipeline_;

@@ -47,9 +47,7 @@ IterationTemplate::IterationTemplate(Lowering &lowering, const LdsPipeline &pipe
   find_varying();
 }
 
-/// Nothing may remember instructions of the template: their addresses will be reused.
 IterationTemplate::~IterationTemplate() {
-  lowering_.packing.forget(*block_);
   for (llvm::Instruction &instruction : *block_)
     instruction.replaceAllUsesWith(llvm::PoisonValue::get(instruction.getType()));
   block_->eraseFromParent();

@@ -28,8 +28,9 @@ void LdsPipelineEmitter::emit_main_loop() {
   builder_.SetInsertPoint(done);
   merge_accumulators();
   keep_in_accumulators();
-  // No copy may be in flight when the workgroup ends.
-  wait(0, false);
+  // No copy may be in flight when the workgroup ends. Where the pipeline may start again, neither may be the
+  // reads of the stage that does not come, which nothing waits for.
+  wait(builder_, 0, is_nested());
 }
 
 /// In the order of the loop, so that what is in flight is the same at its top.
@@ -40,7 +41,7 @@ void LdsPipelineEmitter::emit_prologue() {
       for (LoadGroup group : direct_groups(pipeline_)) {
         stage(s - 1).loaded[group.load][group.group] =
             memory_.load(group, offsets_.at_stage(group.load, s - 1));
-        order_barrier(nothing_crosses);
+        order_barrier(builder_, nothing_crosses);
       }
     copy_first_stage(s);
   }
@@ -55,7 +56,7 @@ void LdsPipelineEmitter::copy_first_stage(unsigned stage) {
     for (size_t n = 0; n < pipeline_.loads[load].copies.first.size(); ++n) {
       memory_.set_tag(stage == 0 && n == 0 ? CodeTag::FirstCopy : CodeTag::Pipeline);
       memory_.copy(load, n, stage, offsets_.at_stage(load, stage));
-      order_barrier(nothing_crosses);
+      order_barrier(builder_, nothing_crosses);
     }
   memory_.set_tag(CodeTag::Pipeline);
 }

@@ -19,15 +19,16 @@ constexpr unsigned lds_address_space = 3, descriptor_address_space = 8;
 
 } // namespace
 
-OperandMemory::OperandMemory(Lowering &lowering, const LdsPipeline &pipeline)
-    : lowering_(lowering), pipeline_(pipeline), builder_(lowering.context.builder),
-      states_(pipeline.loads.size()) {}
+OperandMemory::OperandMemory(Lowering &lowering, const std::vector<PipelinedLoad> &loads, unsigned buffers,
+                             Kind kind)
+    : lowering_(lowering), loads_(loads), buffers_(buffers), kind_(kind), builder_(lowering.context.builder),
+      states_(loads.size()) {}
 
 void OperandMemory::emit_addresses() {
   for (size_t i = 0; i < states_.size(); ++i) {
-    lowering_.context.set_line(*pipeline_.loads[i].op);
+    lowering_.context.set_line(*loads_[i].op);
     emit_offsets(i);
-    if (pipeline_.loads[i].through_lds()) {
+    if (loads_[i].through_lds()) {
       emit_wave_target(i);
       emit_read_bases(i);
     }
@@ -36,17 +37,24 @@ void OperandMemory::emit_addresses() {
 }
 
 const LinearLayout &OperandMemory::leaders(size_t load) const {
-  const PipelinedLoad &of = pipeline_.loads[load];
+  const PipelinedLoad &of = loads_[load];
   return of.through_lds() ? of.copies.leaders : of.groups.leaders;
 }
 
 void OperandMemory::emit_offsets(size_t load) {
-  const PipelinedLoad &of = pipeline_.loads[load];
+  const PipelinedLoad &of = loads_[load];
   State &state = states_[load];
   llvm::Value *base = nullptr;
   state.open_offsets = offsets_of(lowering_.addresses.addresses(of.op->operands[0], leaders(load)), base);
   state.offsets = masked(state.open_offsets, of.fixed_masks, leaders(load));
+  state.base = base;
   state.descriptor = descriptor(base);
+  llvm::Value *change = builder_.getInt64(static_cast<uint64_t>(of.change));
+  if (of.factor)
+    state.change = builder_.CreateMul(
+        builder_.CreateSExtOrTrunc(lowering_.values.scalar(*of.factor), builder_.getInt64Ty()), change);
+  else if (kind_ == Kind::Prefetch)
+    state.change = change;
 }
 
 /// Offsets of 32 bits from what is uniform of the first.
@@ -82,7 +90,7 @@ LlvmValues OperandMemory::masked(const LlvmValues &offsets, const std::vector<ir
 }
 
 void OperandMemory::apply_iteration_masks(size_t load) {
-  const PipelinedLoad &of = pipeline_.loads[load];
+  const PipelinedLoad &of = loads_[load];
   if (of.has_iteration_mask)
     states_[load].offsets = masked(states_[load].open_offsets, {of.op->operands[1]}, leaders(load));
 }
@@ -96,9 +104,17 @@ llvm::Value *OperandMemory::descriptor(llvm::Value *base) {
        builder_.getInt32(gfx950::buffer_flags)});
 }
 
+/// A matrix may be larger than a scalar offset reaches.
+std::pair<llvm::Value *, llvm::Value *> OperandMemory::moved(const State &state, llvm::Value *steps) {
+  if (!state.change)
+    return {state.descriptor, steps};
+  llvm::Value *bytes = builder_.CreateMul(builder_.CreateZExt(steps, builder_.getInt64Ty()), state.change);
+  return {descriptor(builder_.CreateGEP(builder_.getInt8Ty(), state.base, bytes)), builder_.getInt32(0)};
+}
+
 /// Where a copy puts its elements follows the lanes by itself.
 void OperandMemory::emit_wave_target(size_t load) {
-  const LdsImage &image = *pipeline_.loads[load].image;
+  const LdsImage &image = *loads_[load].image;
   std::vector<uint64_t> bases = image.copies().bases(Space::Wave);
   for (uint64_t &basis : bases)
     basis *= image.element_bytes();
@@ -108,9 +124,9 @@ void OperandMemory::emit_wave_target(size_t load) {
 /// What the lanes add to a read's address is one xor; of what a group adds, only bits that lanes reach need
 /// one too.
 void OperandMemory::emit_read_bases(size_t load) {
-  const PipelinedLoad &of = pipeline_.loads[load];
+  const PipelinedLoad &of = loads_[load];
   State &state = states_[load];
-  const LinearLayout &home = lowering_.context.plan.layouts.layout(of.op->result());
+  const LinearLayout &home = of.image->reads();
   uint64_t thread_bits = 0;
   llvm::Value *thread = builder_.getInt32(0);
   for (Space space : {Space::Lane, Space::Wave})
@@ -121,14 +137,35 @@ void OperandMemory::emit_read_bases(size_t load) {
       llvm::Value *bits = space == Space::Lane ? lowering_.context.lane : lowering_.context.wave;
       thread = builder_.CreateXor(thread, apply_bases(builder_, bits, one, builder_.getInt32(0)));
     }
-  for (uint32_t reg : of.groups.first) {
-    const uint32_t offset = of.image->read_offset(home, reg);
-    const auto exclusive = static_cast<uint32_t>(offset & thread_bits);
-    state.reads.emplace_back(exclusive, offset ^ exclusive);
-    llvm::Value *&base = state.read_bases[exclusive];
-    if (!base)
-      base = exclusive ? builder_.CreateXor(thread, exclusive) : thread;
+  for (uint32_t first : of.groups.first)
+    for (unsigned n = 0; n < of.image->reads_of_group(); ++n) {
+      const uint32_t offset = of.image->read_offset(first + n * of.image->elements_of_read());
+      const auto exclusive = static_cast<uint32_t>(offset & thread_bits);
+      state.reads.emplace_back(exclusive, offset ^ exclusive);
+      llvm::Value *&base = state.read_bases[exclusive];
+      if (!base)
+        base = exclusive ? builder_.CreateXor(thread, exclusive) : thread;
+    }
+}
+
+/// A buffer of a load with its scope.
+std::pair<llvm::GlobalVariable *, llvm::MDNode *> OperandMemory::new_buffer(size_t load,
+                                                                            llvm::MDNode *domain) {
+  const unsigned bytes = loads_[load].image->bytes();
+  if (kind_ == Kind::Prefetch) {
+    const auto number = static_cast<unsigned>(load * buffers_ + states_[load].buffers.size());
+    const LdsMemory::SharedBuffer shared = lowering_.lds.shared_buffer(number, bytes);
+    return {shared.array, shared.scope};
   }
+  constexpr uint64_t alignment = 1024; // the swizzle's xors stay inside
+  auto *type = llvm::ArrayType::get(builder_.getInt8Ty(), bytes);
+  auto *buffer =
+      new llvm::GlobalVariable(lowering_.context.module, type, false, llvm::GlobalValue::InternalLinkage,
+                               llvm::PoisonValue::get(type), lowering_.context.function().name + ".pipeline",
+                               nullptr, llvm::GlobalValue::NotThreadLocal, lds_address_space);
+  buffer->setAlignment(llvm::Align(alignment));
+  llvm::MDBuilder metadata(lowering_.context.builder.getContext());
+  return {buffer, metadata.createAnonymousAliasScope(domain)};
 }
 
 void OperandMemory::declare_buffers() {
@@ -137,17 +174,11 @@ void OperandMemory::declare_buffers() {
   std::vector<llvm::Metadata *> all;
   std::vector<std::vector<llvm::MDNode *>> own(states_.size());
   for (size_t i = 0; i < states_.size(); ++i)
-    for (unsigned b = 0; pipeline_.loads[i].through_lds() && b < pipeline_.schedule.buffers; ++b) {
-      constexpr uint64_t alignment = 1024; // the swizzle's xors stay inside
-      auto *type = llvm::ArrayType::get(builder_.getInt8Ty(), pipeline_.loads[i].image->bytes());
-      auto *buffer = new llvm::GlobalVariable(
-          lowering_.context.module, type, false, llvm::GlobalValue::InternalLinkage,
-          llvm::PoisonValue::get(type), lowering_.context.function().name + ".pipeline", nullptr,
-          llvm::GlobalValue::NotThreadLocal, lds_address_space);
-      buffer->setAlignment(llvm::Align(alignment));
+    for (unsigned b = 0; loads_[i].through_lds() && b < buffers_; ++b) {
+      const auto [buffer, scope] = new_buffer(i, domain);
       states_[i].buffers.push_back(buffer);
-      own[i].push_back(metadata.createAnonymousAliasScope(domain));
-      all.push_back(own[i].back());
+      own[i].push_back(scope);
+      all.push_back(scope);
     }
   for (size_t i = 0; i < states_.size(); ++i)
     for (llvm::MDNode *scope : own[i]) {
@@ -171,41 +202,66 @@ void OperandMemory::set_position(const ir::Op &op) {
 
 llvm::Value *OperandMemory::load(LoadGroup group, llvm::Value *scalar_offset) {
   const State &state = states_[group.load];
-  const ir::Op &op = *pipeline_.loads[group.load].op;
+  const ir::Op &op = *loads_[group.load].op;
   lowering_.context.set_line(op);
-  const BufferAccess access{state.descriptor, state.offsets[group.group], scalar_offset};
-  const unsigned bytes = pipeline_.loads[group.load].groups.access.elements() *
+  const auto [descriptor, scalar] = moved(state, scalar_offset);
+  const BufferAccess access{descriptor, state.offsets[group.group], scalar};
+  const unsigned bytes = loads_[group.load].groups.access.elements() *
                          ir::byte_size(lowering_.context.type(op.result()).element);
   return buffer_load(builder_, access, access_type(builder_, bytes),
                      cache_policy(lowering_.context.plan, op));
 }
 
 llvm::Value *OperandMemory::read(LoadGroup group, unsigned buffer) {
-  State &state = states_[group.load];
-  set_position(*pipeline_.loads[group.load].op);
-  const auto [exclusive, added] = state.reads[group.group];
-  llvm::Type *byte = builder_.getInt8Ty();
-  llvm::Value *address = builder_.CreateGEP(byte, state.buffers[buffer], state.read_bases.at(exclusive));
-  if (added)
-    address = builder_.CreateGEP(byte, address, builder_.getInt32(added));
+  const State &state = states_[group.load];
+  const LdsImage &image = *loads_[group.load].image;
+  set_position(*loads_[group.load].op);
+  if (image.transposes()) {
+    const size_t first = group.group * image.reads_of_group();
+    llvm::Value *low = read_transposed(state, image, first, buffer);
+    llvm::Value *high = read_transposed(state, image, first + 1, buffer);
+    return builder_.CreateShuffleVector(low, high, {0, 1, 2, 3});
+  }
+  llvm::Value *address = read_address(state, group.group, buffer);
   auto *type = llvm::FixedVectorType::get(builder_.getInt32Ty(), LdsImage::copy_bytes / 4);
   llvm::LoadInst *read = builder_.CreateAlignedLoad(type, address, llvm::Align(LdsImage::copy_bytes));
   set_scopes(*read, state, buffer);
   return read;
 }
 
+llvm::Value *OperandMemory::read_address(const State &state, size_t number, unsigned buffer) {
+  const auto [exclusive, added] = state.reads[number];
+  llvm::Type *byte = builder_.getInt8Ty();
+  llvm::Value *address = builder_.CreateGEP(byte, state.buffers[buffer], state.read_bases.at(exclusive));
+  return added ? builder_.CreateGEP(byte, address, builder_.getInt32(added)) : address;
+}
+
+/// Two dwords.
+llvm::Value *OperandMemory::read_transposed(const State &state, const LdsImage &image, size_t number,
+                                            unsigned buffer) {
+  auto *dwords = llvm::FixedVectorType::get(builder_.getInt32Ty(), TransposedRead::bytes / 4);
+  const bool halves = image.element_bytes() == 2;
+  auto *type = halves ? llvm::FixedVectorType::get(builder_.getInt16Ty(), TransposedRead::bytes / 2) : dwords;
+  llvm::CallInst *read = builder_.CreateIntrinsic(halves ? llvm::Intrinsic::amdgcn_ds_read_tr16_b64
+                                                         : llvm::Intrinsic::amdgcn_ds_read_tr8_b64,
+                                                  {type}, {read_address(state, number, buffer)});
+  set_scopes(*read, state, buffer);
+  return builder_.CreateBitCast(read, dwords);
+}
+
 void OperandMemory::copy(size_t load, size_t number, unsigned buffer, llvm::Value *scalar_offset) {
-  const PipelinedLoad &of = pipeline_.loads[load];
+  const PipelinedLoad &of = loads_[load];
   const State &state = states_[load];
   set_position(*of.op);
   const uint32_t added = of.image->copy_offset(of.copies.first[number]);
   llvm::Value *target = builder_.CreateAdd(state.wave_target, builder_.getInt32(added), "", true, true);
   llvm::Value *address = builder_.CreateGEP(builder_.getInt8Ty(), state.buffers[buffer], target);
   llvm::Value *zero = builder_.getInt32(0);
+  const auto [descriptor, scalar] = moved(state, scalar_offset);
   llvm::CallInst *call =
       builder_.CreateIntrinsic(llvm::Intrinsic::amdgcn_raw_ptr_buffer_load_lds, {},
-                               {state.descriptor, address, builder_.getInt32(LdsImage::copy_bytes),
-                                state.offsets[number], scalar_offset, zero, zero});
+                               {descriptor, address, builder_.getInt32(LdsImage::copy_bytes),
+                                state.offsets[number], scalar, zero, zero});
   set_scopes(*call, state, buffer);
 }
 

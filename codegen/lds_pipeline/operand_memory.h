@@ -13,13 +13,17 @@ namespace nereid::codegen {
 /// alias scopes of their own.
 class OperandMemory {
 public:
-  OperandMemory(Lowering &lowering, const LdsPipeline &pipeline);
+  /// Whose loads they are. Of a pipeline: buffers of its own, scalar offsets in steps of the load. Of LDS
+  /// prefetch: buffers that the kernel's loops share, one after the other, scalar offsets in iterations.
+  enum class Kind : uint8_t { Pipeline, Prefetch };
+
+  OperandMemory(Lowering &lowering, const std::vector<PipelinedLoad> &loads, unsigned buffers, Kind kind);
 
   /// Emits the addresses; the loop's scalars stand at its first iteration.
   void emit_addresses();
   /// A load straight to registers, in the descriptor `scalar_offset` bytes further.
   llvm::Value *load(LoadGroup group, llvm::Value *scalar_offset);
-  /// A read of LDS.
+  /// 16 bytes of a lane from LDS: one read, or two that transpose.
   llvm::Value *read(LoadGroup group, unsigned buffer);
   /// Async copy `number` of a load.
   void copy(size_t load, size_t number, unsigned buffer, llvm::Value *scalar_offset);
@@ -30,14 +34,16 @@ public:
 
 private:
   struct State {
-    llvm::Value *descriptor = nullptr;
-    LlvmValues offsets;      ///< by group or copy; beyond the descriptor where a fixed mask is off
-    LlvmValues open_offsets; ///< the same without masks
+    llvm::Value *base = nullptr, *descriptor = nullptr;
+    llvm::Value *change = nullptr; ///< bytes an iteration, as i64, where they are not in the scalar offset
+    LlvmValues offsets;            ///< by group or copy; beyond the descriptor where a fixed mask is off
+    LlvmValues open_offsets;       ///< the same without masks
     std::vector<llvm::GlobalVariable *> buffers;
     std::vector<llvm::MDNode *> scopes, other_scopes;
-    llvm::Value *wave_target = nullptr;               ///< in a buffer, of the wave's first copy
-    std::map<uint32_t, llvm::Value *> read_bases;     ///< by what a group adds by xor
-    std::vector<std::pair<uint32_t, uint32_t>> reads; ///< by group: xor part, added part
+    llvm::Value *wave_target = nullptr;           ///< in a buffer, of the wave's first copy
+    std::map<uint32_t, llvm::Value *> read_bases; ///< by what a group adds by xor
+    /// By group, then by its reads: xor part, added part.
+    std::vector<std::pair<uint32_t, uint32_t>> reads;
   };
 
   const LinearLayout &leaders(size_t load) const;
@@ -46,15 +52,22 @@ private:
   LlvmValues masked(const LlvmValues &offsets, const std::vector<ir::ValueId> &masks,
                     const LinearLayout &leaders);
   llvm::Value *descriptor(llvm::Value *base);
+  /// Descriptor and scalar offset, so many steps of the load's offset further.
+  std::pair<llvm::Value *, llvm::Value *> moved(const State &state, llvm::Value *steps);
   void emit_wave_target(size_t load);
   void emit_read_bases(size_t load);
+  llvm::Value *read_address(const State &state, size_t number, unsigned buffer);
+  llvm::Value *read_transposed(const State &state, const LdsImage &image, size_t number, unsigned buffer);
+  std::pair<llvm::GlobalVariable *, llvm::MDNode *> new_buffer(size_t load, llvm::MDNode *domain);
   void declare_buffers();
   void set_scopes(llvm::Instruction &instruction, const State &state, unsigned buffer) const;
   /// The line of a load, and the tag.
   void set_position(const ir::Op &op);
 
   Lowering &lowering_;
-  const LdsPipeline &pipeline_;
+  const std::vector<PipelinedLoad> &loads_;
+  unsigned buffers_;
+  Kind kind_;
   llvm::IRBuilder<> &builder_;
   std::vector<State> states_; ///< by load
   CodeTag tag_ = CodeTag::Pipeline;

@@ -51,24 +51,19 @@ void LdsPipelineEmitter::emit_remainder() {
 void LdsPipelineEmitter::load_iteration(Stage &stage, llvm::Value *iteration) {
   RegionCache::Scope region(lowering_.cache);
   lower_scalars(stage.index);
-  meet_all_waves();
+  meet_all_waves(builder_);
   for (size_t load = 0; load < pipeline_.loads.size(); ++load) {
     const PipelinedLoad &of = pipeline_.loads[load];
     memory_.apply_iteration_masks(load);
-    llvm::Value *moved = builder_.CreateMul(iteration, builder_.getInt32(static_cast<uint32_t>(of.change)));
+    llvm::Value *step = builder_.getInt32(static_cast<uint32_t>(of.offset_step()));
+    llvm::Value *moved = builder_.CreateMul(iteration, step);
     for (size_t n = 0; n < of.copies.first.size(); ++n)
       memory_.copy(load, n, 0, moved);
     for (size_t group = 0; !of.through_lds() && group < of.groups.first.size(); ++group)
       stage.loaded[load][group] = memory_.load({load, group}, moved);
   }
-  order_barrier(nothing_crosses);
-  meet_all_waves();
-}
-
-void LdsPipelineEmitter::meet_all_waves() {
-  wait(0, true);
-  builder_.CreateIntrinsic(llvm::Intrinsic::amdgcn_s_barrier, {});
-  order_barrier(nothing_crosses);
+  order_barrier(builder_, nothing_crosses);
+  meet_all_waves(builder_);
 }
 
 void LdsPipelineEmitter::compute_iteration(IterationTemplate &computed, Stage &stage) {

@@ -10,12 +10,8 @@ namespace nereid::codegen {
 
 namespace {
 
-/// What may cross a scheduling barrier, as bits of s_sched_barrier's mask (LLVM's AMDGPUUsage).
-constexpr unsigned only_vector_memory_stays = 0x38f;
-constexpr unsigned arithmetic_crosses = 6;
 /// Kinds of a group barrier.
 constexpr unsigned matrix_group = 8, vector_memory_group = 32, lds_read_group = 256;
-constexpr unsigned all_lds = 15; ///< no wait for LDS
 
 /// How a chunk's memory instructions stand between its matrix instructions: `at_once` after every
 /// `distance`-th, over the first nine tenths of the chunk.
@@ -37,31 +33,19 @@ LdsPipelineEmitter::Stage &LdsPipelineEmitter::stage(unsigned number) {
                                 : stages_.emplace(number, template_.new_stage()).first->second;
 }
 
-void LdsPipelineEmitter::order_barrier(unsigned may_cross) {
-  builder_.CreateIntrinsic(llvm::Intrinsic::amdgcn_sched_barrier, {}, {builder_.getInt32(may_cross)});
-}
-
 void LdsPipelineEmitter::group_barrier(unsigned mask, size_t count) {
   builder_.CreateIntrinsic(
       llvm::Intrinsic::amdgcn_sched_group_barrier, {},
       {builder_.getInt32(mask), builder_.getInt32(static_cast<uint32_t>(count)), builder_.getInt32(0)});
 }
 
-void LdsPipelineEmitter::wait(unsigned vector_memory, bool lds) {
-  constexpr unsigned no_export_wait = 7 << 4;
-  const unsigned counts =
-      (vector_memory & 15) | (vector_memory >> 4) << 14 | no_export_wait | (lds ? 0 : all_lds) << 8;
-  builder_.CreateIntrinsic(llvm::Intrinsic::amdgcn_s_waitcnt, {}, {builder_.getInt32(counts)});
-}
-
 /// All waves' copies of the next stage have arrived, and all are done with what the next copies overwrite.
 void LdsPipelineEmitter::wait_and_barrier(unsigned outstanding) {
-  constexpr unsigned max_counted = 62; // 63 means no wait
   lowering_.context.set_line(loop_);
-  order_barrier(only_vector_memory_stays);
-  wait(std::min(outstanding, max_counted), true);
+  order_barrier(builder_, only_vector_memory_stays);
+  wait(builder_, outstanding, true);
   builder_.CreateIntrinsic(llvm::Intrinsic::amdgcn_s_barrier, {});
-  order_barrier(only_vector_memory_stays);
+  order_barrier(builder_, only_vector_memory_stays);
 }
 
 void LdsPipelineEmitter::emit_stage(unsigned number, const StageWork &work) {
@@ -72,15 +56,15 @@ void LdsPipelineEmitter::emit_stage(unsigned number, const StageWork &work) {
     std::vector<MemorySlot> slots = slots_of_chunk(number, chunk, work);
     emit_chunk(number, chunk, slots);
     if (!schedule_.group_barriers) {
-      order_barrier(arithmetic_crosses);
+      order_barrier(builder_, arithmetic_crosses);
       continue;
     }
     if (is_last)
-      order_barrier(only_vector_memory_stays);
+      order_barrier(builder_, only_vector_memory_stays);
     order_by_groups(chunk, slots);
   }
   if (!schedule_.group_barriers)
-    order_barrier(only_vector_memory_stays);
+    order_barrier(builder_, only_vector_memory_stays);
   if (work.issues)
     offsets_.advance();
 }
@@ -94,7 +78,7 @@ std::vector<LdsPipelineEmitter::MemorySlot> LdsPipelineEmitter::slots_of_chunk(u
   if (!is_last || work.reads_next) {
     const unsigned read_stage = is_last ? number + 1 : number;
     for (LoadGroup group : chunk_reads_[is_last ? 0 : chunk + 1])
-      reads.push_back({true, [this, group, read_stage] {
+      reads.push_back({pipeline_.loads[group.load].image->reads_of_group(), [this, group, read_stage] {
                          stage(read_stage).loaded[group.load][group.group] =
                              memory_.read(group, read_stage % schedule_.buffers);
                        }});
@@ -102,14 +86,14 @@ std::vector<LdsPipelineEmitter::MemorySlot> LdsPipelineEmitter::slots_of_chunk(u
   const unsigned loaded_stage = number + schedule_.load_distance(), copied_stage = number + schedule_.buffers;
   if (work.issues && chunk == 0)
     for (LoadGroup group : direct_groups(pipeline_))
-      vector_memory.push_back({false, [this, group, loaded_stage] {
+      vector_memory.push_back({0, [this, group, loaded_stage] {
                                  stage(loaded_stage).loaded[group.load][group.group] =
                                      memory_.load(group, offsets_.current(group.load));
                                }});
   if (work.issues && is_last)
     for (size_t load = 0; load < pipeline_.loads.size(); ++load)
       for (size_t n = 0; n < pipeline_.loads[load].copies.first.size(); ++n)
-        vector_memory.push_back({false, [this, load, n, copied_stage] {
+        vector_memory.push_back({0, [this, load, n, copied_stage] {
                                    memory_.copy(load, n, copied_stage % schedule_.buffers,
                                                 offsets_.current(load));
                                  }});
@@ -135,10 +119,17 @@ void LdsPipelineEmitter::emit_chunk(unsigned number, size_t chunk, std::vector<M
       for (size_t n = 0; n < spacing.at_once && next < slots.size(); ++n)
         slots[next++].emit();
     if (!schedule_.group_barriers && (i + 1) % pinned == 0)
-      order_barrier(arithmetic_crosses);
+      order_barrier(builder_, arithmetic_crosses);
   }
   while (next < slots.size())
     slots[next++].emit();
+}
+
+void LdsPipelineEmitter::order_slot(const MemorySlot &slot) {
+  if (slot.reads != 0)
+    group_barrier(lds_read_group, slot.reads);
+  else
+    group_barrier(vector_memory_group, 1);
 }
 
 void LdsPipelineEmitter::order_by_groups(size_t chunk, const std::vector<MemorySlot> &slots) {
@@ -148,7 +139,7 @@ void LdsPipelineEmitter::order_by_groups(size_t chunk, const std::vector<MemoryS
   for (size_t i = 0; i < steps; i += spacing.distance) {
     group_barrier(matrix_group, std::min(spacing.distance, steps - i));
     for (size_t n = 0; n < spacing.at_once && next < slots.size(); ++n)
-      group_barrier(slots[next++].is_read ? lds_read_group : vector_memory_group, 1);
+      order_slot(slots[next++]);
   }
 }
 

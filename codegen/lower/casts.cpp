@@ -6,6 +6,7 @@
 #include <llvm/IR/IntrinsicsAMDGPU.h>
 
 #include "codegen/lower/llvm_types.h"
+#include "codegen/lower/small_floats.h"
 
 namespace nereid::codegen {
 
@@ -57,7 +58,7 @@ static llvm::Value *integer_to_bf16(llvm::IRBuilder<> &builder, llvm::Value *val
   return builder.CreateSelect(builder.CreateICmpSLT(value, number(0)), builder.CreateFNeg(rounded), rounded);
 }
 
-llvm::Value *cast(llvm::IRBuilder<> &builder, llvm::Value *value, ir::Element from, ir::Element to) {
+static llvm::Value *cast(llvm::IRBuilder<> &builder, llvm::Value *value, ir::Element from, ir::Element to) {
   if (from == to)
     return value;
   if (ir::is_float(from)) {
@@ -79,6 +80,21 @@ llvm::Value *cast(llvm::IRBuilder<> &builder, llvm::Value *value, ir::Element fr
   if (to == ir::Element::I1)
     return builder.CreateICmpNE(value, llvm::ConstantInt::get(value->getType(), 0));
   return builder.CreateIntCast(value, llvm_type(builder.getContext(), to), ir::is_signed(from));
+}
+
+Registers cast_all(llvm::IRBuilder<> &builder, const Registers &values, ir::Element from, ir::Element to) {
+  if (ir::is_small_float(from) && from != to) {
+    const bool is_half = to == ir::Element::F16 || to == ir::Element::BF16;
+    if (is_half)
+      return from_small_float(builder, values, from, to);
+    return cast_all(builder, from_small_float(builder, values, from, ir::Element::F32), ir::Element::F32, to);
+  }
+  if (ir::is_small_float(to) && from != to)
+    return to_small_float(builder, cast_all(builder, values, from, ir::Element::F32), to);
+  Registers result;
+  for (llvm::Value *value : values)
+    result.push_back(cast(builder, value, from, to));
+  return result;
 }
 
 llvm::Value *cvt_scaled(EmitContext &context, const ir::Op &op, const Registers &operands) {

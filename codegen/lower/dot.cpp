@@ -3,7 +3,9 @@
 
 #include <llvm/IR/IntrinsicsAMDGPU.h>
 
+#include "codegen/lower/branches.h"
 #include "codegen/lower/llvm_types.h"
+#include "codegen/lower/prefetched_body.h"
 #include "codegen/lower/reduce.h"
 
 namespace nereid::codegen {
@@ -98,6 +100,21 @@ void DotEmitter::accumulate_tile(const DotPlan &plan, const Fragments &b, const 
     accumulators[first + i] = builder_.CreateExtractElement(sum, i);
 }
 
+/// LLVM lets matrix instructions slip behind the next barrier, and keeps their operands beside those that are
+/// read there. An assembler statement without an instruction does not move.
+static void keep_before_barriers(llvm::IRBuilder<> &builder, const DotPlan &plan, Registers &accumulators) {
+  const size_t used = size_t(1) << plan.result_bits;
+  for (size_t first = 0; first < accumulators.size(); first += used) {
+    llvm::Value *tile =
+        llvm::PoisonValue::get(llvm::FixedVectorType::get(accumulators[first]->getType(), used));
+    for (size_t i = 0; i < used; ++i)
+      tile = builder.CreateInsertElement(tile, accumulators[first + i], i);
+    tile = anchored(builder, tile);
+    for (size_t i = 0; i < used; ++i)
+      accumulators[first + i] = builder.CreateExtractElement(tile, i);
+  }
+}
+
 /// Where waves or lanes hold partial results, the addend is added after these.
 void DotEmitter::emit(const ir::Op &op, ir::ValueId result, std::optional<ir::ValueId> addend) {
   const DotPlan &plan = context_.plan.layouts.dots.at(&op);
@@ -114,6 +131,8 @@ void DotEmitter::emit(const ir::Op &op, ir::ValueId result, std::optional<ir::Va
   for (unsigned m = 0; m < plan.a.row_tiles(); ++m)
     for (unsigned n = 0; n < plan.b.row_tiles(); ++n)
       accumulate_tile(plan, b, a, n, m, accumulators);
+  if (is_in_lds_prefetch(context_.plan, op))
+    keep_before_barriers(builder_, plan, accumulators);
   if (plan.a.k_lane_bits != 0)
     for (llvm::Value *&sum : accumulators)
       sum = sum_over_steps(plan.a, sum);

@@ -256,7 +256,7 @@ llvm::Value *elementwise(EmitContext &context, const ir::Op &op, const Registers
       return operands[known->isOne() ? 1 : 2];
     return builder.CreateSelect(operands[0], operands[1], operands[2]);
   case ir::Opcode::Cast:
-    return cast(builder, operands[0], element, context.type(op.result()).element);
+    return cast_all(builder, {operands[0]}, element, context.type(op.result()).element)[0];
   case ir::Opcode::Bitcast:
     return builder.CreateBitCast(operands[0], llvm_type(builder.getContext(), context.type(op.result())));
   case ir::Opcode::PtrAdd: {
@@ -264,6 +264,8 @@ llvm::Value *elementwise(EmitContext &context, const ir::Op &op, const Registers
     llvm::Type *step = builder.getIntNTy(8 * ir::byte_size(element));
     return builder.CreateGEP(step, operands[0], index);
   }
+  case ir::Opcode::IntToPtr:
+    return builder.CreateIntToPtr(operands[0], llvm_type(builder.getContext(), context.type(op.result())));
   case ir::Opcode::InlineAsm:
     return inline_asm(context, op, operands);
   case ir::Opcode::CvtScaled:

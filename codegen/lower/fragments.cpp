@@ -84,7 +84,7 @@ Registers FragmentEmitter::widen_codes(const Registers &dwords, ir::Format forma
 llvm::Value *FragmentEmitter::power_of_scale(llvm::Value *byte) {
   constexpr unsigned exponent_bit = 23, code_of_one = 2;
   llvm::Value *bits;
-  if (const Packing::Piece *piece = packing_.piece(byte))
+  if (const std::optional<Packing::Piece> piece = Packing::piece(byte))
     bits = piece->bit <= exponent_bit ? builder_.CreateShl(piece->dword, exponent_bit - piece->bit)
                                       : builder_.CreateLShr(piece->dword, piece->bit - exponent_bit);
   else
@@ -100,7 +100,7 @@ Fragments::Scale FragmentEmitter::scale_operand(llvm::Value *byte) {
   // Two constant zeros would be taken as "unscaled"; byte 0 of 256 is the same number and a constant else.
   if (auto *constant = llvm::dyn_cast<llvm::Constant>(byte); constant && constant->isNullValue())
     return {builder_.getInt32(256), 0};
-  if (const Packing::Piece *piece = packing_.piece(byte))
+  if (const std::optional<Packing::Piece> piece = Packing::piece(byte))
     return {piece->dword, piece->bit / 8};
   return {builder_.CreateZExt(byte, builder_.getInt32Ty()), 0};
 }
@@ -133,9 +133,11 @@ Registers FragmentEmitter::packed_operands(const DotSide &side, const DotOperand
 
 Fragments FragmentEmitter::fragments(const DotSide &side, const DotOperandPlan &plan, const DotPlan &dot) {
   Fragments result{dot.k_instructions, {}, {}, {}};
-  const Registers operands = plan.facts->has_six_bits()
-                                 ? six_bit_.operands(side, plan, &plan == &dot.a ? 1 : 0)
-                                 : packed_operands(side, plan, half_type(builder_, dot.mfma->kind));
+  llvm::Type *half = half_type(builder_, dot.mfma->kind);
+  const unsigned k_dim = &plan == &dot.a ? 1 : 0;
+  const Registers operands = !plan.facts->has_six_bits() ? packed_operands(side, plan, half)
+                             : half ? six_bit_.operands_of_halves(side, plan, k_dim, half)
+                                    : six_bit_.operands(side, plan, k_dim);
   result.operands = by_tile(plan, dot.k_instructions, for_each_step(plan, operands));
   if (!side.scale)
     return result;

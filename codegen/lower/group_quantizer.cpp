@@ -115,7 +115,7 @@ Registers GroupQuantizer::codes(const Registers &group, llvm::Value *scale) {
 /// The same value, of which nothing is known. LLVM 22 folds constants into packed conversions and drops their
 /// byte select then; what was loaded is no constant.
 llvm::Value *GroupQuantizer::opaque_unless_loaded(llvm::Value *dword, llvm::Value *first_element) {
-  if (const Packing::Piece *piece = packing_.piece(first_element); piece && piece->dword == dword)
+  if (const auto piece = Packing::piece(first_element); piece && piece->dword == dword)
     return dword;
   auto *signature = llvm::FunctionType::get(dword->getType(), {dword->getType()}, false);
   return builder_.CreateCall(signature, llvm::InlineAsm::get(signature, "", "=v,0", false), {dword});

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <llvm/IR/MDBuilder.h>
 
 #include "codegen/target/gfx950.h"
 
@@ -29,6 +30,20 @@ llvm::GlobalVariable *LdsMemory::array(unsigned bytes, const std::string &suffix
   array->setAlignment(llvm::Align(16));
   array_bytes_ += bytes;
   return array;
+}
+
+LdsMemory::SharedBuffer LdsMemory::shared_buffer(unsigned number, unsigned bytes) {
+  for (const SharedBuffer &buffer : shared_buffers_)
+    if (buffer.number == number && buffer.bytes >= bytes)
+      return buffer;
+  llvm::MDBuilder metadata(context_.builder.getContext());
+  if (!domain_)
+    domain_ = metadata.createAnonymousAliasScopeDomain("lds_prefetch");
+  shared_buffers_.push_back(
+      {number, bytes, array(bytes, ".prefetch"), metadata.createAnonymousAliasScope(domain_)});
+  constexpr uint64_t alignment = 1024; // xors of addresses stay inside
+  shared_buffers_.back().array->setAlignment(llvm::Align(alignment));
+  return shared_buffers_.back();
 }
 
 void LdsMemory::finish() {

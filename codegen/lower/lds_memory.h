@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "codegen/lower/emit_context.h"
 
@@ -16,6 +17,14 @@ public:
   bool has_scratch() const { return scratch_ != nullptr; }
   /// `suffix` tells it apart in the module: the kernel's name goes before it.
   llvm::GlobalVariable *array(unsigned bytes, const std::string &suffix);
+  /// Of loops that follow each other and share their buffers: number `number`, and what aliases nothing but
+  /// what is in it.
+  struct SharedBuffer {
+    unsigned number, bytes;
+    llvm::GlobalVariable *array;
+    llvm::MDNode *scope;
+  };
+  SharedBuffer shared_buffer(unsigned number, unsigned bytes);
   /// When all code is there: gives the scratch array its size. Fails with the user's error where the kernel
   /// needs more than a workgroup can have.
   void finish();
@@ -25,6 +34,8 @@ private:
   llvm::GlobalVariable *scratch_ = nullptr;
   unsigned scratch_bytes_ = 0;
   unsigned array_bytes_ = 0;
+  std::vector<SharedBuffer> shared_buffers_;
+  llvm::MDNode *domain_ = nullptr; ///< of their scopes
 };
 
 } // namespace nereid::codegen

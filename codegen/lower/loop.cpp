@@ -100,6 +100,8 @@ void LoopEmitter::emit(const ir::Op &op) {
   const LoopPlan &plan = context_.plan.loop(op);
   if (const auto *pipeline = std::get_if<LdsPipeline>(&plan.schedule))
     return emit_lds_pipeline(parts_, *pipeline);
+  if (const auto *lds = std::get_if<LdsPrefetch>(&plan.schedule))
+    return emit_lds_prefetch(parts_, *lds);
   Loop loop = open(op);
   const auto *prefetch = std::get_if<PrefetchPlan>(&plan.schedule);
   if (prefetch && prefetch->written_out != 0) {
@@ -165,7 +167,7 @@ void LoopEmitter::emit_while(const ir::Op &op) {
   loop.exits.emplace_back(before, std::move(initial));
   const MemoryOrder::Accesses skipped = parts_.order.accesses();
   parts_.order.expect(body);
-  const CarriedValues next = emit_body(loop, carried, {});
+  const CarriedValues next = emit_body(op, loop.layouts, carried, {});
   llvm::BasicBlock *end = builder_.GetInsertBlock();
   builder_.CreateCondBr(parts_.values.scalar(body.ops.back().operands[0]), block, loop.done);
   add_incoming(carried, next, end);
@@ -174,24 +176,26 @@ void LoopEmitter::emit_while(const ir::Op &op) {
   close(loop);
 }
 
-/// The body once: what it carries on.
-CarriedValues LoopEmitter::emit_iteration(const Loop &loop, llvm::Value *index, const CarriedValues &carried,
+CarriedValues LoopEmitter::emit_iteration(const ir::Op &loop, const std::vector<LinearLayout> &layouts,
+                                          llvm::Value *index, const CarriedValues &carried,
                                           const BodyCopy &copy) {
-  parts_.values.define_scalar(loop.body.arguments[0], index);
-  return emit_body(loop, carried, copy);
+  parts_.values.define_scalar(loop.blocks.front().arguments[0], index);
+  return emit_body(loop, layouts, carried, copy);
 }
 
-CarriedValues LoopEmitter::emit_body(const Loop &loop, const CarriedValues &carried, const BodyCopy &copy) {
+CarriedValues LoopEmitter::emit_body(const ir::Op &loop, const std::vector<LinearLayout> &layouts,
+                                     const CarriedValues &carried, const BodyCopy &copy) {
   RegionCache::Scope region(parts_.cache);
-  const ir::CarriedPlaces places = ir::carried_places(loop.op.opcode);
+  const ir::Block &body = loop.blocks.front();
+  const ir::CarriedPlaces places = ir::carried_places(loop.opcode);
   for (size_t i = 0; i < carried.size(); ++i)
-    parts_.edges.arrive(loop.body.arguments[places.arguments + i], loop.layouts[i], carried[i]);
-  EmitContext::LoopScope inside(context_, loop.op);
-  parts_.ops.emit_block(loop.body, copy);
-  context_.set_line(loop.op);
+    parts_.edges.arrive(body.arguments[places.arguments + i], layouts[i], carried[i]);
+  EmitContext::LoopScope inside(context_, loop);
+  parts_.ops.emit_block(body, copy);
+  context_.set_line(loop);
   CarriedValues next;
   for (size_t i = 0; i < carried.size(); ++i)
-    next.push_back(parts_.edges.leave(loop.body.ops.back().operands[places.yields + i], loop.layouts[i]));
+    next.push_back(parts_.edges.leave(body.ops.back().operands[places.yields + i], layouts[i]));
   return next;
 }
 

@@ -16,6 +16,9 @@ public:
   void emit(const ir::Op &op);
   /// A loop with a condition.
   void emit_while(const ir::Op &op);
+  /// The body of `loop` once, in a copy of its own: what it carries on, in `layouts` as what it carries in.
+  CarriedValues emit_iteration(const ir::Op &loop, const std::vector<LinearLayout> &layouts,
+                               llvm::Value *index, const CarriedValues &carried, const BodyCopy &copy);
 
 private:
   struct Iterations {
@@ -37,9 +40,12 @@ private:
   void close(const Loop &loop);
   void emit_iterations(Loop &loop);
   CarriedValues emit_iteration(const Loop &loop, llvm::Value *index, const CarriedValues &carried,
-                               const BodyCopy &copy);
+                               const BodyCopy &copy) {
+    return emit_iteration(loop.op, loop.layouts, index, carried, copy);
+  }
   /// The same without the index.
-  CarriedValues emit_body(const Loop &loop, const CarriedValues &carried, const BodyCopy &copy);
+  CarriedValues emit_body(const ir::Op &loop, const std::vector<LinearLayout> &layouts,
+                          const CarriedValues &carried, const BodyCopy &copy);
   Iterations iterations_of_wave(Iterations all);
   Registers initial_accumulator_of_wave(const Registers &initial);
 

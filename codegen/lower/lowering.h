@@ -53,5 +53,6 @@ private:
 
 /// By codegen/lds_pipeline.
 void emit_lds_pipeline(Lowering &parts, const LdsPipeline &pipeline);
+void emit_lds_prefetch(Lowering &parts, const LdsPrefetch &plan);
 
 } // namespace nereid::codegen

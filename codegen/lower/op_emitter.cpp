@@ -3,6 +3,7 @@
 
 #include "codegen/lower/branches.h"
 #include "codegen/lower/lowering.h"
+#include "codegen/lower/row_scaling.h"
 #include "codegen/lower/value_layout.h"
 
 namespace nereid::codegen {
@@ -57,7 +58,7 @@ void OpEmitter::emit(const ir::Op &op, const BodyCopy &copy) {
   case ir::Opcode::DeviceAssert:
     return emit_assert(op);
   case ir::Opcode::DevicePrint:
-    parts_.context.fail(op, "device_print does not compile yet", "run the kernel in the interpreter");
+    parts_.context.fail(op, "device_print has not been lowered", "call jit::lower_prints first");
   default:
     break;
   }
@@ -70,6 +71,8 @@ void OpEmitter::emit(const ir::Op &op, const BodyCopy &copy) {
 void OpEmitter::emit_load(const ir::Op &op, const BodyCopy &copy) {
   if (auto issued = copy.issued.find(&op); issued != copy.issued.end())
     parts_.memory.finish_load(op, issued->second);
+  else if (auto own = copy.loads.find(&op); own != copy.loads.end())
+    own->second();
   else
     parts_.memory.load(op);
 }
@@ -89,6 +92,8 @@ bool OpEmitter::emit_folded_dot(const ir::Op &op) {
 
 void OpEmitter::emit_pure_op(const ir::Op &op) {
   const KernelPlan &plan = parts_.context.plan;
+  if (const std::optional<Registers> scaled = scale_rows(parts_.context, parts_.values, op))
+    return parts_.values.define(op.result(), assigned_layout(plan, op.result()), *scaled);
   for (unsigned i = 0; i < op.results.size(); ++i) {
     const ir::ValueId result = op.results[i];
     if (parts_.context.type(result).rank() != 0 && !plan.layouts.assigned[result])

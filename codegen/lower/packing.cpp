@@ -1,6 +1,8 @@
 // Elements of 1 to 8 bytes into dwords and out of them.
 #include "codegen/lower/packing.h"
 
+#include <llvm/IR/PatternMatch.h>
+
 #include "codegen/lower/lane_moves.h"
 #include "codegen/lower/llvm_types.h"
 
@@ -16,18 +18,19 @@ llvm::Value *dwords_to_vector(llvm::IRBuilder<> &builder, const Registers &dword
   return vector;
 }
 
-const Packing::Piece *Packing::piece(llvm::Value *element) const {
-  auto found = pieces_.find(element);
-  return found == pieces_.end() ? nullptr : &found->second;
-}
-
-void Packing::forget(const llvm::BasicBlock &block) {
-  auto is_inside = [&](llvm::Value *value) {
-    auto *instruction = llvm::dyn_cast<llvm::Instruction>(value);
-    return instruction && instruction->getParent() == &block;
-  };
-  std::erase_if(pieces_,
-                [&](const auto &piece) { return is_inside(piece.first) || is_inside(piece.second.dword); });
+/// By its code, which unpack writes: the shifted dword cut to the element's width, as the element's type.
+std::optional<Packing::Piece> Packing::piece(llvm::Value *element) {
+  using namespace llvm::PatternMatch;
+  llvm::Value *bits = element, *dword = nullptr;
+  if (auto *cast = llvm::dyn_cast<llvm::BitCastInst>(element))
+    bits = cast->getOperand(0);
+  uint64_t bit = 0;
+  if (!match(bits, m_Trunc(m_LShr(m_Value(dword), m_ConstantInt(bit)))) &&
+      !match(bits, m_Trunc(m_Value(dword))))
+    return std::nullopt;
+  if (!dword->getType()->isIntegerTy(32) || bit >= 32)
+    return std::nullopt;
+  return Piece{dword, static_cast<unsigned>(bit)};
 }
 
 Registers Packing::unpack(llvm::Value *vector, llvm::Type *element, unsigned count) {
@@ -55,22 +58,20 @@ Registers Packing::unpack(llvm::Value *vector, llvm::Type *element, unsigned cou
     }
     unsigned bit = i % per_dword * bits;
     llvm::Value *piece = builder_.CreateTrunc(builder_.CreateLShr(dword, bit), builder_.getIntNTy(bits));
-    llvm::Value *value = from_bits(builder_, piece, element);
-    if (!llvm::isa<llvm::Constant>(value))
-      pieces_[value] = {dword, bit};
-    elements.push_back(value);
+    elements.push_back(from_bits(builder_, piece, element));
   }
   return elements;
 }
 
 /// The dword that these elements are all of, in order; else null.
-llvm::Value *Packing::dword_of_all(llvm::ArrayRef<llvm::Value *> elements, unsigned element_bits) const {
+static llvm::Value *dword_of_all(llvm::ArrayRef<llvm::Value *> elements, unsigned element_bits) {
   if (elements.size() * element_bits != 32)
     return nullptr;
-  const Piece *first = piece(elements[0]);
+  const std::optional<Packing::Piece> first = Packing::piece(elements[0]);
   for (size_t i = 0; i < elements.size(); ++i) {
-    const Piece *own = piece(elements[i]);
-    if (!own || own->dword != first->dword || own->bit != i * element_bits)
+    const std::optional<Packing::Piece> own = Packing::piece(elements[i]);
+    const bool is_whole = elements[i]->getType()->getPrimitiveSizeInBits() == element_bits;
+    if (!first || !own || !is_whole || own->dword != first->dword || own->bit != i * element_bits)
       return nullptr;
   }
   return first->dword;

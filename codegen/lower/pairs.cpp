@@ -47,6 +47,8 @@ llvm::Value *of_pairs(EmitContext &context, const ir::Op &op, const Registers &x
   llvm::IRBuilder<> &builder = context.builder;
   if (op.opcode == ir::Opcode::Exp && !op.has("fast") && is_never_positive(context, op.operands[0]))
     return exp_of_nonpositive(builder, x[0]);
+  if (op.opcode == ir::Opcode::Cast)
+    return x[0];
   if (op.opcode == ir::Opcode::Fma)
     return builder.CreateIntrinsic(x[0]->getType(), llvm::Intrinsic::fma, {x[0], x[1], x[2]});
   if (x.size() == 1)
@@ -67,7 +69,9 @@ std::optional<Registers> elementwise_in_pairs(EmitContext &context, const ir::Op
                                               const std::vector<Registers> &operands) {
   const ir::Element element = context.type(op.result()).element;
   const bool fused = op.opcode == ir::Opcode::Fma && element == ir::Element::F32;
-  if (!ir::is_float(element) || operands[0].size() < 2 || (!has_paired_form(op) && !fused))
+  const bool rounds =
+      op.opcode == ir::Opcode::Cast && operands[0][0]->getType()->isFloatTy() && element == ir::Element::F16;
+  if (!ir::is_float(element) || operands[0].size() < 2 || (!has_paired_form(op) && !fused && !rounds))
     return std::nullopt;
   llvm::IRBuilder<> &builder = context.builder;
   llvm::Type *narrow_pair = llvm::FixedVectorType::get(llvm_type(builder.getContext(), element), 2);

@@ -5,6 +5,7 @@
 #include <llvm/IR/IntrinsicsAMDGPU.h>
 
 #include "codegen/assign/operand_layout.h"
+#include "codegen/lower/casts.h"
 #include "codegen/lower/elementwise.h"
 #include "codegen/lower/lane_moves.h"
 #include "codegen/lower/llvm_types.h"
@@ -113,6 +114,9 @@ Registers emit_pure(EmitContext &context, const ir::Op &op, unsigned result, con
   }
   if (ir::facts(op.opcode).op_class == ir::OpClass::Shape)
     return operands[0];
+  if (op.opcode == ir::Opcode::Cast)
+    return cast_all(context.builder, operands[0], context.type(op.operands[0]).element,
+                    context.type(op.result()).element);
   if (std::optional<Registers> quotients = divide_by_shared(context, op, operands))
     return *std::move(quotients);
   if (std::optional<Registers> pairs = elementwise_in_pairs(context, op, operands))

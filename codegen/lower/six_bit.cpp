@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include <llvm/IR/IntrinsicsAMDGPU.h>
+
 #include "codegen/lower/branches.h"
 #include "codegen/lower/thread_position.h"
 
@@ -77,6 +79,41 @@ Registers SixBitEmitter::operands(const DotSide &side, const DotOperandPlan &pla
     llvm::Value *codes = builder_.CreateAlignedLoad(vector, byte_address(base, offset), llvm::Align(8));
     operands.push_back(inside ? builder_.CreateSelect(inside, codes, llvm::Constant::getNullValue(vector))
                               : codes);
+  }
+  return operands;
+}
+
+/// 8 codes are 6 bytes. The conversion takes 32 at once: the others are 0, and their results are not used.
+llvm::Value *SixBitEmitter::halves_of_run(llvm::Value *address, ir::Format format, llvm::Type *half) {
+  constexpr unsigned first_bytes = 4;
+  llvm::Type *i32 = builder_.getInt32Ty();
+  llvm::Value *first = builder_.CreateAlignedLoad(i32, address, llvm::Align(2));
+  llvm::Value *rest = builder_.CreateAlignedLoad(
+      builder_.getInt16Ty(), byte_address(address, builder_.getInt32(first_bytes)), llvm::Align(2));
+  llvm::Value *codes = llvm::Constant::getNullValue(llvm::FixedVectorType::get(i32, group_dwords));
+  codes = builder_.CreateInsertElement(codes, first, uint64_t{0});
+  codes = builder_.CreateInsertElement(codes, builder_.CreateZExt(rest, i32), uint64_t{1});
+  const bool to_bf16 = half->isBFloatTy(), e2m3 = format == ir::Format::E2M3;
+  const llvm::Intrinsic::ID id = to_bf16 ? (e2m3 ? llvm::Intrinsic::amdgcn_cvt_scalef32_pk32_bf16_fp6
+                                                 : llvm::Intrinsic::amdgcn_cvt_scalef32_pk32_bf16_bf6)
+                                         : (e2m3 ? llvm::Intrinsic::amdgcn_cvt_scalef32_pk32_f16_fp6
+                                                 : llvm::Intrinsic::amdgcn_cvt_scalef32_pk32_f16_bf6);
+  llvm::Value *values =
+      builder_.CreateIntrinsic(id, {codes, llvm::ConstantFP::get(builder_.getFloatTy(), 1.0)});
+  return builder_.CreateShuffleVector(values, llvm::ArrayRef<int>{0, 1, 2, 3, 4, 5, 6, 7});
+}
+
+Registers SixBitEmitter::operands_of_halves(const DotSide &side, const DotOperandPlan &plan, unsigned k_dim,
+                                            llvm::Type *half) {
+  constexpr unsigned run_bytes = run_of_halves * 6 / 8;
+  llvm::Value *base = codes_in_lds(side.value, k_dim);
+  llvm::Value *pitch = builder_.getInt32(context_.type(side.value).shape[k_dim]);
+  const Registers row = coordinates(plan.layout, 0), run = coordinates(plan.layout, 1);
+  Registers operands;
+  for (size_t r = 0; r < row.size(); ++r) {
+    llvm::Value *offset = builder_.CreateAdd(builder_.CreateMul(row[r], pitch),
+                                             builder_.CreateMul(run[r], builder_.getInt32(run_bytes)));
+    operands.push_back(halves_of_run(byte_address(base, offset), *side.format, half));
   }
   return operands;
 }

@@ -53,10 +53,6 @@ void ConversionWalk::visit(const ir::Op &op) {
     return visit_dot(op);
   case ir::Opcode::Quantize:
     return request(op.operands[0], in_group_order(layouts_.quantize_operands.at(&op)));
-  case ir::Opcode::Gather:
-    if (const LinearLayout *layout = defined_.of(op.result()))
-      request(op.operands[1], *layout);
-    return;
   case ir::Opcode::DeviceAssert:
     return request(op.operands[0], defined_.without_moving(op.operands[0]));
   default:
@@ -68,6 +64,8 @@ void ConversionWalk::visit(const ir::Op &op) {
   else if (op_class == ir::OpClass::Reduce || op_class == ir::OpClass::Scan)
     for (ir::ValueId operand : op.operands)
       request(operand, defined_.operand_along_axis(op));
+  else if (op_class == ir::OpClass::Gather)
+    visit_gather(op);
   else if (ir::is_elementwise(op.opcode) || op_class == ir::OpClass::Source || op.opcode == ir::Opcode::Join)
     visit_pure(op);
 }
@@ -82,6 +80,12 @@ void ConversionWalk::visit_memory(const ir::Op &op) {
   const std::optional<size_t> mask = mask_operand(op);
   for (size_t i = 0; i < op.operands.size(); ++i)
     request(op.operands[i], !is_atomic && (i == 0 || i == mask) ? leaders : layout);
+}
+
+/// The elements come from LDS, in the layout of the index.
+void ConversionWalk::visit_gather(const ir::Op &op) {
+  if (const LinearLayout *layout = defined_.of(op.result()))
+    request(op.operands[1], *layout);
 }
 
 void ConversionWalk::visit_dot(const ir::Op &op) {

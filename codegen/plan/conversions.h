@@ -39,6 +39,7 @@ private:
   void follow(const LayoutRequest &request, std::vector<LayoutRequest> &open);
   void visit_memory(const ir::Op &op);
   void visit_dot(const ir::Op &op);
+  void visit_gather(const ir::Op &op);
   void visit_pure(const ir::Op &op);
 
   const FunctionIndex &index_;

@@ -51,7 +51,7 @@ void DefinedLayouts::define(const ir::Op &op) {
   if (op.opcode == ir::Opcode::Quantize)
     return define_quantized(op);
   const ir::OpClass op_class = ir::facts(op.opcode).op_class;
-  if (op_class == ir::OpClass::Reduce || (op_class == ir::OpClass::Scan && op.opcode != ir::Opcode::Gather))
+  if (op_class == ir::OpClass::Reduce || op_class == ir::OpClass::Scan)
     return define_along_axis(op);
   if (op.results.size() != 1 || !layouts_[op.result()])
     return;

@@ -78,8 +78,9 @@ void Planner::collect(const ir::Block &block, const ir::Op *loop) {
 std::optional<Objection> Planner::objection(const ir::Op &load, const ir::Op &loop) const {
   const auto plan =
       std::find_if(loops_.begin(), loops_.end(), [&](const LoopPlan &l) { return l.op == &loop; });
-  if (plan != loops_.end() && std::holds_alternative<LdsPipeline>(plan->schedule))
-    return Objection{&load, "an LDS pipeline, whose loads want the L2, follows an acquire"};
+  if (plan != loops_.end() && (std::holds_alternative<LdsPipeline>(plan->schedule) ||
+                               std::holds_alternative<LdsPrefetch>(plan->schedule)))
+    return Objection{&load, "a loop over LDS, whose loads want the L2, follows an acquire"};
   const std::optional<ir::ValueId> pointer = argument_of(index_, load.operands[0]);
   const std::vector<ir::Argument> &arguments = index_.function().arguments;
   const bool is_input = std::any_of(arguments.begin(), arguments.end(), [&](const ir::Argument &argument) {

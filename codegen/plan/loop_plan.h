@@ -5,6 +5,7 @@
 
 #include "codegen/plan/defined_layouts.h"
 #include "codegen/schedule/lds_pipeline.h"
+#include "codegen/schedule/lds_prefetch.h"
 #include "codegen/schedule/prefetch_plan.h"
 
 namespace nereid::codegen {
@@ -16,7 +17,7 @@ struct SequentialLoop {};
 struct LoopPlan {
   const ir::Op *op;
   bool is_split_over_waves = false;
-  std::variant<SequentialLoop, PrefetchPlan, LdsPipeline> schedule;
+  std::variant<SequentialLoop, PrefetchPlan, LdsPrefetch, LdsPipeline> schedule;
   /// What speaks against the schedules that it does not have.
   std::optional<Objection> no_lds_pipeline, no_prefetch;
 };
@@ -29,7 +30,8 @@ struct LoopFacts {
   const LayoutChoice &layouts;
 };
 
-/// An LDS pipeline where there can be one, else register prefetch, else one iteration after the other.
+/// An LDS pipeline where there can be one, else LDS prefetch, if the loop is not one of sums of dots alone,
+/// else register prefetch, else one iteration after the other.
 LoopPlan plan_loop(const LoopFacts &facts, const ir::Op &loop);
 
 /// Objections of all kinds: the loop does other things, an operand or a value in its body cannot be had

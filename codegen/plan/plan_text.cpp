@@ -47,6 +47,7 @@ private:
   void loops();
   void loop(const LoopPlan &plan);
   void schedule(const PrefetchPlan &plan);
+  void schedule(const LdsPrefetch &plan);
   void schedule(const LdsPipeline &plan);
   void schedule(const SequentialLoop &) { append("one iteration after the other\n"); }
   void device_order();
@@ -129,8 +130,12 @@ void Printer::dot(const ir::Op &op, const DotPlan &plan) {
 
 void Printer::loops() {
   section("loops", [&] {
-    for (const LoopPlan &plan : plan_.loops)
-      loop(plan);
+    ir::for_each_op(function_, [&](const ir::Op &op, unsigned) {
+      if (op.opcode == ir::Opcode::For)
+        loop(plan_.loop(op));
+      else if (op.opcode == ir::Opcode::While)
+        append("  {}: ends by a condition; one iteration after the other\n", location(op));
+    });
   });
 }
 
@@ -148,6 +153,13 @@ void Printer::schedule(const PrefetchPlan &plan) {
     append("    {}: load of {}\n", location(*load), function_.type(load->result()).text());
   for (const Objection &kept : plan.kept)
     append("    {}: not ahead: {}\n", location(*kept.op), kept.reason);
+}
+
+void Printer::schedule(const LdsPrefetch &plan) {
+  append("LDS prefetch, {} buffers of {} bytes\n", plan.buffers, plan.lds_bytes());
+  for (const PipelinedLoad &load : plan.loads)
+    append("    {}: {} through LDS, {} async copies (global to LDS) of each wave, {} iterations ahead\n",
+           location(*load.op), function_.type(load.op->result()).text(), load.copy_count(), plan.buffers - 1);
 }
 
 void Printer::schedule(const LdsPipeline &plan) {

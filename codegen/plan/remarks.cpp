@@ -23,6 +23,9 @@ public:
       if (const auto *pipeline = std::get_if<LdsPipeline>(&loop.schedule))
         for (const PipelinedLoad &load : pipeline->loads)
           pipelined_.insert(load.op);
+      else if (const auto *prefetch = std::get_if<LdsPrefetch>(&loop.schedule))
+        for (const PipelinedLoad &load : prefetch->loads)
+          pipelined_.insert(load.op);
   }
 
   std::vector<Remark> run();
@@ -37,13 +40,14 @@ private:
   void note_round_trips(const LoopPlan &loop);
   void note_mask(const ir::Op &op);
   void note_width(const NarrowAccess &access);
+  void note_condition(const ir::Op &op);
   std::vector<const ir::Op *> operand_loads(const ir::Block &body) const;
 
   const KernelPlan &plan_;
   const ir::Function &function_;
   DefinedLayouts defined_;
   OffsetBounds bounds_;
-  /// Loads of LDS pipelines, all of which go through descriptors.
+  /// Loads of loops over LDS, all of which go through descriptors.
   std::unordered_set<const ir::Op *> pipelined_;
   std::vector<Remark> remarks_;
 };
@@ -66,7 +70,10 @@ std::vector<Remark> Collector::run() {
         "all waves run each iteration of the loop together: " + because(whole.objection, *whole.loop));
   for (const LoopPlan &loop : plan_.loops)
     note_loop(loop);
-  ir::for_each_op(function_, [&](const ir::Op &op, unsigned) { note_mask(op); });
+  ir::for_each_op(function_, [&](const ir::Op &op, unsigned) {
+    note_mask(op);
+    note_condition(op);
+  });
   for (const NarrowAccess &access : narrow_accesses(plan_))
     note_width(access);
   if (const std::optional<Objection> &fences = plan_.device_order.fences)
@@ -89,6 +96,10 @@ void Collector::note_loop(const LoopPlan &loop) {
       add(RemarkKind::FewerStages, *loop.op,
           fmt::format("the LDS pipeline has {} stages of {}: {}", pipeline->schedule.buffers, stages,
                       text_of(pipeline->limit)));
+  } else if (const auto *lds = std::get_if<LdsPrefetch>(&loop.schedule)) {
+    if (lds->buffers < stages)
+      add(RemarkKind::FewerStages, *loop.op,
+          fmt::format("LDS prefetch has {} stages of {}: {}", lds->buffers, stages, text_of(lds->limit)));
   } else if (const auto *prefetch = std::get_if<PrefetchPlan>(&loop.schedule)) {
     if (prefetch->written_out == 0 && prefetch->depth < stages)
       add(RemarkKind::FewerStages, *loop.op,
@@ -100,12 +111,17 @@ void Collector::note_loop(const LoopPlan &loop) {
   } else if (stages > 1) {
     note_sequential(loop);
   }
-  if (stages > 1 && !loop.is_split_over_waves)
+  if (stages > 1 && !loop.is_split_over_waves && !std::holds_alternative<LdsPrefetch>(loop.schedule))
     note_operands(loop);
   note_round_trips(loop);
 }
 
 void Collector::note_sequential(const LoopPlan &loop) {
+  // The config's stages are those of all loops, and meant for the inner ones, which have remarks of their
+  // own.
+  const ir::Op &obstacle = *loop.no_prefetch->op;
+  if (&obstacle != loop.op && obstacle.opcode == ir::Opcode::For && obstacle.integer("stages") > 1)
+    return;
   const std::vector<ir::Op> &body = loop.op->blocks.front().ops;
   std::string message = fmt::format("stages = {} has no effect: no load is issued ahead, as {}",
                                     loop.op->integer("stages"), because(*loop.no_prefetch, *loop.op));
@@ -148,8 +164,7 @@ void Collector::note_operands(const LoopPlan &loop) {
       continue;
     const Objection &objection = image ? *loop.no_lds_pipeline : image.objection();
     add(RemarkKind::NotThroughLds, *load,
-        "several waves load the operand, each in short runs, and it does not go through LDS: " +
-            because(objection, *load));
+        "several waves load the operand, each in short runs: " + because(objection, *load));
   }
 }
 
@@ -183,13 +198,29 @@ void Collector::note_mask(const ir::Op &op) {
         objection->remedy);
 }
 
+void Collector::note_condition(const ir::Op &op) {
+  if (op.opcode != ir::Opcode::While)
+    return;
+  bool loads = false;
+  for (const ir::Block &block : op.blocks)
+    loads = loads || std::any_of(block.ops.begin(), block.ops.end(),
+                                 [](const ir::Op &each) { return each.opcode == ir::Opcode::Load; });
+  if (loads)
+    add(RemarkKind::NotPipelined, op,
+        "no load is issued ahead, as a condition ends the loop: whether there is another iteration is not "
+        "known "
+        "before",
+        "If the number of iterations is known before the loop, use range without break_when");
+}
+
 void Collector::note_width(const NarrowAccess &access) {
   if (pipelined_.count(access.op) != 0)
     return;
   std::vector<std::string> names;
   for (const size_t i : access.arguments) {
     const bool named = i < function_.argument_names.size() && !function_.argument_names[i].empty();
-    names.push_back(named ? function_.argument_names[i] : fmt::format("argument {}", i));
+    names.push_back(named ? function_.argument_names[i]
+                          : fmt::format("argument {} (counted from 0 without the config)", i));
   }
   add(RemarkKind::NarrowAccess, *access.op,
       fmt::format("a lane moves {} bytes at a time, not {}, as {} may be no multiple of {}", access.bytes,

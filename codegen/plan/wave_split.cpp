@@ -17,10 +17,10 @@ std::vector<const ir::Op *> loops_in(const ir::Function &function, const WaveSpl
   return loops;
 }
 
-Status lay_out(KernelPlan &plan, const WaveSplitLoops &split) {
+Status lay_out(KernelPlan &plan, const WaveSplitLoops &split, ColumnsOfRows columns) {
   const bool is_done = !plan.layouts.assigned.empty() && plan.layouts.wave_split == split;
   if (!is_done) {
-    NEREID_TRY(plan.layouts, choose_layouts(plan.index, plan.axes, split));
+    NEREID_TRY(plan.layouts, choose_layouts(plan.index, plan.axes, split, columns));
   }
   return {};
 }
@@ -38,13 +38,13 @@ bool runs_as_lds_pipeline(const KernelPlan &plan, const ir::Op &loop) {
 
 /// Loops that run as LDS pipelines in the layouts of a kernel without split loops stay whole. These layouts
 /// are chosen only if a loop may be one.
-Status keep_lds_pipelines(KernelPlan &plan, WaveSplitLoops &split) {
+Status keep_lds_pipelines(KernelPlan &plan, WaveSplitLoops &split, ColumnsOfRows columns) {
   const std::vector<const ir::Op *> loops = loops_in(plan.function(), split);
   if (std::none_of(loops.begin(), loops.end(), [&](const ir::Op *loop) {
         return bool(find_streaming_loop(plan.index, plan.axes, *loop));
       }))
     return {};
-  NEREID_CHECK(lay_out(plan, WaveSplitLoops()));
+  NEREID_CHECK(lay_out(plan, WaveSplitLoops(), columns));
   for (const ir::Op *loop : loops)
     if (runs_as_lds_pipeline(plan, *loop))
       split.remove(loop->blocks.front());
@@ -77,15 +77,16 @@ bool dots_fit_vgprs(const LayoutChoice &layouts) {
   });
 }
 
-Status choose_wave_split(KernelPlan &plan) {
+Status choose_wave_split(KernelPlan &plan, ColumnsOfRows columns) {
+  plan.layouts = {};
   const ir::CompileOptions &options = plan.function().options;
   NEREID_TRY(WaveSplitCandidates candidates, find_wave_split_loops(plan.index));
   plan.whole_loops = std::move(candidates.refused);
   WaveSplitLoops split = std::move(candidates.loops);
   if (options.wave_split == ir::WaveSplit::Auto)
-    NEREID_CHECK(keep_lds_pipelines(plan, split));
+    NEREID_CHECK(keep_lds_pipelines(plan, split, columns));
   for (;;) {
-    NEREID_CHECK(lay_out(plan, split));
+    NEREID_CHECK(lay_out(plan, split, columns));
     const std::optional<WholeLoop> obstacle = first_obstacle(plan);
     if (!obstacle)
       return {};

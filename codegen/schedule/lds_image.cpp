@@ -52,19 +52,62 @@ bool follows_memory(const LinearLayout &layout, unsigned elements) {
 
 } // namespace
 
-LdsImage::LdsImage(const ir::Type &type, LinearLayout copies)
-    : copies_(std::move(copies)), row_elements_(static_cast<uint64_t>(type.shape[1])),
+LdsImage::LdsImage(const ir::Type &type, LinearLayout copies, LinearLayout home)
+    : LdsImage(type, std::move(copies), std::move(home), 0) {
+  swizzle_rows();
+}
+
+LdsImage::LdsImage(const ir::Type &type, LinearLayout copies, TransposedRead read)
+    : LdsImage(type, std::move(copies), std::move(read.source), read.log2_elements) {
+  swizzle_transposed_rows();
+}
+
+LdsImage::LdsImage(const ir::Type &type, LinearLayout copies, LinearLayout reads,
+                   unsigned transposed_elements)
+    : copies_(std::move(copies)), reads_(std::move(reads)), transposed_elements_(transposed_elements),
+      row_parts_(copies_.dim(0).bits), row_elements_(static_cast<uint64_t>(type.shape[1])),
       element_bytes_(ir::byte_size(type.element)),
       bytes_(static_cast<unsigned>(type.count() * ir::byte_size(type.element))) {}
 
 /// Bank conflicts: lanes that are served together read the same part of 16 rows. Rows of 256 bytes and more
 /// start in the same bank, so that the row's number is added (xor) to that of the 16-byte part; shorter rows
 /// share a line of the banks and need less.
-uint64_t LdsImage::swizzled(uint64_t flat) const {
+void LdsImage::swizzle_rows() {
   constexpr uint64_t rows_together = 16;
-  const uint64_t parts = row_elements_ * element_bytes_ / copy_bytes;
+  for (unsigned bit = 0; bit < row_parts_.size(); ++bit)
+    row_parts_[bit] =
+        parts() == 4 ? (bit == 3 ? 3 : 0) : (uint64_t(1) << bit) & (std::min(parts(), rows_together) - 1);
+}
+
+/// 32 lanes are served together (as by ds_read_b64), which read 16 neighbours of several rows each: rows that
+/// begin in the same bank exchange blocks of 16 neighbours.
+void LdsImage::swizzle_transposed_rows() {
+  constexpr unsigned lane_bits_together = 5, neighbours = 16;
+  const uint64_t block_parts = neighbours * element_bytes_ / copy_bytes;
+  const unsigned row_bits = reads_.dim(1).bits;
+  uint64_t taken = 0; // blocks that lanes tell apart already
+  for (unsigned bit = 0; bit < lane_bits_together; ++bit)
+    if (const uint64_t lane = reads_.flat_basis(Space::Lane, bit); lane >> row_bits == 0)
+      taken |= lane / neighbours;
+  for (unsigned bit = 0; bit < lane_bits_together; ++bit) {
+    const uint64_t row = reads_.flat_basis(Space::Lane, bit) >> row_bits;
+    if (!std::has_single_bit(row) || row * row_elements_ * element_bytes_ < gfx950::lds_line_bytes)
+      continue;
+    uint64_t block = 1;
+    while (taken & block)
+      block <<= 1;
+    if (block * block_parts < parts()) {
+      row_parts_[static_cast<unsigned>(std::countr_zero(row))] = block * block_parts;
+      taken |= block;
+    }
+  }
+}
+
+uint64_t LdsImage::swizzled(uint64_t flat) const {
   const uint64_t row = flat / row_elements_;
-  const uint64_t part = parts == 4 ? (row >> 3 & 1) * 3 : row & (std::min(parts, rows_together) - 1);
+  uint64_t part = 0;
+  for (unsigned bit = 0; bit < row_parts_.size(); ++bit)
+    part ^= row >> bit & 1 ? row_parts_[bit] : 0;
   return flat ^ part * (copy_bytes / element_bytes_);
 }
 
@@ -89,8 +132,9 @@ uint32_t LdsImage::offset(const LinearLayout &layout, uint32_t reg, bool swizzle
 bool wants_lds(const FunctionIndex &index, const AxisAnalysis &axes, const LayoutChoice &layouts,
                const ir::Op &load) {
   const LinearLayout &home = layouts.layout(load.result());
-  return home.free_mask(Space::Wave) != 0 &&
-         wave_run(index.function(), axes, load, home) < gfx950::cache_line_bytes;
+  return wants_transposed_reads(index.function(), axes, load, home) ||
+         (home.free_mask(Space::Wave) != 0 &&
+          wave_run(index.function(), axes, load, home) < gfx950::cache_line_bytes);
 }
 
 Decision<LdsImage> choose_lds_image(const FunctionIndex &index, const AxisAnalysis &axes,
@@ -109,7 +153,9 @@ Decision<LdsImage> choose_lds_image(const FunctionIndex &index, const AxisAnalys
     return Objection{&load,
                      fmt::format("a row of the tile has {} bytes, which is no power of two from {} to {}",
                                  row_bytes, min_row_bytes, max_row_bytes)};
-  if (const unsigned wide = access_bytes(layouts.layout(load.result())); wide != LdsImage::copy_bytes)
+  const LinearLayout &home = layouts.layout(load.result());
+  const bool transposes = wants_transposed_reads(function, axes, load, home);
+  if (const unsigned wide = access_bytes(home); !transposes && wide != LdsImage::copy_bytes)
     return Objection{&load, fmt::format("a lane reads {} bytes at a time as far as alignment, contiguity "
                                         "and mask are known, not {}",
                                         wide, LdsImage::copy_bytes)};
@@ -125,7 +171,8 @@ Decision<LdsImage> choose_lds_image(const FunctionIndex &index, const AxisAnalys
                                  1u << copies.dim(0).bits, 1u << copies.dim(1).bits)};
   if (!follows_memory(copies, LdsImage::copy_bytes / bytes))
     return Objection{&load, "the tile's odd factor is not one of its rows"};
-  return LdsImage(type, std::move(copies));
+  return transposes ? LdsImage(type, std::move(copies), *transposed_read(home, bytes))
+                    : LdsImage(type, std::move(copies), home);
 }
 
 } // namespace nereid::codegen

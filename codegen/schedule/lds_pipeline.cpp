@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <unordered_set>
 
 #include <fmt/format.h>
 
@@ -22,8 +23,7 @@ public:
 
 private:
   std::optional<Objection> check_accumulators(const StreamingLoop &loop) const;
-  bool is_scale(const ir::Op &load) const;
-  Decision<PipelinedLoad> load(const StreamedLoad &streamed) const;
+  bool has_columns(const LdsPipeline &pipeline, const ir::Op &load) const;
   LdsPipelineDemand demand_of(const LdsPipeline &pipeline) const;
   unsigned waves_of_a_simd() const;
 
@@ -50,37 +50,6 @@ std::optional<Objection> Planner::check_accumulators(const StreamingLoop &loop) 
   return std::nullopt;
 }
 
-/// Scales are few, however narrow their loads are.
-bool Planner::is_scale(const ir::Op &load) const {
-  const ir::Op *dot = index_.user(load.result());
-  if (!dot || dot->opcode != ir::Opcode::DotScaled)
-    return false;
-  const DotSides sides = sides_of_dot(function_, *dot);
-  return sides.a.scale == load.result() || sides.b.scale == load.result();
-}
-
-Decision<PipelinedLoad> Planner::load(const StreamedLoad &streamed) const {
-  const ir::Op &op = *streamed.op;
-  const unsigned bytes = ir::byte_size(function_.type(op.result()).element);
-  const AxisInfo &pointer = axes_[op.operands[0]];
-  const AxisInfo *mask = op.operands.size() > 1 ? &axes_[op.operands[1]] : nullptr;
-  const auto groups_of = [&](const LinearLayout &layout) {
-    return group_registers(layout, vector_access(layout, pointer, mask, bytes));
-  };
-  if (!layouts_.assigned[op.result()])
-    return Objection{&op, "its tile has no layout of its own"};
-  PipelinedLoad load{streamed, groups_of(layouts_.layout(op.result())), std::nullopt, {}};
-  if (const unsigned access = load.groups.access.elements() * bytes; access < 4 && !is_scale(op))
-    return Objection{&op, fmt::format("a lane reads {} bytes at a time, less than a dword", access)};
-  if (!wants_lds(index_, axes_, layouts_, op))
-    return load;
-  if (Decision<LdsImage> image = choose_lds_image(index_, axes_, layouts_, op)) {
-    load.copies = groups_of(image->swizzled(image->copies()));
-    load.image = std::move(*image);
-  }
-  return load;
-}
-
 /// The minimum of waves that a SIMD has to hold.
 unsigned Planner::waves_of_a_simd() const {
   const ir::CompileOptions &options = function_.options;
@@ -88,6 +57,27 @@ unsigned Planner::waves_of_a_simd() const {
   return std::max(spread, static_cast<unsigned>(options.waves_per_eu));
 }
 
+/// Whether a dot's right side is computed from the load.
+bool Planner::has_columns(const LdsPipeline &pipeline, const ir::Op &load) const {
+  std::vector<ir::ValueId> open;
+  for (const DotAccumulator &accumulator : pipeline.loop.accumulators)
+    for (const ir::Op *dot : accumulator.dots)
+      open.push_back(sides_of_dot(function_, *dot).b.value);
+  std::unordered_set<ir::ValueId> seen;
+  while (!open.empty()) {
+    const ir::ValueId value = open.back();
+    open.pop_back();
+    const ir::Op *op = index_.definition(value);
+    if (op == &load)
+      return true;
+    if (op && seen.insert(value).second)
+      open.insert(open.end(), op->operands.begin(), op->operands.end());
+  }
+  return false;
+}
+
+/// Chunks are of rows: columns that come through LDS are needed in all of them, beside those of the next
+/// stage.
 LdsPipelineDemand Planner::demand_of(const LdsPipeline &pipeline) const {
   LdsPipelineDemand demand;
   for (const PipelinedLoad &load : pipeline.loads) {
@@ -95,11 +85,10 @@ LdsPipelineDemand Planner::demand_of(const LdsPipeline &pipeline) const {
     const auto groups = static_cast<unsigned>(load.groups.first.size());
     const unsigned registers = groups * load.groups.access.elements() * bytes / 4;
     if (load.through_lds()) {
-      constexpr unsigned read_bases = 2;
-      const auto copies = static_cast<unsigned>(load.copies.first.size());
-      demand.from_lds += registers;
-      demand.copies += copies;
-      demand.addresses += copies + read_bases;
+      const unsigned read_bases = load.image->transposes() ? 8 : 2;
+      (has_columns(pipeline, *load.op) ? demand.direct : demand.from_lds) += registers;
+      demand.copies += load.copy_count();
+      demand.addresses += load.copy_count() + read_bases;
       demand.lds_bytes += load.image->bytes();
     } else {
       demand.direct += registers;
@@ -126,7 +115,7 @@ Decision<LdsPipeline> Planner::plan(StreamingLoop loop) const {
     return *objection;
   LdsPipeline pipeline{std::move(loop), {}, {}, {}, DepthLimit::Asked};
   for (const StreamedLoad &streamed : pipeline.loop.loads) {
-    Decision<PipelinedLoad> found = load(streamed);
+    Decision<PipelinedLoad> found = plan_pipelined_load(index_, axes_, layouts_, streamed);
     if (!found)
       return found.objection();
     pipeline.loads.push_back(std::move(*found));

@@ -3,21 +3,10 @@
 #include <optional>
 #include <vector>
 
-#include "codegen/schedule/lds_image.h"
 #include "codegen/schedule/lds_pipeline_schedule.h"
-#include "codegen/schedule/streaming_loop.h"
+#include "codegen/schedule/pipelined_load.h"
 
 namespace nereid::codegen {
-
-/// A load of an LDS pipeline: through LDS, or straight to registers.
-struct PipelinedLoad : StreamedLoad {
-  /// Its accesses: of the register layout, each a read of LDS or a load.
-  RegisterGroups groups;
-  std::optional<LdsImage> image; ///< set: through LDS
-  RegisterGroups copies;         ///< the async copies of a lane, swizzled; empty without an image
-
-  bool through_lds() const { return image.has_value(); }
-};
 
 /// A streaming loop that runs as a software pipeline over LDS, with its schedule.
 struct LdsPipeline {

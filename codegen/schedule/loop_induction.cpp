@@ -11,15 +11,23 @@ namespace nereid::codegen {
 namespace {
 
 using Number = std::optional<int64_t>; ///< nothing: not known, or beyond 64 bits
+using Change = LoopInduction::Change;
 
-Number sum(Number a, Number b) {
+std::optional<Change> sum(std::optional<Change> a, std::optional<Change> b) {
+  if (!a || !b)
+    return std::nullopt;
+  if (a->amount == 0 || b->amount == 0)
+    return a->amount == 0 ? b : a;
   int64_t result;
-  return a && b && !__builtin_add_overflow(*a, *b, &result) ? Number(result) : std::nullopt;
+  if (a->factor != b->factor || __builtin_add_overflow(a->amount, b->amount, &result))
+    return std::nullopt;
+  return Change{result, a->factor};
 }
 
-Number product(Number a, Number b) {
+std::optional<Change> product(std::optional<Change> a, Number b) {
   int64_t result;
-  return a && b && !__builtin_mul_overflow(*a, *b, &result) ? Number(result) : std::nullopt;
+  return a && b && !__builtin_mul_overflow(a->amount, *b, &result) ? std::optional(Change{result, a->factor})
+                                                                   : std::nullopt;
 }
 
 Number power_of_two(Number exponent) {
@@ -28,10 +36,10 @@ Number power_of_two(Number exponent) {
 }
 
 /// What the quotients of numbers that are multiples of `divisibility` change by.
-Number quotient(Number change, int64_t divisibility, Number divisor) {
-  const bool is_exact =
-      change && divisor && *divisor > 0 && *change % *divisor == 0 && divisibility % *divisor == 0;
-  return is_exact ? Number(*change / *divisor) : std::nullopt;
+std::optional<Change> quotient(std::optional<Change> change, int64_t divisibility, Number divisor) {
+  const bool is_exact = change && !change->factor && divisor && *divisor > 0 &&
+                        change->amount % *divisor == 0 && divisibility % *divisor == 0;
+  return is_exact ? std::optional(Change{change->amount / *divisor, std::nullopt}) : std::nullopt;
 }
 
 /// Whether a cast keeps every integer.
@@ -50,7 +58,7 @@ LoopInduction::LoopInduction(const FunctionIndex &index, const AxisAnalysis &axe
     step_ = step;
   for (ir::ValueId argument : body.arguments)
     change_[argument] = std::nullopt;
-  change_[body.arguments[0]] = step_;
+  change_[body.arguments[0]] = step_ ? std::optional(Change{*step_, std::nullopt}) : std::nullopt;
   for (const ir::Op &op : body.ops) {
     const bool has_varying_operand =
         std::any_of(op.operands.begin(), op.operands.end(), [&](ir::ValueId v) { return varies(v); });
@@ -67,13 +75,40 @@ std::optional<int64_t> LoopInduction::constant(ir::ValueId value) const {
 }
 
 std::optional<int64_t> LoopInduction::change(ir::ValueId value) const {
-  auto found = change_.find(value);
-  return found == change_.end() ? 0 : found->second;
+  const std::optional<Change> scaled = scaled_change(value);
+  return scaled && !scaled->factor ? std::optional(scaled->amount) : std::nullopt;
 }
 
-std::optional<int64_t> LoopInduction::change_of(const ir::Op &op) const {
+std::optional<Change> LoopInduction::scaled_change(ir::ValueId value) const {
+  auto found = change_.find(value);
+  return found == change_.end() ? Change{0, std::nullopt} : found->second;
+}
+
+/// The scalar that a value is, or of which all its elements are copies.
+std::optional<ir::ValueId> LoopInduction::fixed_scalar(ir::ValueId value) const {
+  while (index_.function().type(value).rank() != 0) {
+    const std::optional<ir::ValueId> source = viewed_value(index_, value);
+    if (!source)
+      return std::nullopt;
+    value = *source;
+  }
+  return varies(value) ? std::nullopt : std::optional(value);
+}
+
+std::optional<Change> LoopInduction::change_of_product(const ir::Op &op) const {
+  for (const auto &[a, b] : {std::pair{op.operands[0], op.operands[1]}, {op.operands[1], op.operands[0]}}) {
+    const std::optional<Change> moves = scaled_change(a);
+    if (const Number by = constant(b))
+      return product(moves, by);
+    if (const std::optional<ir::ValueId> factor = fixed_scalar(b); factor && moves && !moves->factor)
+      return Change{moves->amount, factor};
+  }
+  return std::nullopt;
+}
+
+std::optional<Change> LoopInduction::change_of(const ir::Op &op) const {
   const ir::Type &type = index_.function().type(op.result());
-  const auto of = [&](unsigned operand) { return change(op.operands[operand]); };
+  const auto of = [&](unsigned operand) { return scaled_change(op.operands[operand]); };
   const auto constant_of = [&](unsigned operand) { return constant(op.operands[operand]); };
   const bool is_float = !type.pointer && ir::is_float(type.element);
   switch (op.opcode) {
@@ -91,9 +126,7 @@ std::optional<int64_t> LoopInduction::change_of(const ir::Op &op) const {
   case ir::Opcode::PtrAdd:
     return sum(of(0), product(of(1), ir::byte_size(type.element)));
   case ir::Opcode::Mul:
-    if (is_float)
-      return std::nullopt;
-    return constant_of(0) ? product(of(1), *constant_of(0)) : product(of(0), constant_of(1));
+    return is_float ? std::nullopt : change_of_product(op);
   case ir::Opcode::Div:
     return is_float ? std::nullopt
                     : quotient(of(0), axes_[op.operands[0]].divisibility_of_all(), constant_of(1));

@@ -23,6 +23,13 @@ public:
   /// overflow that reaches an address is the author's error, so that sums and products count as exact.
   std::optional<int64_t> change(ir::ValueId value) const;
 
+  /// The same where it may be so many times a scalar that does not vary.
+  struct Change {
+    int64_t amount;
+    std::optional<ir::ValueId> factor;
+  };
+  std::optional<Change> scaled_change(ir::ValueId value) const;
+
   /// A comparison "tile < bound" that, once false somewhere, is false there in all later iterations: the left
   /// side rises, and scalars give its largest element; the right side is a scalar.
   struct Condition {
@@ -35,7 +42,9 @@ public:
   bool has_max_element(ir::ValueId value) const;
 
 private:
-  std::optional<int64_t> change_of(const ir::Op &op) const;
+  std::optional<Change> change_of(const ir::Op &op) const;
+  std::optional<Change> change_of_product(const ir::Op &op) const;
+  std::optional<ir::ValueId> fixed_scalar(ir::ValueId value) const;
   std::optional<int64_t> constant(ir::ValueId value) const;
   const std::vector<ir::ValueId> &terms_of(ir::ValueId value) const;
   /// A scalar, a constant or an arange.
@@ -45,7 +54,7 @@ private:
   const AxisAnalysis &axes_;
   std::optional<int64_t> step_;
   /// Of the values that vary: what an iteration adds, if that is known.
-  std::unordered_map<ir::ValueId, std::optional<int64_t>> change_;
+  std::unordered_map<ir::ValueId, std::optional<Change>> change_;
   /// Answers given before, as each comparison of a chain asks for all that comes before it.
   mutable std::unordered_map<ir::ValueId, bool> has_max_element_;
 };

@@ -20,6 +20,7 @@ public:
       : index_(index), function_(index.function()), axes_(axes), loop_(loop), body_(loop.blocks.front()),
         induction_(index, axes, loop) {}
 
+  Decision<StreamedLoop> find_loads();
   Decision<StreamingLoop> find();
 
 private:
@@ -46,16 +47,14 @@ std::optional<Objection> Finder::head() const {
     return Objection{&loop_, "its step is not a constant greater than 0"};
   if (function_.type(body_.arguments[0]).element != ir::Element::I32)
     return Objection{&loop_, "its index is not an i32"};
-  if (loop_.results.empty())
-    return Objection{&loop_, "it carries no sum of dots"};
   return std::nullopt;
 }
 
 /// Carried value `number` goes through additions of dots of this body to the yield.
 Decision<DotAccumulator> Finder::accumulator(size_t number) const {
-  const Objection other{&loop_,
-                        fmt::format("it carries a value (number {}) that is not only a sum of dots", number)};
   ir::ValueId value = body_.arguments[number + 1];
+  const Objection other{
+      &loop_, fmt::format("it carries a value, {}, that is not only a sum of dots", function_.type(value).text())};
   DotAccumulator result;
   while (index_.uses(value) == 1) {
     const ir::Op &user = *index_.user(value);
@@ -123,10 +122,10 @@ Decision<StreamedLoad> Finder::load(const ir::Op &op) const {
     return Objection{&op, "it loads a scalar or a mask"};
   if (!has_scalar_base(pointer))
     return Objection{&op, "its addresses are not a scalar pointer and computed offsets"};
-  const std::optional<int64_t> change = induction_.change(pointer);
-  if (!change || *change < 0 || *change >= max_change)
-    return Objection{&op, "its addresses do not rise by a constant number of bytes in an iteration"};
-  StreamedLoad load{&op, *change, {}, false};
+  const std::optional<LoopInduction::Change> change = induction_.scaled_change(pointer);
+  if (!change || change->amount < 0 || change->amount >= max_change)
+    return Objection{&op, "its addresses do not rise by the same number of bytes in each iteration"};
+  StreamedLoad load{&op, change->amount, {}, false, change->factor};
   if (op.operands.size() > 1)
     if (std::optional<Objection> objection = split_mask(op, load))
       return *objection;
@@ -153,18 +152,10 @@ std::optional<Objection> Finder::only_loads_and_computes(const StreamingLoop &fo
   return std::nullopt;
 }
 
-Decision<StreamingLoop> Finder::find() {
+Decision<StreamedLoop> Finder::find_loads() {
   if (std::optional<Objection> objection = head())
     return *objection;
-  StreamingLoop result{&loop_, *induction_.step(), loop_.integer("stages"), {}, {}, {}};
-  for (size_t i = 0; i < loop_.results.size(); ++i) {
-    Decision<DotAccumulator> found = accumulator(i);
-    if (!found)
-      return found.objection();
-    result.accumulators.push_back(std::move(*found));
-  }
-  if (std::optional<Objection> objection = only_loads_and_computes(result))
-    return *objection;
+  StreamedLoop result{&loop_, *induction_.step(), loop_.integer("stages"), {}, {}};
   for (const ir::Op &op : body_.ops)
     if (op.results.size() == 1 && ir::facts(op.opcode).op_class == ir::OpClass::Compare &&
         induction_.varies(op.result()))
@@ -182,7 +173,33 @@ Decision<StreamingLoop> Finder::find() {
   return result;
 }
 
+Decision<StreamingLoop> Finder::find() {
+  if (std::optional<Objection> objection = head())
+    return *objection;
+  if (loop_.results.empty())
+    return Objection{&loop_, "it carries no sum of dots"};
+  StreamingLoop result;
+  for (size_t i = 0; i < loop_.results.size(); ++i) {
+    Decision<DotAccumulator> found = accumulator(i);
+    if (!found)
+      return found.objection();
+    result.accumulators.push_back(std::move(*found));
+  }
+  if (std::optional<Objection> objection = only_loads_and_computes(result))
+    return *objection;
+  Decision<StreamedLoop> loads = find_loads();
+  if (!loads)
+    return loads.objection();
+  static_cast<StreamedLoop &>(result) = std::move(*loads);
+  return result;
+}
+
 } // namespace
+
+Decision<StreamedLoop> find_streamed_loop(const FunctionIndex &index, const AxisAnalysis &axes,
+                                          const ir::Op &loop) {
+  return Finder(index, axes, loop).find_loads();
+}
 
 Decision<StreamingLoop> find_streaming_loop(const FunctionIndex &index, const AxisAnalysis &axes,
                                             const ir::Op &loop) {

@@ -40,6 +40,7 @@ inline constexpr uint32_t lds_bytes =
 inline constexpr unsigned lds_granule = 1280; ///< bytes: a workgroup gets multiples of it (ISA 3.6.5)
 inline constexpr unsigned lds_log2_banks = 6; ///< 64 banks (ISA 2.2.1)
 inline constexpr unsigned lds_bank_bytes = 4; ///< (ISA 2.2.1)
+inline constexpr unsigned lds_line_bytes = lds_bank_bytes << lds_log2_banks; ///< across all banks
 
 // --- Memory instructions ---
 

@@ -1,4 +1,5 @@
 // Conversions between element types, and the elementwise operations with rules of their own.
+#include <algorithm>
 #include <cstring>
 
 #include "dsl/interpreter/numbers.h"
@@ -122,6 +123,11 @@ void run_pointer_add(Frame &frame, const ir::Op &op) {
     for (size_t i = 0; i < n; ++i)
       out[i] = base[i] + static_cast<uint64_t>(static_cast<int64_t>(offset[i])) * size;
   });
+  propagate(frame, op);
+}
+
+void run_int_to_ptr(Frame &frame, const ir::Op &op) {
+  std::copy_n(frame.in(op, 0).as<uint64_t>(), frame.count(op), frame.out(op).as<uint64_t>());
   propagate(frame, op);
 }
 

@@ -25,15 +25,6 @@ Scalar load(const Tensor &tensor, unsigned bytes, size_t i) {
   return scalar;
 }
 
-void store(Tensor &tensor, unsigned bytes, size_t i, size_t count, const Scalar &scalar) {
-  std::memcpy(tensor.data.get() + i * bytes, &scalar.bits, bytes);
-  if (scalar.poison == 0)
-    return;
-  auto poison = tensor.poison ? std::make_shared<Poison>(*tensor.poison) : std::make_shared<Poison>(count);
-  (*poison)[i] = scalar.poison;
-  tensor.poison = std::move(poison);
-}
-
 /// The combining function of one operation.
 class Combine {
 public:
@@ -58,8 +49,11 @@ public:
 private:
   void place(ir::ValueId value, const Scalar &scalar) {
     const unsigned bytes = storage_size(frame_.type(value));
-    frame_.values[value].reset(bytes);
-    store(frame_.values[value], bytes, 0, 1, scalar);
+    Tensor &tensor = frame_.values[value];
+    tensor.reset(bytes);
+    std::memcpy(tensor.data.get(), &scalar.bits, bytes);
+    if (scalar.poison != 0)
+      tensor.poison = std::make_shared<Poison>(1, scalar.poison);
   }
 
   Frame &frame_;
@@ -99,10 +93,18 @@ Status Machine::run_fold(const ir::Op &op) {
     inputs.push_back(frame_.in(op, f));
   for (size_t f = 0; f < op.results.size(); ++f)
     frame_.out(op, f);
+  std::vector<std::shared_ptr<Poison>> poisons(op.results.size()); // null: none yet
   const auto put = [&](size_t i, const Part &part) {
-    for (size_t f = 0; f < part.size(); ++f)
-      store(frame_.values[op.results[f]], storage_size(frame_.out_type(op, f)), i,
-            static_cast<size_t>(frame_.out_type(op, f).count()), part[f]);
+    for (size_t f = 0; f < part.size(); ++f) {
+      const ir::Type &type = frame_.out_type(op, f);
+      const unsigned bytes = storage_size(type);
+      std::memcpy(frame_.values[op.results[f]].data.get() + i * bytes, &part[f].bits, bytes);
+      if (part[f].poison == 0)
+        continue;
+      if (!poisons[f])
+        poisons[f] = std::make_shared<Poison>(static_cast<size_t>(type.count()));
+      (*poisons[f])[i] = part[f].poison;
+    }
   };
   std::vector<Part> elements(view.size);
   for (size_t o = 0; o < view.outer; ++o)
@@ -119,6 +121,8 @@ Status Machine::run_fold(const ir::Op &op) {
       for (size_t k = 0; is_scan && k < view.size; ++k)
         put(at(k), elements[k]);
     }
+  for (size_t f = 0; f < poisons.size(); ++f)
+    frame_.values[op.results[f]].poison = poisons[f];
   return {};
 }
 

@@ -66,6 +66,8 @@ static void run_elementwise(Frame &frame, const ir::Op &op) {
     return run_bitcast(frame, op);
   case Opcode::PtrAdd:
     return run_pointer_add(frame, op);
+  case Opcode::IntToPtr:
+    return run_int_to_ptr(frame, op);
   default: // CvtScaled
     return run_cvt_scaled(frame, op);
   }
@@ -182,8 +184,9 @@ Status Machine::run_op(const ir::Op &op) {
   case ir::OpClass::Scan:
     return op.opcode == Opcode::Scan     ? run_fold(op)
            : op.opcode == Opcode::CumSum ? done(run_cumsum)
-           : op.opcode == Opcode::Gather ? run_gather(frame_, op)
                                          : done(run_butterfly);
+  case ir::OpClass::Gather:
+    return run_gather(frame_, op);
   case ir::OpClass::Matrix:
     return done(op.opcode == Opcode::Dot         ? run_dot
                 : op.opcode == Opcode::DotScaled ? run_dot_scaled

@@ -18,13 +18,14 @@ struct Side {
   const Tensor *codes;
   const Tensor *scales; ///< null without
   ir::Format format;
+  bool is_decoded; ///< the tensor holds values, not codes
 };
 
 /// Decodes a side: value k of row (or column) r goes to out[r * row_step + k * k_step].
 template <class T>
 void decode_side(const Side &side, size_t rows, size_t k_count, bool is_a, size_t row_step, size_t k_step,
                  T *out) {
-  if (!ir::facts(side.format).scaled) {
+  if (side.is_decoded) {
     const float *values = side.codes->as<float>();
     for (size_t r = 0; r < rows; ++r)
       for (size_t k = 0; k < k_count; ++k)
@@ -96,7 +97,7 @@ bool is_small(ir::Format format) { return ir::facts(format).bits <= 6; }
 /// The values of one side of dot, codes decoded.
 static void copy_factors(Frame &frame, const ir::Op &op, size_t operand, size_t count, float *out) {
   const char *format_name = operand == 0 ? "format_a" : "format_b";
-  if (!op.has(format_name)) {
+  if (ir::is_float(frame.in_type(op, operand).element)) {
     std::copy_n(frame.in(op, operand).as<float>(), count, out);
     return;
   }
@@ -145,7 +146,8 @@ void run_dot(Frame &frame, const ir::Op &op) {
 void run_dot_scaled(Frame &frame, const ir::Op &op) {
   size_t next = 0;
   const auto side = [&](const char *attribute) {
-    Side result{&frame.in(op, next++), nullptr, *ir::format_named(op.string(attribute))};
+    const bool is_decoded = ir::is_float(frame.in_type(op, next).element);
+    Side result{&frame.in(op, next++), nullptr, *ir::format_named(op.string(attribute)), is_decoded};
     if (ir::facts(result.format).scaled)
       result.scales = &frame.in(op, next++);
     return result;

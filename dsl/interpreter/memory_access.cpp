@@ -36,9 +36,10 @@ template <class M, class T> M to_memory(Element element, T value) {
 template <class F> auto with_memory(Element element, F f) {
   return with_storage(ir::Type::scalar(element), [&](auto zero) {
     using T = decltype(zero);
-    if constexpr (std::is_same_v<T, float>)
-      return element == Element::F32 ? f(zero, uint32_t{}) : f(zero, uint16_t{});
-    else
+    if constexpr (std::is_same_v<T, float>) {
+      const unsigned bytes = ir::byte_size(element);
+      return bytes == 4 ? f(zero, uint32_t{}) : bytes == 2 ? f(zero, uint16_t{}) : f(zero, uint8_t{});
+    } else
       return f(zero, std::make_unsigned_t<T>{});
   });
 }

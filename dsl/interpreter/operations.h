@@ -18,6 +18,7 @@ void run_bitcast(Frame &frame, const ir::Op &op);
 void run_fma(Frame &frame, const ir::Op &op);
 void run_where(Frame &frame, const ir::Op &op);
 void run_pointer_add(Frame &frame, const ir::Op &op);
+void run_int_to_ptr(Frame &frame, const ir::Op &op);
 void run_cvt_scaled(Frame &frame, const ir::Op &op);
 Status run_inline_asm(Frame &frame, const ir::Op &op);
 void run_reduce(Frame &frame, const ir::Op &op);

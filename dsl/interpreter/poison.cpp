@@ -31,6 +31,7 @@ static bool keeps_overflow(Opcode opcode) {
   case Opcode::Where:
   case Opcode::Cast:
   case Opcode::PtrAdd:
+  case Opcode::IntToPtr:
     return true;
   default: {
     const ir::OpClass op_class = ir::facts(opcode).op_class;

@@ -1,54 +1,35 @@
 // assume, device_assert and device_print.
 #include <fmt/format.h>
 
+#include "dsl/interpreter/numbers.h"
 #include "dsl/interpreter/operations.h"
 #include "dsl/interpreter/poison.h"
+#include "dsl/print_text.h"
 
 namespace nereid::interpreter {
 
 using ir::Opcode;
 
-static std::string element_text(const ir::Type &type, const Tensor &tensor, size_t i) {
-  if (type.pointer)
-    return fmt::format("{:#x}", tensor.as<uint64_t>()[i]);
-  if (type.element == ir::Element::I1)
-    return tensor.as<uint8_t>()[i] != 0 ? "true" : "false";
-  return with_storage(type, [&](auto zero) {
+/// An element's bits as memory would hold them.
+static uint64_t bits_at(const ir::Type &type, const Tensor &tensor, size_t i) {
+  return with_storage(type, [&](auto zero) -> uint64_t {
     using T = decltype(zero);
-    if constexpr (sizeof(T) == 1) // a number, not a character
-      return fmt::format("{}", static_cast<int>(tensor.as<T>()[i]));
+    if constexpr (std::is_same_v<T, float>)
+      return bits_of(type.element, tensor.as<float>()[i]);
     else
-      return fmt::format("{}", tensor.as<T>()[i]);
+      return static_cast<std::make_unsigned_t<T>>(tensor.as<T>()[i]);
   });
 }
 
-/// Rows of the last dimension in brackets.
-static std::string tile_text(const ir::Type &type, const Tensor &tensor) {
-  std::string text;
-  const auto count = static_cast<size_t>(type.count());
-  for (size_t i = 0; i < count; ++i) {
-    size_t opening = 0, closing = 0, span = 1;
-    for (size_t d = type.rank(); d-- > 0;) {
-      span *= static_cast<size_t>(type.shape[d]);
-      opening += i % span == 0;
-      closing += (i + 1) % span == 0;
-    }
-    text += i == 0 ? "" : opening != 0 ? ",\n" : ", ";
-    text.append(opening, '[');
-    text += element_text(type, tensor, i);
-    text.append(closing, ']');
-  }
-  return text;
-}
-
 static Status print(Frame &frame, const ir::Op &op) {
-  std::string line = fmt::format("({}, {}, {}) {}", frame.program[0], frame.program[1], frame.program[2],
-                                 op.string("message"));
+  std::vector<detail::PrintedValue> values;
   for (size_t i = 0; i < op.operands.size(); ++i) {
     NEREID_CHECK(observe(frame, op, i, "reaches a print", Use::Value));
-    line += " " + tile_text(frame.in_type(op, i), frame.in(op, i));
+    const ir::Type &type = frame.in_type(op, i);
+    values.push_back(
+        {type, [&type, &tensor = frame.in(op, i)](size_t e) { return bits_at(type, tensor, e); }});
   }
-  frame.launch.print(line);
+  frame.launch.print(detail::print_line(frame.program, op.string("message"), values));
   return {};
 }
 

@@ -12,6 +12,9 @@ void round_to(ir::Element element, float *values, size_t count) {
   else if (element == ir::Element::F16)
     for (size_t i = 0; i < count; ++i)
       values[i] = f16_value(f16_bits(values[i]));
+  else if (element != ir::Element::F32)
+    for (size_t i = 0; i < count; ++i)
+      values[i] = float_of(element, bits_of(element, values[i]));
 }
 
 } // namespace nereid::interpreter

@@ -12,8 +12,8 @@ namespace nereid::interpreter {
 /// Why an element has no meaning: 0, or how it came about (poison.h).
 using Poison = std::vector<uint32_t>;
 
-/// The elements of a value in row-major order. Integers are stored as what they are, i1 as bytes 0 and 1, the
-/// three floats as float (bf16 and f16 exactly), pointers as uint64_t. Copies share the elements.
+/// The elements of a value in row-major order. Integers are stored as what they are, i1 as bytes 0 and 1, all
+/// floats as float (exactly), pointers as uint64_t. Copies share the elements.
 struct Tensor {
   std::shared_ptr<std::byte[]> data;
   size_t bytes = 0;

@@ -80,6 +80,8 @@ public:
   ValueId cast(ValueId value, Element element);
   ValueId bitcast(ValueId value, Element element);
   ValueId ptr_add(ValueId pointer, ValueId offset);
+  /// Pointers to the element from addresses, i64 or u64.
+  ValueId int_to_ptr(ValueId address, Element element);
   ValueId inline_asm(Element result, const std::string &text, const std::string &constraints,
                      HostFunction host, std::span<const ValueId> operands);
   ValueId cvt_scaled(Format format, ValueId even, ValueId odd, ValueId scale);
@@ -99,7 +101,7 @@ public:
   /// may stand in it.
   std::vector<ValueId> end_fold(std::span<const ValueId> combined);
 
-  /// Both bf16, both f16 (to f32) or both i8 (to i32).
+  /// Both bf16, both f16 or each fp8 or bf8 (to f32), or both i8 (to i32).
   ValueId dot(ValueId a, ValueId b);
   /// Codes of e4m3 or e5m2 without scales, to f32.
   ValueId dot(ValueId a, Format format_a, ValueId b, Format format_b);

@@ -138,7 +138,7 @@ ValueId Builder::cast(ValueId value, Element element) {
   if (to.element == element)
     return value;
   use(value);
-  if (element == Element::I1)
+  if (element == Element::I1 && !is_small_float(to.element))
     return binary(Opcode::Ne, value, constant(Type::tile(to.element, to.shape), 0));
   std::optional<int64_t> known = constant_of(value);
   to.element = element;

@@ -11,7 +11,7 @@ ValueId Builder::reduce(Opcode opcode, ValueId value, int axis, bool keep) {
   std::string_view what = facts(opcode).name;
   require_value(what, value);
   bool wants_truth = opcode == Opcode::ReduceAny;
-  require_element(what, value, (type(value).element == Element::I1) == wants_truth,
+  require_element(what, value, contains(facts(opcode).first, type(value)),
                   wants_truth ? "i1" : "an integer or float");
   size_t index = checked_axis(what, value, axis);
   Type to = type(value);
@@ -24,7 +24,7 @@ ValueId Builder::reduce(Opcode opcode, ValueId value, int axis, bool keep) {
 
 ValueId Builder::cumsum(ValueId value, int axis) {
   require_value("cumsum", value);
-  require_element("cumsum", value, type(value).element != Element::I1, "an integer or float");
+  require_element("cumsum", value, contains(facts(Opcode::CumSum).first, type(value)), "an integer or float");
   size_t index = checked_axis("cumsum", value, axis);
   return emit_one(Opcode::CumSum, {value}, type(value), {{"axis", static_cast<int64_t>(index)}});
 }
@@ -48,20 +48,25 @@ ValueId Builder::dot(ValueId a, ValueId b) {
   require_value("dot", a);
   require_value("dot", b);
   const Element element = type(a).element;
+  if (const std::optional<Format> format_a = format_of(element)) {
+    const std::optional<Format> format_b = format_of(type(b).element);
+    require_element("dot", b, format_b.has_value(), "fp8 or bf8");
+    return dot(a, *format_a, b, *format_b);
+  }
   require_element("dot", a, element == Element::BF16 || element == Element::F16 || element == Element::I8,
-                  "bf16, f16 or i8");
+                  "bf16, f16, i8, fp8 or bf8");
   require_element("dot", b, type(b).element == element, facts(element).name);
   return emit_dot(a, b, element == Element::I8 ? Element::I32 : Element::F32, {});
 }
 
 ValueId Builder::dot(ValueId a, Format format_a, ValueId b, Format format_b) {
-  for (Format format : {format_a, format_b})
+  for (const auto &[operand, format] : {std::pair(a, format_a), std::pair(b, format_b)}) {
     if (!facts(format).scaled || facts(format).bits != 8)
       fail(fmt::format("dot: {} is not an 8-bit format", facts(format).name),
            "dot takes codes of e4m3 and e5m2; the smaller formats have scales: use dot_scaled");
-  for (ValueId operand : {a, b}) {
     require_value("dot", operand);
-    require_element("dot", operand, type(operand).element == Element::U8, "u8 (codes)");
+    require_element("dot", operand, holds_codes(type(operand).element, format),
+                    fmt::format("u8 (codes) or the element of {}", facts(format).name));
   }
   return emit_dot(
       a, b, Element::F32,
@@ -97,7 +102,7 @@ int64_t Builder::check_scaled(const ScaledOperand &side, bool is_a) const {
            fmt::format("Pad K to a multiple of {}", scale_group));
     return along_k;
   }
-  require_element(name, side.codes, codes.element == Element::U8, "u8 (packed codes)");
+  require_element(name, side.codes, holds_codes(codes.element, side.format), "u8 (packed codes)");
   int64_t k = along_k * 8 / format.bits;
   if (along_k * 8 % format.bits != 0 || k % scale_group != 0)
     fail(fmt::format("{} has {} bytes of {} along K, no whole groups of {} values", name, along_k,
@@ -139,7 +144,7 @@ ValueId Builder::dot_scaled(const ScaledOperand &a, const ScaledOperand &b) {
 
 std::pair<ValueId, ValueId> Builder::quantize(ValueId value, Format format, ScaleRule rule) {
   require_value("quantize", value);
-  require_element("quantize", value, is_float(type(value).element), "f32, bf16 or f16");
+  require_element("quantize", value, contains(ElementSet::Float, type(value)), "f32, bf16 or f16");
   const FormatFacts &target = facts(format);
   if (!target.scaled)
     fail(fmt::format("quantize: {} is not a microscaling format", target.name),

@@ -41,6 +41,14 @@ ValueId Builder::ptr_add(ValueId pointer, ValueId offset) {
   return emit_one(Opcode::PtrAdd, std::move(operands), result);
 }
 
+ValueId Builder::int_to_ptr(ValueId address, Element element) {
+  require_value("as_pointer", address);
+  require_element("as_pointer", address,
+                  type(address).element == Element::I64 || type(address).element == Element::U64,
+                  "i64 or u64");
+  return emit_one(Opcode::IntToPtr, {address}, Type::pointer_to(element, type(address).shape));
+}
+
 void Builder::push_mask(std::vector<ValueId> &operands, ValueId mask) const {
   if (constant_of(mask) != 1)
     operands.push_back(mask);
@@ -81,7 +89,7 @@ ValueId Builder::atomic(Opcode opcode, ValueId pointer, std::span<const ValueId>
   std::string_view what = facts(opcode).name;
   Shape shape = check_pointer(what, pointer);
   Element element = type(pointer).element;
-  const bool adds_halves = opcode == Opcode::AtomicAdd && is_float(element);
+  const bool adds_halves = opcode == Opcode::AtomicAdd && is_float(element) && !is_small_float(element);
   if ((facts(element).bits < 32 && !adds_halves) || (wants_integers(opcode) && !is_integer(element)))
     fail(fmt::format("{}: no atomic on {} is available", what, facts(element).name),
          wants_integers(opcode)        ? "Use i32, u32, i64 or u64"

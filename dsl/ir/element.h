@@ -28,6 +28,8 @@ std::optional<Element> element_named(std::string_view name);
 
 /// Of an element's kind; i1 counts as an integer without a sign.
 inline bool is_float(Element e) { return facts(e).kind == ElementKind::Float; }
+/// The floats that have conversions, but no arithmetic: fp8 and bf8.
+inline bool is_small_float(Element e) { return is_float(e) && facts(e).bits == 8; }
 inline bool is_integer(Element e) { return !is_float(e); }
 inline bool is_signed(Element e) { return facts(e).kind == ElementKind::Signed; }
 /// Bytes in memory; an i1 takes one.

@@ -10,7 +10,7 @@ static ElementSet set_of(const Type &type) {
   case ElementKind::Bool:
     return ElementSet::Bool;
   case ElementKind::Float:
-    return ElementSet::Float;
+    return is_small_float(type.element) ? ElementSet::SmallFloat : ElementSet::Float;
   default:
     return facts(type.element).bits == 32 ? ElementSet::Word : ElementSet::OtherInteger;
   }
@@ -33,9 +33,13 @@ std::string_view describe(ElementSet set) {
   case ElementSet::Pointer:
     return "a pointer";
   case ElementSet::Number:
-    return "an integer or a float";
+    return "an integer, f32, bf16 or f16";
   case ElementSet::Bits:
     return "i1 or an integer";
+  case ElementSet::Comparable:
+    return "i1, an integer, f32, bf16 or f16";
+  case ElementSet::Factor:
+    return "an integer or a float, also fp8 or bf8";
   case ElementSet::Value:
     return "a tile of elements";
   default:

@@ -12,12 +12,15 @@ enum class ElementSet : uint8_t {
   Bool = 1,
   Word = 2,         ///< i32, u32
   OtherInteger = 4, ///< integers of 8, 16 and 64 bits
-  Float = 8,
+  Float = 8, ///< those with arithmetic
   Pointer = 16,
+  SmallFloat = 32, ///< fp8, bf8
   Integer = Word | OtherInteger,
   Number = Integer | Float,
   Bits = Bool | Integer,
-  Value = Bool | Number,
+  Comparable = Bool | Number,
+  Factor = Number | SmallFloat,
+  Value = Comparable | SmallFloat,
   Any = Value | Pointer,
 };
 

@@ -21,6 +21,16 @@ std::optional<Format> format_named(std::string_view name) {
   return std::nullopt;
 }
 
+std::optional<Format> format_of(Element element) {
+  return element == Element::FP8   ? std::optional(Format::E4M3)
+         : element == Element::BF8 ? std::optional(Format::E5M2)
+                                   : std::nullopt;
+}
+
+bool holds_codes(Element element, Format format) {
+  return facts(format).scaled && (element == Element::U8 || format_of(element) == format);
+}
+
 std::string_view name_of(ScaleRule rule) { return rules[static_cast<size_t>(rule)]; }
 
 std::optional<ScaleRule> scale_rule_named(std::string_view name) {

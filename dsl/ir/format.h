@@ -4,6 +4,8 @@
 #include <optional>
 #include <string_view>
 
+#include "dsl/ir/element.h"
+
 namespace nereid::ir {
 
 /// Number formats of dot_scaled's operands, of quantize and of the scaled conversions.
@@ -28,6 +30,10 @@ struct FormatFacts {
 /// The line of a format, and the format of a name ("e2m1"), if there is one.
 const FormatFacts &facts(Format format);
 std::optional<Format> format_named(std::string_view name);
+/// The format of fp8's and bf8's elements.
+std::optional<Format> format_of(Element element);
+/// Whether tiles of the element hold packed codes of a microscaling format: u8, or the format's own element.
+bool holds_codes(Element element, Format format);
 
 /// How quantize picks the e8m0 byte of a group. E is the exponent field of the group's largest magnitude, m
 /// the format's mantissa bits, x the exponent of the format's largest value.

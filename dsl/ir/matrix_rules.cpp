@@ -1,6 +1,8 @@
 // Type rules of dot, dot_scaled and quantize.
 #include "dsl/ir/matrix_rules.h"
 
+#include <utility>
+
 #include <fmt/format.h>
 
 #include "dsl/ir/format.h"
@@ -29,8 +31,9 @@ Complaint check_side(const Function &function, const Op &op, size_t &next, bool 
   const Element element = format_facts.scaled       ? Element::U8
                           : *format == Format::BF16 ? Element::BF16
                                                     : Element::F16;
-  if (auto complaint = want(tile, Type::tile(element, tile.shape), name))
-    return complaint;
+  if (!holds_codes(tile.element, *format))
+    if (auto complaint = want(tile, Type::tile(element, tile.shape), name))
+      return complaint;
   const int64_t packed = tile.shape[is_a ? 1 : 0];
   side.rows = tile.shape[is_a ? 0 : 1];
   if (!format_facts.scaled) {
@@ -69,22 +72,25 @@ Complaint dot_scaled(const Function &function, const Op &op) {
 Complaint dot(const Function &function, const Op &op) {
   const Type &a = function.type(op.operands[0]);
   const Type &b = function.type(op.operands[1]);
-  const bool codes = a.element == Element::U8;
+  const bool codes = a.element == Element::U8 || format_of(a.element);
   if (!codes && a.element != Element::BF16 && a.element != Element::F16 && a.element != Element::I8)
-    return fmt::format("dot takes bf16, f16, i8 or codes in u8, not {}", a.text());
-  for (const char *name : {"format_a", "format_b"}) {
+    return fmt::format("dot takes bf16, f16, i8 or codes in u8, fp8 and bf8, not {}", a.text());
+  for (const auto &[name, side] : {std::pair("format_a", &a), std::pair("format_b", &b)}) {
     if (op.has(name) != codes)
       return fmt::format("{} belongs to codes, and they to it", name);
     const std::optional<Format> format = codes ? format_named(op.string(name)) : std::nullopt;
     if (codes && (!format || !facts(*format).scaled || facts(*format).bits != 8))
       return fmt::format("'{}' is not an 8-bit format", op.string(name));
+    if (codes && (side->pointer || !holds_codes(side->element, *format)))
+      return fmt::format("{} holds no codes of {}", side->text(), op.string(name));
   }
   if (a.rank() != 2 || b.rank() != 2)
     return "dot takes matrices";
   if (a.shape[1] != b.shape[0])
     return fmt::format("K is {} in a and {} in b", a.shape[1], b.shape[0]);
-  if (auto complaint = want(b, Type::tile(a.element, b.shape), "b"))
-    return complaint;
+  if (!codes)
+    if (auto complaint = want(b, Type::tile(a.element, b.shape), "b"))
+      return complaint;
   const Element sum = a.element == Element::I8 ? Element::I32 : Element::F32;
   return want(function.type(op.result()), Type::tile(sum, {a.shape[0], b.shape[1]}), "the result");
 }

@@ -28,6 +28,7 @@ enum class OpClass : uint8_t {
   Elementwise, ///< with rules of their own
   Reduce,
   Scan,
+  Gather, ///< of two shapes: the result has that of the index
   Matrix,
   Memory,
   Statement,

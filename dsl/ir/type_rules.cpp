@@ -147,10 +147,29 @@ Complaint fold_op(const Types &t) {
   return {};
 }
 
-Complaint along_axis(const Types &t) {
+Complaint check_axis(const Types &t) {
   const int64_t axis = t.op.integer("axis");
   if (axis < 0 || axis >= t.in(0).rank())
     return fmt::format("axis {} is not in {}", axis, text(t.in(0).shape));
+  return {};
+}
+
+/// The index and the result have the tile's shape in all dimensions but the axis.
+Complaint gather(const Types &t) {
+  if (auto complaint = check_axis(t))
+    return complaint;
+  const auto axis = static_cast<size_t>(t.op.integer("axis"));
+  Type wanted = t.in(0);
+  if (t.in(1).pointer || t.in(1).element != Element::I32 || t.in(1).rank() != wanted.rank())
+    return fmt::format("the index is i32 of rank {}, not {}", wanted.rank(), t.in(1).text());
+  wanted.shape[axis] = t.in(1).shape[axis];
+  return first_of({want_shape(t, 1, wanted.shape), want(t.out(), wanted, "the result")});
+}
+
+Complaint along_axis(const Types &t) {
+  if (auto complaint = check_axis(t))
+    return complaint;
+  const int64_t axis = t.op.integer("axis");
   if (is_fold(t.op.opcode))
     return fold_op(t);
   Type wanted = t.in(0);
@@ -158,12 +177,6 @@ Complaint along_axis(const Types &t) {
     const int64_t size = wanted.shape[static_cast<size_t>(axis)], distance = t.op.integer("distance");
     if (distance < 1 || distance >= (size & -size))
       return fmt::format("distance {} leaves the power of two in {}", distance, size);
-  }
-  if (t.op.opcode == Opcode::Gather) {
-    if (t.in(1).pointer || t.in(1).element != Element::I32 || t.in(1).rank() != wanted.rank())
-      return fmt::format("the index is i32 of rank {}, not {}", wanted.rank(), t.in(1).text());
-    wanted.shape[static_cast<size_t>(axis)] = t.in(1).shape[static_cast<size_t>(axis)];
-    return first_of({want_shape(t, 1, wanted.shape), want(t.out(), wanted, "the result")});
   }
   if (facts(t.op.opcode).op_class == OpClass::Scan)
     return want(t.out(), wanted, "the result");
@@ -210,6 +223,12 @@ Complaint pointer_add(const Types &t) {
   return first_of({want_shape(t, 1, t.in(0).shape), want(t.out(), t.in(0), "the result")});
 }
 
+Complaint int_to_ptr(const Types &t) {
+  if (facts(t.in(0).element).bits != 64)
+    return fmt::format("an address is i64 or u64, not {}", t.in(0).text());
+  return want(t.out(), Type::pointer_to(t.out().element, t.in(0).shape), "the result");
+}
+
 Complaint elementwise(const Types &t) {
   switch (t.op.opcode) {
   case Opcode::Fma:
@@ -222,6 +241,8 @@ Complaint elementwise(const Types &t) {
     return conversion(t);
   case Opcode::PtrAdd:
     return pointer_add(t);
+  case Opcode::IntToPtr:
+    return int_to_ptr(t);
   case Opcode::InlineAsm:
     return inline_asm(t);
   default: // CvtScaled
@@ -234,7 +255,8 @@ bool one_of(std::string_view name, std::initializer_list<std::string_view> names
 }
 
 Complaint atomic(const Types &t) {
-  const bool adds_halves = t.op.opcode == Opcode::AtomicAdd && is_float(t.in(0).element);
+  const bool adds_halves =
+      t.op.opcode == Opcode::AtomicAdd && is_float(t.in(0).element) && !is_small_float(t.in(0).element);
   if (facts(t.in(0).element).bits < 32 && !adds_halves)
     return fmt::format("atomics take 32 or 64 bits, not {}", t.in(0).text());
   const bool is_bitwise =
@@ -319,6 +341,8 @@ Complaint type_error(const Function &function, const Op &op) {
   case OpClass::Reduce:
   case OpClass::Scan:
     return along_axis(types);
+  case OpClass::Gather:
+    return gather(types);
   case OpClass::Matrix:
     return matrix_error(function, op);
   case OpClass::Memory:

@@ -69,10 +69,11 @@ private:
     const Type &type = function_.type(argument.value);
     const unsigned bits = facts(type.element).bits;
     const bool is_number = is_integer(type.element) && bits >= 32;
-    const bool passable = type.pointer || is_number || is_float(type.element) || bits == 1;
+    const bool is_real = is_float(type.element) && !is_small_float(type.element);
+    const bool passable = type.pointer || is_number || is_real || bits == 1;
     if (type.rank() != 0 || !passable)
-      return fmt::format("an argument is a pointer, an integer of 32 or 64 bits, a float or i1, not {}",
-                         type.text());
+      return fmt::format(
+          "an argument is a pointer, an integer of 32 or 64 bits, f32, f16, bf16 or i1, not {}", type.text());
     if (argument.divisibility < 1)
       return "divisibility is at least 1";
     if (argument.constant && (type.pointer || !is_number))

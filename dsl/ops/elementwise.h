@@ -148,7 +148,8 @@ template <detail::IntegerTile X> Tile<detail::ElementOf<X>> ffs(const X &x, Wher
 
 /// Conversion of values. Integers to integers wrap; to floats all round once, to nearest even. A float to an
 /// integer truncates, and saturates to u32, i64 and u64; to i32 and all narrower ones it saturates to i32,
-/// then wraps. A NaN gives 0. Anything to i1 is x != 0.
+/// then wraps. A NaN gives 0. Anything to i1 is x != 0. What rounds to more than the largest number of a
+/// float is infinite, in fp8 a NaN.
 template <ElementType U, detail::TileLike X> Tile<U> cast(const X &x, Where where = Where::current()) {
   return detail::make<U>(detail::at(where).cast(detail::id_of(x), element_of<U>));
 }
@@ -179,8 +180,8 @@ template <ElementType T> T from_bits(uint64_t bits) {
     return i1(bits != 0);
   else if constexpr (std::same_as<T, f32>)
     return std::bit_cast<f32>(static_cast<uint32_t>(bits));
-  else if constexpr (FloatElement<T>)
-    return T::from_bits(static_cast<uint16_t>(bits));
+  else if constexpr (FloatElement<T> || SmallFloatElement<T>)
+    return T::from_bits(static_cast<decltype(T::bits)>(bits));
   else
     return static_cast<T>(bits);
 }
@@ -189,7 +190,7 @@ template <ElementType T> uint64_t to_bits(T value) {
     return value.value;
   else if constexpr (std::same_as<T, f32>)
     return std::bit_cast<uint32_t>(value);
-  else if constexpr (FloatElement<T>)
+  else if constexpr (FloatElement<T> || SmallFloatElement<T>)
     return value.bits;
   else
     return static_cast<std::make_unsigned_t<T>>(value);

@@ -23,6 +23,17 @@ std::string name_of(Scope scope);
 using Truth = Operand<i1>;
 } // namespace detail
 
+/// A global pointer to elements T from an address, i64 or u64; a tile of addresses gives a tile of pointers.
+/// The launch sees no buffer behind it: its memory must stay alive, and device checks find it by its address
+/// alone. That the address is a multiple of more bytes than the element's is promised with assume.
+template <class T, detail::TileLike X>
+  requires ElementType<std::remove_const_t<T>> &&
+           (std::same_as<detail::ElementOf<X>, i64> || std::same_as<detail::ElementOf<X>, u64>)
+Ptr<T> as_pointer(const X &address, Where where = Where::current()) {
+  return Ptr<T>(detail::FromId{
+      detail::at(where).int_to_ptr(detail::id_of(address), element_of<std::remove_const_t<T>>)});
+}
+
 template <detail::PtrLike P>
 Tile<detail::ElementOf<P>> load(const P &pointer, Cache cache = Cache::Default,
                                 const detail::Read &read = detail::Read(Where::current())) {

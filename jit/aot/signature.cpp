@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "jit/compile/print_plan.h"
+
 namespace nereid::aot {
 namespace {
 
@@ -155,6 +157,10 @@ Result<Signature> signature_of(const Export &kernel) {
     return wrong(name, fmt::format("its kernel is called '{}', which no string of C holds", function.name));
   if (kernel.summary.find("*/") != std::string::npos)
     return wrong(name, "its summary ends a comment of C");
+  const std::vector<std::string> &names = function.argument_names;
+  if (std::find(names.begin(), names.end(), jit::PrintPlan::argument_name) != names.end())
+    return wrong(name, "its kernel has a device_print, which only a launch by Nereid writes out",
+                 "Leave the device_print out of kernels that are exported");
   Signature signature{kernel, name, {}, {}, kernel.programs};
   NEREID_TRY(signature.parameters, parameters_of(function, name));
   NEREID_CHECK(check_conditions(kernel, name, signature.parameters));

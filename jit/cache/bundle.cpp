@@ -15,7 +15,7 @@ namespace {
 
 // magic, BLAKE3 of all that follows it, then of each kernel by rising key: key (64 bytes), length of its file
 // (8 bytes, little-endian), its file.
-constexpr std::string_view magic{"NEREIDB1\n", 9};
+constexpr std::string_view magic{"NEREIDB1\n", bundle_start_bytes};
 constexpr size_t header_bytes = magic.size() + digest_bytes, key_bytes = 2 * digest_bytes;
 
 Error damaged(const std::string &why) {
@@ -35,9 +35,14 @@ std::string bundle(const KernelFiles &kernels) {
   return std::string(magic) + digest({payload}) + payload;
 }
 
+Status check_is_bundle(std::string_view start) {
+  if (start.starts_with(magic))
+    return {};
+  return user_error("it is no bundle of kernels", "nereid cache export makes one");
+}
+
 Result<KernelFiles> read_bundle(std::string_view bytes) {
-  if (!bytes.starts_with(magic))
-    return user_error("it is no bundle of kernels", "nereid cache export makes one");
+  NEREID_CHECK(check_is_bundle(bytes));
   if (bytes.size() < header_bytes)
     return damaged("it is cut off");
   std::string_view payload = bytes.substr(header_bytes);
@@ -54,8 +59,9 @@ Result<KernelFiles> read_bundle(std::string_view bytes) {
     if (!is_key(key) || length > payload.size())
       return damaged("an entry has no key or is cut off");
     const std::string_view file = payload.substr(0, length);
-    if (const Result<KernelFile> kernel = read_kernel_file(file, key); !kernel)
-      return damaged(fmt::format("{}: {}", key, kernel.error().message));
+    const Result<KernelFile> kernel = read_kernel_file(file, key);
+    if (const Status usable = kernel ? check_code(*kernel) : Status(kernel.error()); !usable)
+      return damaged(fmt::format("{}: {}", key, usable.error().message));
     kernels.emplace(key, file);
     payload.remove_prefix(length);
   }

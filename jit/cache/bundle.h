@@ -15,6 +15,10 @@ using KernelFiles = std::map<std::string, std::string, std::less<>>;
 
 /// Many kernels as one file, which says nothing of where it was made (docs/cache.md).
 std::string bundle(const KernelFiles &kernels);
+/// The bytes by which a bundle is told from other files.
+inline constexpr size_t bundle_start_bytes = 9;
+/// Error (User): what starts with these bytes is no bundle.
+Status check_is_bundle(std::string_view start);
 /// The inverse. Error (User): the bytes are no bundle, or they or one of its kernels are damaged.
 Result<KernelFiles> read_bundle(std::string_view bytes);
 

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <iterator>
+#include <set>
 #include <unistd.h>
 
 #include <fmt/format.h>
@@ -57,8 +59,12 @@ CacheEntry read_entry(const Listed &file) {
   const Result<KernelFile> kernel = read_kernel_file(content.bytes->getBuffer(), entry.key);
   if (!kernel) {
     entry.problem = kernel.error().message;
+    const llvm::StringRef bytes = content.bytes->getBuffer();
+    entry.is_stale = is_of_another_version({bytes.data(), bytes.size()});
     return entry;
   }
+  if (const Status code = check_code(*kernel); !code)
+    entry.problem = code.error().message;
   entry.kernel = kernel->info.kernel;
   entry.config = kernel->info.config;
   entry.compiler = kernel->binary.compiler;
@@ -91,8 +97,14 @@ Result<Removed> remove_all(const std::vector<Listed> &files) {
 } // namespace
 
 uint64_t CacheContents::damaged() const {
-  return static_cast<uint64_t>(std::count_if(kernels.begin(), kernels.end(),
-                                             [](const CacheEntry &entry) { return !entry.problem.empty(); }));
+  return static_cast<uint64_t>(std::count_if(kernels.begin(), kernels.end(), [](const CacheEntry &entry) {
+    return !entry.problem.empty() && !entry.is_stale;
+  }));
+}
+
+uint64_t CacheContents::stale() const {
+  return static_cast<uint64_t>(
+      std::count_if(kernels.begin(), kernels.end(), [](const CacheEntry &entry) { return entry.is_stale; }));
 }
 
 Result<CacheContents> read_contents(const DiskCache &cache) {
@@ -115,14 +127,16 @@ Result<Removed> remove_kernels(const DiskCache &cache) {
   return remove_all(files);
 }
 
-Result<Removed> remove_damaged(const DiskCache &cache, const CacheContents &contents) {
+Result<Removed> remove_unusable(const DiskCache &cache, const CacheContents &contents) {
   NEREID_TRY(const std::vector<Listed> files, list(cache));
-  std::vector<Listed> damaged;
+  std::set<std::string> unusable;
   for (const CacheEntry &entry : contents.kernels)
-    for (const Listed &file : files)
-      if (!entry.problem.empty() && file.path == cache.path(entry.key))
-        damaged.push_back(file);
-  return remove_all(damaged);
+    if (!entry.problem.empty())
+      unusable.insert(cache.path(entry.key));
+  std::vector<Listed> found;
+  std::copy_if(files.begin(), files.end(), std::back_inserter(found),
+               [&](const Listed &file) { return unusable.contains(file.path); });
+  return remove_all(found);
 }
 
 } // namespace nereid::jit

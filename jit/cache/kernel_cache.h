@@ -17,11 +17,13 @@ class CompiledKernel;
 namespace nereid::jit {
 
 class LoadedKernel;
+struct PrintPlan;
 
 /// A kernel that a device can launch. `loaded` is null for one that is only interpreted.
 struct ReadyKernel {
   std::shared_ptr<const CompiledKernel> compiled;
   std::shared_ptr<const LoadedKernel> loaded;
+  std::shared_ptr<const PrintPlan> prints; ///< of compiled code; null: it prints nothing
   double load_ms = 0;
 };
 

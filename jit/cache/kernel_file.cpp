@@ -1,6 +1,7 @@
 // The format of a cached kernel's file.
 #include "jit/cache/kernel_file.h"
 
+#include <algorithm>
 #include <cstring>
 #include <optional>
 
@@ -8,6 +9,7 @@
 
 #include "base/json_nesting.h"
 #include "jit/cache/digest.h"
+#include "jit/compile/code_object_metadata.h"
 #include "jit/compile/resources_json.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
@@ -23,7 +25,7 @@ constexpr size_t header_size = sizeof(magic) + digest_bytes + sizeof(uint64_t);
 constexpr const char *counted = "counted";
 constexpr const char *everything = "everything";
 
-Error unusable(const char *why) {
+Error unusable(const std::string &why) {
   return environment_error(fmt::format("the file of a cached kernel {}", why), "It is compiled again");
 }
 
@@ -54,12 +56,21 @@ std::string kernel_file(std::string_view key, const CachedKernelInfo &info, cons
   return std::string(magic, sizeof(magic)) + digest({payload}) + payload;
 }
 
+bool is_of_another_version(std::string_view content) {
+  const std::string_view own(magic, sizeof(magic));
+  const std::string_view begin = content.substr(0, own.size());
+  constexpr size_t digit = 6;
+  return begin.size() == own.size() && begin != own && begin.substr(0, digit) == own.substr(0, digit) &&
+         begin[digit] >= '0' && begin[digit] <= '9' && begin.back() == own.back();
+}
+
 Result<KernelFile> read_kernel_file(std::string_view content, std::string_view key) {
   const llvm::StringRef file(content);
   if (file.size() < header_size)
     return unusable("is cut off");
   if (std::memcmp(file.data(), magic, sizeof(magic)) != 0)
-    return unusable("is of another format");
+    return unusable(is_of_another_version(content) ? "is of another version's format"
+                                                   : "is damaged: it does not begin as one");
   llvm::StringRef payload = file.drop_front(sizeof(magic) + digest_bytes);
   if (digest({payload}) != file.substr(sizeof(magic), digest_bytes))
     return unusable("is damaged: its checksum does not match");
@@ -91,6 +102,18 @@ Result<KernelFile> read_kernel_file(std::string_view content, std::string_view k
   const llvm::StringRef code = payload.drop_front(length);
   result.binary.code_object.assign(code.bytes_begin(), code.bytes_end());
   return result;
+}
+
+Status check_code(const KernelFile &file) {
+  const Result<CodeObjectMetadata> object = read_code_object(file.binary.code_object);
+  if (!object)
+    return unusable("holds no code: " + object.error().message);
+  const bool has_kernel =
+      std::any_of(object->kernels.begin(), object->kernels.end(),
+                  [&](const KernelMetadata &kernel) { return kernel.name == file.info.kernel; });
+  return has_kernel ? Status()
+                    : unusable(fmt::format("holds no code of kernel '{}', but of '{}'", file.info.kernel,
+                                           object->kernels.front().name));
 }
 
 } // namespace nereid::jit

@@ -27,4 +27,10 @@ struct KernelFile {
 /// The inverse. Error (Environment) when anything about the bytes is wrong or they are those of another key.
 Result<KernelFile> read_kernel_file(std::string_view content, std::string_view key);
 
+/// Whether the bytes begin as such a file of an older or newer Nereid.
+bool is_of_another_version(std::string_view content);
+
+/// Whether the code object is one for gfx950 that has the kernel. Error (Environment): what is wrong with it.
+Status check_code(const KernelFile &file);
+
 } // namespace nereid::jit

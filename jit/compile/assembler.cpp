@@ -18,12 +18,35 @@
 #include "llvm/MC/MCStreamer.h"
 #include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/TargetRegistry.h"
+#include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/raw_ostream.h"
 
 namespace nereid::jit {
 namespace {
+
+/// An object has no more bytes: a directive can ask for any number of them.
+constexpr size_t max_object_bytes = size_t{256} << 20;
+
+/// Appends to a vector up to the bound, and ends the guarded run beyond it.
+class BoundedStream : public llvm::raw_svector_ostream {
+public:
+  BoundedStream(llvm::SmallVectorImpl<char> &object, std::string &messages)
+      : raw_svector_ostream(object), object_(object), messages_(messages) {}
+
+private:
+  void write_impl(const char *bytes, size_t size) override {
+    if (size > max_object_bytes - object_.size()) {
+      messages_ = "the object has more than " + std::to_string(max_object_bytes) + " bytes";
+      llvm::report_fatal_error(llvm::Twine(messages_), /*gen_crash_diag=*/false);
+    }
+    object_.append(bytes, bytes + size);
+  }
+
+  llvm::SmallVectorImpl<char> &object_;
+  std::string &messages_;
+};
 
 void append(const llvm::SMDiagnostic &message, void *messages) {
   llvm::raw_string_ostream stream(*static_cast<std::string *>(messages));
@@ -57,7 +80,7 @@ Status assemble(llvm::StringRef text, llvm::SmallVectorImpl<char> &object, std::
       target->createMCObjectFileInfo(context, /*PIC=*/false));
   context.setObjectFileInfo(sections.get());
 
-  llvm::raw_svector_ostream stream(object);
+  BoundedStream stream(object, messages);
   std::unique_ptr<llvm::MCAsmBackend> backend(target->createMCAsmBackend(*subtarget, *registers, options));
   std::unique_ptr<llvm::MCObjectWriter> writer = backend->createObjectWriter(stream);
   std::unique_ptr<llvm::MCCodeEmitter> emitter(target->createMCCodeEmitter(*instructions, context));

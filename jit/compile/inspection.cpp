@@ -105,6 +105,25 @@ Positions positions_of(const ObjectFile &file) {
   return positions;
 }
 
+/// Calls visit(row, path) for the rows of all line tables.
+template <class Visit> void for_each_line_row(const ObjectFile &file, Visit visit) {
+  using Kind = llvm::DILineInfoSpecifier::FileLineInfoKind;
+  std::unique_ptr<llvm::DWARFContext> dwarf = llvm::DWARFContext::create(file);
+  for (const auto &unit : dwarf->compile_units()) {
+    const llvm::DWARFDebugLine::LineTable *table = dwarf->getLineTableForUnit(unit.get());
+    if (!table)
+      continue;
+    std::map<uint64_t, std::string> paths;
+    const char *directory = unit->getCompilationDir();
+    for (const auto &row : table->Rows) {
+      const auto [path, is_new] = paths.try_emplace(row.File);
+      if (is_new)
+        table->getFileNameByIndex(row.File, directory ? directory : "", Kind::AbsoluteFilePath, path->second);
+      visit(row, path->second);
+    }
+  }
+}
+
 /// The instructions of `code`, which lies at `start`.
 std::vector<MachineInstruction> decode(llvm::ArrayRef<uint8_t> code, uint64_t start,
                                        const Disassembler &disassembler, const Positions &positions) {
@@ -127,6 +146,15 @@ Result<std::map<uint64_t, unsigned>> read_lines(std::span<const uint8_t> code_ob
   std::map<uint64_t, unsigned> lines;
   for (const auto &[address, position] : positions_of(*file))
     lines[address] = position.line;
+  return lines;
+}
+
+Result<std::map<uint64_t, SourceLine>> read_source_lines(std::span<const uint8_t> code_object) {
+  NEREID_TRY(const std::unique_ptr<ObjectFile> file, open_object(code_object));
+  std::map<uint64_t, SourceLine> lines;
+  for_each_line_row(*file, [&](const llvm::DWARFDebugLine::Row &row, const std::string &path) {
+    lines[row.Address.Address] = row.EndSequence || row.Line == 0 ? SourceLine{} : SourceLine{path, row.Line};
+  });
   return lines;
 }
 

@@ -15,6 +15,10 @@ namespace nereid::jit {
 /// a stretch that has none.
 Result<std::map<uint64_t, unsigned>> read_lines(std::span<const uint8_t> code_object);
 
+/// The same with the source files, their paths absolute as far as the code object says where it was compiled.
+/// For code objects of other compilers, whose lines are not those of a tile IR.
+Result<std::map<uint64_t, SourceLine>> read_source_lines(std::span<const uint8_t> code_object);
+
 /// Line and column of the tile IR that an instruction comes from; 0 where there are none.
 struct SourcePosition {
   unsigned line = 0, column = 0;

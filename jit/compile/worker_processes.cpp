@@ -23,6 +23,8 @@
 
 #include <fmt/format.h>
 
+#include "base/progress.h"
+
 namespace nereid::jit {
 namespace {
 
@@ -94,6 +96,7 @@ Result<Worker> start(size_t number, const WorkerJob &job, Clock::duration time) 
   }
   if (process == 0) {
     lock.unlock();
+    silence_progress();
     close(ends[0]);
     run_worker(job, ends[1], parent);
   }

@@ -105,13 +105,15 @@ Result<size_t> byte_count(size_t count, size_t element) {
 
 namespace {
 
+constexpr const char *capture_remedy =
+    "Captured work is launches, asynchronous copies and fills; do this before or after";
+
 /// Error (User) while what the stream is given is recorded.
 Status check_not_captured(const Stream &stream, const char *what) {
   NEREID_TRY(const bool capturing, stream.is_capturing());
   if (!capturing)
     return {};
-  return user_error(std::string(what) + ", which is being captured",
-                    "Captured work is launches, asynchronous copies and fills; do this before or after");
+  return user_error(std::string(what) + ", which is being captured", capture_remedy);
 }
 
 } // namespace
@@ -209,7 +211,11 @@ Result<Stream> Device::external_stream(void *handle) const {
   return Stream(interface_, std::move(state));
 }
 
-Status Device::synchronize() const { return interface_->synchronize_all(); }
+Status Device::synchronize() const {
+  if (interface_->captures() > 0)
+    return user_error("a device was to be waited for, of which a stream is being captured", capture_remedy);
+  return interface_->synchronize_all();
+}
 
 DeviceProperties Device::properties() const { return interface_->properties(); }
 Result<PoolUse> Device::pool_use() const { return interface_->pool_use(); }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -152,8 +153,19 @@ public:
   /// The kernels that this device has loaded.
   KernelCache &kernels() { return kernels_; }
 
+  /// How many captures of Stream::capture() run on streams of this device.
+  std::atomic<int> &captures() { return captures_; }
+
+  /// Launches that ended early by a fault, of a device that lives on after one: what they wrote is anything.
+  uint64_t faults() const { return faults_; }
+
+protected:
+  void count_fault() { ++faults_; }
+
 private:
   KernelCache kernels_;
+  std::atomic<int> captures_ = 0;
+  std::atomic<uint64_t> faults_ = 0;
 };
 
 /// A new simulator.

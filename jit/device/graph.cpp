@@ -63,6 +63,7 @@ public:
   };
   Result<Recorded> end() {
     StreamState &stream = *std::exchange(stream_, nullptr);
+    --device_->captures();
     Result<std::shared_ptr<GraphState>> graph = device_->end_capture(stream);
     std::vector<std::shared_ptr<const void>> kept = stream.take_kept();
     if (!graph)
@@ -71,7 +72,9 @@ public:
   }
 
 private:
-  Capture(DeviceInterface &device, StreamState &stream) : device_(&device), stream_(&stream) {}
+  Capture(DeviceInterface &device, StreamState &stream) : device_(&device), stream_(&stream) {
+    ++device_->captures();
+  }
   DeviceInterface *device_;
   StreamState *stream_;
 };

@@ -81,7 +81,7 @@ Result<uint64_t> budget_of(const SimulatorOptions &options) {
 }
 
 /// Whose fault it is. What a compiled kernel cannot do without an error of Nereid's is Nereid's.
-FaultBlame blame(sim::FaultKind kind) {
+FaultBlame blame_kernel(sim::FaultKind kind) {
   switch (kind) {
   case sim::FaultKind::Misaligned:
     return {Owner::User,
@@ -115,7 +115,7 @@ FaultBlame blame(sim::FaultKind kind) {
 Error fault_error(const sim::Fault &fault, const LaunchRequest &request) {
   DeviceFault out;
   out.kind = sim::fault_kind_name(fault.kind);
-  out.blame = blame(fault.kind);
+  out.blame = blame_kernel(fault.kind);
   out.trap = fault.kind == sim::FaultKind::Trap;
   out.text = fault.text;
   out.instruction = fault.instruction;
@@ -345,6 +345,8 @@ Result<sim::Report> SimDevice::run(const sim::CodeObject &code, sim::Launch laun
   launch.timing = timing.timing;
   launch.caches = timing.caches;
   NEREID_TRY(sim::Report report, sim::run(code, memory_, launch));
+  if (report.fault)
+    count_fault();
   // A launch that is timed alone also ends with this fault where it is too long to be timed.
   const bool used_up =
       report.fault && report.fault->kind == sim::FaultKind::Budget && launch.timing != sim::Timing::Only;

@@ -13,7 +13,7 @@ public:
 };
 
 /// What the kernel does is its author's, what the simulator cannot do is Nereid's.
-FaultBlame blame(sim::FaultKind kind) {
+FaultBlame blame_module(sim::FaultKind kind) {
   switch (kind) {
   case sim::FaultKind::Unsupported:
     return {Owner::Nereid, "Please report the instruction"};
@@ -30,7 +30,7 @@ FaultBlame blame(sim::FaultKind kind) {
 Error fault_error(const sim::Fault &fault, const std::string &kernel) {
   DeviceFault out;
   out.kind = sim::fault_kind_name(fault.kind);
-  out.blame = blame(fault.kind);
+  out.blame = blame_module(fault.kind);
   out.text = fault.text;
   out.instruction = fault.instruction;
   out.address = fault.address;

@@ -55,14 +55,14 @@ struct WrittenArgument<Ptr<T>> {
 /// A candidate that is one launch of one kernel. It writes what its parameters Ptr<T> with T not const point
 /// to. Buffers must outlive it.
 template <class Config, class... P, class... A>
-TuneCandidate candidate(const Kernel<Config, P...> &kernel, const Stream &stream, Grid grid,
+TuneCandidate candidate(const KernelOf<Config, P...> &kernel, const Stream &stream, Grid grid,
                         const Config &config, A &&...arguments) {
   static_assert(((std::is_lvalue_reference_v<A> || std::is_copy_constructible_v<A>) && ...),
                 "a candidate refers to its buffers: they have to outlive it");
   using Kept = std::tuple<jit::KeptArgument<std::remove_cvref_t<A>>...>;
   TuneCandidate result;
   result.config = config_text(config);
-  result.compile = [=, facts = Kernel<Config, P...>::facts(arguments...)](
+  result.compile = [=, facts = KernelOf<Config, P...>::facts(arguments...)](
                        const Device &device) -> Result<CompiledKernels> {
     NEREID_TRY(auto compiled, kernel.compile(config, facts, device));
     return CompiledKernels{compiled};
@@ -73,6 +73,19 @@ TuneCandidate candidate(const Kernel<Config, P...> &kernel, const Stream &stream
     return std::vector{launched};
   };
   (jit::WrittenArgument<std::decay_t<P>>::add(result.writes, arguments), ...);
+  return result;
+}
+
+/// The same with the kernel's own grid. Its run is an error (user) where the kernel has none.
+template <class Config, class... P, class... A>
+  requires(sizeof...(A) == sizeof...(P))
+TuneCandidate candidate(const KernelOf<Config, P...> &kernel, const Stream &stream, const Config &config,
+                        A &&...arguments) {
+  const Result<Grid> grid = kernel.grid(config, arguments...);
+  TuneCandidate result =
+      candidate(kernel, stream, grid ? *grid : Grid{}, config, std::forward<A>(arguments)...);
+  if (!grid)
+    result.run = [error = grid.error()]() -> Result<std::vector<LaunchInfo>> { return error; };
   return result;
 }
 

@@ -15,7 +15,8 @@
 namespace nereid {
 namespace {
 
-constexpr const char *compile_name = "the candidate's compile";
+constexpr const char *compile_name = "its compile";
+constexpr const char *every_kernel = "Return every kernel that it compiles";
 
 /// In the process of a worker.
 Result<jit::BinariesByKey> compile_binaries(const CompileFunction &function) {
@@ -33,11 +34,11 @@ Result<jit::BinariesByKey> binaries_of(const jit::WorkerOutcome &outcome, double
     return *outcome.not_started;
   if (outcome.late)
     return user_error(fmt::format("it takes longer than {} s", seconds),
-                      "Leave the config out, or raise the time that a compile may take");
+                      "Leave it out, or raise the seconds that a compile may take");
   if (auto received = jit::read_worker_message(outcome.bytes))
     return std::move(*received);
   return user_error("its process ended with " + jit::text_of_status(outcome.status),
-                    "Compile the config alone to find out where");
+                    "Compile it alone to find out where");
 }
 
 Result<CompiledKernels> load(const CompileFunction &function, const Device &device,
@@ -46,9 +47,9 @@ Result<CompiledKernels> load(const CompileFunction &function, const Device &devi
   const jit::PrecompiledKernels handed(std::move(binaries));
   NEREID_TRY(CompiledKernels kernels, jit::guarded_call(compile_name, function, device));
   if (kernels.empty())
-    return user_error("its compile gives no kernels", "Return every kernel that the candidate launches");
+    return user_error("its compile gives no kernels", every_kernel);
   if (std::find(kernels.begin(), kernels.end(), nullptr) != kernels.end())
-    return user_error("its compile gives a null kernel", "Return every kernel that the candidate launches");
+    return user_error("its compile gives a null kernel", every_kernel);
   return kernels;
 }
 

@@ -1,6 +1,8 @@
 // Combinations of the values of axes.
 #include "jit/tune/config_space.h"
 
+#include <set>
+
 #include <fmt/format.h>
 
 namespace nereid::detail {
@@ -10,7 +12,11 @@ constexpr size_t max_combinations = 65536;
 
 Status check(std::span<const ConfigAxis> axes) {
   size_t combinations = 1;
+  std::set<std::string_view> fields;
   for (const ConfigAxis &axis : axes) {
+    if (!fields.insert(axis.field).second)
+      return user_error(fmt::format("a config space has two axes of '{}'", axis.field),
+                        "Give all values of a field to one axis");
     if (axis.values.empty())
       return user_error(fmt::format("the axis '{}' of a config space has no values", axis.field));
     combinations *= axis.values.size(); // at most 2^16 before, and no vector has 2^48 strings

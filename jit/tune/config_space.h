@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "base/result.h"
@@ -26,21 +27,22 @@ struct ConfigAxis {
 };
 
 /// Calls visit with each combination of values, the last axis the fastest. Errors (User): an axis without
-/// values, more than 65536 combinations, those of visit.
+/// values, two of one field, more than 65536 combinations, those of visit.
 Status for_each_combination(std::span<const ConfigAxis> axes,
                             const std::function<Status(const std::vector<size_t> &)> &visit);
 
 } // namespace detail
 
-/// Configs to try: those of a list and all combinations of the values of fields, less what a constraint
-/// refuses.
+/// Configs to try: the base, those of a list and all combinations of the values of fields, less what a
+/// constraint refuses.
 ///
 ///     ConfigSpace<AddConfig> space;
 ///     space.axis("block", {256, 1024, 4096}).axis("waves", {1, 2, 4, 8});
 ///     space.where([](const AddConfig &c) { return c.block >= 64 * c.waves; });
 template <ListedConfig C> class ConfigSpace {
 public:
-  /// `base` is the first config, which mode off takes, and what fields without an axis have.
+  /// `base` is the first config, which mode off takes, and what fields without an axis have. It is tried also
+  /// where axes of its fields do not have its values.
   explicit ConfigSpace(C base = {}) : base_(base) {}
 
   /// The values of a field, by its name.
@@ -50,8 +52,9 @@ public:
       added.values.push_back(std::to_string(value));
     return *this;
   }
-  /// Those of an enum by their names.
-  ConfigSpace &axis(std::string_view field, std::initializer_list<std::string_view> values) {
+  /// Those of an enum by their names. (A template, so that `{}` is no values of the other.)
+  template <class Name = std::string_view>
+  ConfigSpace &axis(std::string_view field, std::initializer_list<std::type_identity_t<Name>> values) {
     axes_.emplace_back(std::string(field), std::vector<std::string>(values.begin(), values.end()));
     return *this;
   }
@@ -67,7 +70,7 @@ public:
   }
 
   /// The base, the list, the combinations, each config once. Errors (User): an axis of a field that is not
-  /// there, a value that it does not take, no values, more than 65536 combinations.
+  /// there, two axes of one field, a value that it does not take, no values, more than 65536 combinations.
   Result<std::vector<C>> configs() const {
     std::vector<C> all;
     std::set<decltype(config_key(base_))> seen;

@@ -15,7 +15,7 @@ template <class Function, class... A>
 auto guarded_call(const std::string &what, const Function &function, A &&...arguments)
     -> std::invoke_result_t<const Function &, A...> {
   if (!function)
-    return user_error(what + " is a null function", "Set it before tuning");
+    return user_error(what + " is a null function", "Give it a function");
   try {
     return function(std::forward<A>(arguments)...);
   } catch (const std::exception &thrown) {

@@ -60,7 +60,9 @@ std::string TuneReport::winning_config() const {
 Result<std::string> TuneReport::winner_or_reasons() const {
   if (winner)
     return winning_config();
-  return user_error(fmt::format("no candidate of '{}' for {} is right:\n{}", kernel, key, text()),
+  std::string why = text();
+  why.erase(why.find_last_not_of('\n') + 1);
+  return user_error(fmt::format("no candidate of '{}' for {} is right:\n{}", kernel, key, why),
                     "Add configs, or check the reference");
 }
 
@@ -72,7 +74,7 @@ std::string TuneReport::text() const {
                                    : fmt::format(": {} with {} caches in {}", ranking, caches, unit));
   size_t width = 0;
   for (const TuneOutcome &candidate : candidates)
-    width = std::max(width, candidate.record.config.size());
+    width = candidate.untried ? width : std::max(width, candidate.record.config.size());
   std::vector<size_t> order(candidates.size());
   std::iota(order.begin(), order.end(), size_t{0});
   std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
@@ -81,7 +83,12 @@ std::string TuneReport::text() const {
     };
     return place(a) < place(b);
   });
+  size_t untried = 0;
   for (const size_t i : order) {
+    if (candidates[i].untried) {
+      ++untried;
+      continue;
+    }
     const TuningRecord &record = candidates[i].record;
     const std::string result = record.figure             ? fmt::format("{}", *record.figure)
                                : record.rejected.empty() ? std::string("taken")
@@ -89,6 +96,8 @@ std::string TuneReport::text() const {
     text += fmt::format("{} {:<{}}  {}{}\n", winner == i ? "*" : " ", record.config, width, result,
                         candidates[i].stored ? " (stored)" : "");
   }
+  if (untried)
+    text += fmt::format("  {} more not tried: mode off takes the first\n", untried);
   if (winner && winner != order.front() && candidates[order.front()].record.figure)
     text +=
         fmt::format("figures within {:.0f} % of the best are a tie: then the fewest launches win, the fewest "

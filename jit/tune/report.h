@@ -19,6 +19,7 @@ struct TuneOutcome {
   /// Rejected for what the code alone does not decide: by a hook, a budget, a missing figure, the machine. No
   /// table keeps it, and the next tuning tries it again.
   bool tried_again = false;
+  bool untried = false;             ///< mode off takes the first, and this is another
   std::vector<LaunchInfo> launches; ///< of the last run here
   CompiledKernels kernels;          ///< as far as it compiled
 };

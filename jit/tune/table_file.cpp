@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "base/log.h"
 #include "base/output_file.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Errno.h"
@@ -71,7 +72,7 @@ bool acquire(int fd, const std::string &path) {
       return false;
     std::this_thread::sleep_for(pause);
   }
-  fmt::print(stderr, "nereid: waiting for {}\n", path);
+  log(LogLevel::Warning, fmt::format("waiting for {}", path));
   while (flock(fd, LOCK_EX) != 0)
     if (errno != EINTR)
       return false;

@@ -254,8 +254,10 @@ void take_default(const TuneRequest &request, const Device &device, const TuneOp
                   TuneReport &report) {
   const size_t first[] = {0};
   jit::compile_candidates(request, first, device, options, "", report.candidates);
-  for (size_t i = 1; i < report.candidates.size(); ++i)
+  for (size_t i = 1; i < report.candidates.size(); ++i) {
     report.candidates[i].record.rejected = "not tried: mode off takes the first";
+    report.candidates[i].untried = true;
+  }
   if (report.candidates.front().record.rejected.empty())
     report.winner = 0;
 }

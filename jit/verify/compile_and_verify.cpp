@@ -1,11 +1,11 @@
 // Compiling kernels whose waits are counted: machine code is used only if its waits are verified.
 #include "jit/verify/compile_and_verify.h"
 
-#include <cstdio>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "base/log.h"
 #include "jit/verify/wait_verifier.h"
 
 namespace nereid::jit {
@@ -47,10 +47,9 @@ Result<Binary> compile_and_verify(const Compiler &compiler, const ir::Function &
   const Status verified = verify(counted, contracts);
   if (verified)
     return counted;
-  fmt::print(
-      stderr,
-      "nereid: warning: the waits of kernel '{}' are not verified, it waits for everything instead: {}\n",
-      function.name, verified.error().message);
+  log(LogLevel::Warning,
+      fmt::format("the waits of kernel '{}' are not verified, it waits for everything instead: {}",
+                  function.name, verified.error().message));
   NEREID_TRY(Binary careful, compiler.compile(lowered(function, Waits::Everything, &contracts), times));
   careful.waits = Waits::Everything;
   if (const Status still = verify(careful, contracts); !still)

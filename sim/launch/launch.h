@@ -72,6 +72,9 @@ struct Report {
   double wall_seconds = 0;
   std::optional<LaunchTime> time; ///< when the launch asked for it and nothing faulted
   std::optional<Fault> fault;
+  /// Why a launch that ran without a fault and asked for a time has none: what stopped a workgroup that was
+  /// executed again for it.
+  std::optional<Fault> untimed;
 };
 
 } // namespace nereid::sim

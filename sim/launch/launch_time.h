@@ -19,8 +19,8 @@ enum class Timing : uint8_t {
 
 /// What the caches hold when a timed launch starts.
 enum class CacheState : uint8_t {
-  Cold,     ///< nothing: all first reads come from HBM
-  Warm,     ///< what an earlier run of the same launch left in L2 and MALL
+  Cold,     ///< nothing, nor the code: all first reads come from HBM
+  Warm,     ///< what an earlier run of the same launch left in the MALL, and the code
   Rotating, ///< the launch before used another copy of all buffers, of which there are `rotating_copies`
 };
 
@@ -42,7 +42,7 @@ inline constexpr unsigned rotating_copies = 101;
 /// measured.
 struct LaunchTime {
   double us = 0;                   ///< device time, launch included
-  double cycles_per_workgroup = 0; ///< core clocks from the first to the last instruction of a workgroup
+  double cycles_per_workgroup = 0; ///< core clocks of the longest workgroup, first to last instruction
   double clock_ghz = 0;            ///< mean core clock; below the peak where power limits
   /// What takes most of the time: "launch", "latency", "issue", "mfma", "lds", "vector memory", "fabric",
   /// "hbm", "stores" or "power".

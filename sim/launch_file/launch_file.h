@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -61,6 +62,18 @@ struct LaunchFile {
 Result<LaunchFile> parse_launch_file(std::string_view text, const std::string &directory);
 /// Reads a launch file.
 Result<LaunchFile> read_launch_file(const std::string &path);
+
+/// What a launch file describes, ready to be run: its buffers lie in a memory of their own.
+struct LoadedLaunch {
+  std::vector<std::byte> file; ///< of the code object
+  CodeObject code;
+  std::unique_ptr<Memory> memory;
+  Launch launch;
+};
+
+/// Loads the code object, allocates and fills the buffers, places the arguments. Outputs are not looked at.
+/// Errors: user: a file, a kernel or an argument that is not there or does not fit.
+Result<LoadedLaunch> load_launch_file(const LaunchFile &file);
 
 /// The outcome of a launch file.
 struct LaunchAnswer {

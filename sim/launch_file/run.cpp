@@ -34,8 +34,7 @@ Result<FileContent> content(const std::string &path, const std::string &key) {
   return std::move(*buffer);
 }
 
-Result<CodeObject> load(const std::string &path) {
-  NEREID_TRY(const FileContent file, content(path, "code_object"));
+Result<CodeObject> load(const FileContent &file, const std::string &path) {
   auto code = CodeObject::load(std::as_bytes(std::span(file->getBufferStart(), file->getBufferSize())));
   if (!code)
     return keyed(fmt::format("code_object: {}", path), code.error());
@@ -134,15 +133,15 @@ public:
                                       buffers_[entry.buffer].size, entry.buffer));
     for (const BufferEntry &entry : file.buffers) {
       Buffer &buffer = buffers_[entry.name];
-      auto address = memory.allocate(buffer.size);
+      auto address = memory->allocate(buffer.size);
       if (!address)
         return keyed(key(entry), address.error());
       buffer.address = *address;
       Status filled;
       if (const auto found = contents.find(entry.name); found != contents.end())
-        filled = memory.write(buffer.address, found->second->getBufferStart(), buffer.size);
+        filled = memory->write(buffer.address, found->second->getBufferStart(), buffer.size);
       else if (entry.fill)
-        filled = memory.fill(buffer.address, *entry.fill, buffer.size);
+        filled = memory->fill(buffer.address, *entry.fill, buffer.size);
       if (!filled)
         return keyed(key(entry), filled.error());
     }
@@ -171,13 +170,13 @@ public:
 
   Status write(const std::string &name, const std::string &path) const {
     const Buffer &buffer = buffers_.at(name);
-    const Memory::View view = memory.view();
+    const Memory::View view = memory->view();
     const Block *block = view.find(buffer.address, buffer.size);
     const Status written = write_file(path, {reinterpret_cast<const char *>(block->data()), buffer.size});
     return written ? written : keyed("outputs." + name, written.error());
   }
 
-  Memory memory;
+  std::unique_ptr<Memory> memory = std::make_unique<Memory>();
 
 private:
   struct Buffer {
@@ -201,9 +200,16 @@ Status check_outputs(const LaunchFile &file) {
   return nereid::check_outputs(outputs, inputs);
 }
 
-Result<Report> launch(const LaunchFile &file, Buffers &buffers, uint64_t instruction_budget) {
-  NEREID_CHECK(check_outputs(file));
-  NEREID_TRY(const CodeObject code, load(file.code_object));
+struct PreparedLaunch {
+  FileContent file;
+  CodeObject code;
+  Launch launch;
+};
+
+/// Allocates the buffers.
+Result<PreparedLaunch> prepare(const LaunchFile &file, Buffers &buffers) {
+  NEREID_TRY(FileContent object, content(file.code_object, "code_object"));
+  NEREID_TRY(CodeObject code, load(object, file.code_object));
   const auto kernel = code.kernel(file.kernel);
   if (!kernel)
     return keyed("kernel", kernel.error());
@@ -220,7 +226,6 @@ Result<Report> launch(const LaunchFile &file, Buffers &buffers, uint64_t instruc
   launch.block = file.block;
   launch.dynamic_lds = file.dynamic_lds;
   launch.kernarg_size = kernarg_size;
-  launch.instruction_budget = instruction_budget;
   launch.any_order = file.any_order;
   launch.timing = file.timing;
   launch.caches = file.caches;
@@ -235,10 +240,28 @@ Result<Report> launch(const LaunchFile &file, Buffers &buffers, uint64_t instruc
     const void *from = entry.buffer.empty() ? static_cast<const void *>(entry.bytes.data()) : &address;
     std::memcpy(launch.kernarg.data() + *entry.offset, from, entry.size);
   }
-  return run(code, buffers.memory, launch);
+  return PreparedLaunch{std::move(object), std::move(code), std::move(launch)};
+}
+
+Result<Report> launch(const LaunchFile &file, Buffers &buffers, uint64_t instruction_budget) {
+  NEREID_CHECK(check_outputs(file));
+  NEREID_TRY(PreparedLaunch prepared, prepare(file, buffers));
+  prepared.launch.instruction_budget = instruction_budget;
+  return run(prepared.code, *buffers.memory, prepared.launch);
 }
 
 } // namespace
+
+Result<LoadedLaunch> load_launch_file(const LaunchFile &file) {
+  Buffers buffers;
+  NEREID_TRY(PreparedLaunch prepared, prepare(file, buffers));
+  const auto bytes =
+      std::as_bytes(std::span(prepared.file->getBufferStart(), prepared.file->getBufferSize()));
+  return LoadedLaunch{{bytes.begin(), bytes.end()},
+                      std::move(prepared.code),
+                      std::move(buffers.memory),
+                      std::move(prepared.launch)};
+}
 
 LaunchAnswer run_launch_file(const LaunchFile &file, uint64_t instruction_budget) {
   LaunchAnswer answer;

@@ -7,11 +7,14 @@
 #include <limits>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <thread>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "base/float_environment.h"
+#include "base/progress.h"
 #include "base/threads.h"
 #include "sim/decode/program.h"
 #include "sim/run/make_checkers.h"
@@ -27,7 +30,10 @@ namespace {
 /// so that the number of host threads does not decide.
 class Scheduler {
 public:
-  explicit Scheduler(LaunchState &state) : state_(state) {}
+  /// `counted`: what each workgroup executes is kept.
+  Scheduler(LaunchState &state, bool counted)
+      : state_(state), counts_(counted ? state.group_count : 0),
+        progress_(fmt::format("simulating kernel '{}'", state.kernel->name), state.group_count) {}
 
   void run(unsigned threads) {
     run_on_threads(threads, [this] { work(); });
@@ -38,6 +44,7 @@ public:
     result.fault = fault_;
     return result;
   }
+  std::span<const timing::WorkgroupCounts> counts() const { return counts_; }
 
 private:
   void work() {
@@ -47,6 +54,7 @@ private:
       uint64_t id = next_.fetch_add(1);
       if (id >= state_.group_count || id > faulted_.load())
         break;
+      const WorkgroupTotals before = runner.totals();
       if (auto fault = runner.run(id)) {
         std::lock_guard lock(mutex_);
         if (id < faulted_.load()) {
@@ -55,18 +63,46 @@ private:
         }
         break;
       }
+      if (!counts_.empty())
+        counts_[id] = counts_of(runner, before);
+      progress_.advance();
     }
     std::lock_guard lock(mutex_);
     totals_.add(runner.totals());
   }
 
+  /// Of the workgroup that has just ended.
+  static timing::WorkgroupCounts counts_of(const WorkgroupRunner &runner, const WorkgroupTotals &before) {
+    const auto executed = [&](Category category) {
+      const auto index = static_cast<size_t>(category);
+      return runner.totals().counts[index] - before.counts[index];
+    };
+    timing::WorkgroupCounts counts;
+    for (const auto &wave : runner.waves())
+      counts.longest_wave = std::max(counts.longest_wave, wave->executed);
+    counts.loads = executed(Category::VmemLoad);
+    counts.stores = executed(Category::VmemStore) + executed(Category::VmemAtomic);
+    counts.products = executed(Category::Mfma);
+    return counts;
+  }
+
   LaunchState &state_;
+  std::vector<timing::WorkgroupCounts> counts_;
   std::atomic<uint64_t> next_{0};
   std::atomic<uint64_t> faulted_{std::numeric_limits<uint64_t>::max()};
   std::mutex mutex_;
   std::optional<Fault> fault_;
   WorkgroupTotals totals_;
+  ProgressLine progress_;
 };
+
+/// Whether workgroups may do more or less by the order in which they run, as the last to arrive does.
+bool has_atomics(const Program &program) {
+  for (uint32_t i = 0; i < program.size(); ++i)
+    if (program[i].category == Category::VmemAtomic)
+      return true;
+  return false;
+}
 
 } // namespace
 
@@ -85,39 +121,37 @@ Result<Report> run(const CodeObject &code, Memory &memory, const Launch &launch)
   const auto seconds = [&] {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   };
-  std::optional<LaunchTime> time;
-  LaunchProfile profile;
-  if (launch.timing != Timing::Off) {
-    // A launch that also runs is timed on a copy, which it can leave as it likes.
-    std::unique_ptr<Memory> copy;
-    if (launch.timing == Timing::On) {
-      NEREID_TRY(copy, memory.fork());
-    }
-    NEREID_TRY(ProfiledLaunch profiled, profile_launch(code, copy ? *copy : memory, launch));
-    if (!profiled.fault)
-      time = launch_time(profiled.profile, launch.caches);
-    profile = std::move(profiled.profile);
-    if (launch.timing == Timing::Only) {
-      Report report = profiled.executed.report();
-      report.fault = std::move(profiled.fault);
-      report.time = time;
-      report.wall_seconds = seconds();
-      return report;
-    }
+  if (launch.timing == Timing::Only) {
+    NEREID_TRY(ProfiledLaunch profiled, profile_launch(code, memory, launch));
+    Report report = profiled.executed.report();
+    report.fault = std::move(profiled.fault);
+    if (!report.fault)
+      report.time = launch_time(profiled.profile, launch.caches);
+    report.wall_seconds = seconds();
+    return report;
+  }
+  const bool timed = launch.timing == Timing::On;
+  // Some workgroups are executed again to be timed, on a copy, which they can leave as they like.
+  std::unique_ptr<Memory> copy;
+  if (timed) {
+    NEREID_TRY(copy, memory.fork());
   }
   NEREID_TRY(const auto state, LaunchState::prepare(code, memory, launch));
   unsigned threads = launch.threads ? launch.threads : std::max(1u, std::thread::hardware_concurrency());
   if (code.program().has_float_atomics() && !launch.any_order)
     threads = 1; // the sum's bits depend on the order
+  if (timed && has_atomics(code.program()))
+    threads = 1; // what each workgroup executes may depend on the order, and the time on that
   if (launch.checks.race_global)
     threads = 1; // one checker sees all workgroups
-  Scheduler scheduler(*state);
+  Scheduler scheduler(*state, timed);
   scheduler.run(static_cast<unsigned>(std::min<uint64_t>(threads, state->group_count)));
   Report report = scheduler.report();
-  if (!report.fault && time) {
-    correct_for_counts(*time, profile, static_cast<double>(report.counts.total),
-                       static_cast<double>(report.longest_wave_instructions));
-    report.time = time;
+  if (timed && !report.fault) {
+    NEREID_TRY(ProfiledLaunch profiled, profile_launch(code, *copy, launch, scheduler.counts()));
+    report.untimed = std::move(profiled.fault);
+    if (!report.untimed)
+      report.time = launch_time(profiled.profile, launch.caches);
   }
   report.wall_seconds = seconds();
   return report;

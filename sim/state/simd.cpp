@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <string>
 #include <string_view>
+
+#include "base/log.h"
 
 namespace nereid::sim {
 
@@ -25,6 +28,9 @@ Simd default_simd() {
   const char *variable = std::getenv("NEREID_SIM_SIMD");
   const std::string_view asked = variable ? variable : "";
   const Simd limit = asked == "portable" ? Simd::Portable : asked == "avx2" ? Simd::Avx2 : Simd::Avx512;
+  if (limit == Simd::Avx512 && asked != "avx512" && !asked.empty())
+    log(LogLevel::Warning,
+        "NEREID_SIM_SIMD is '" + std::string(asked) + "': it is portable, avx2 or avx512 (taken here)");
   return std::min(limit, best_of_host());
 }
 

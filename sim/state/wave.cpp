@@ -14,6 +14,8 @@ namespace {
 /// Distance from a buffer from which on an access out of bounds has nothing to do with it.
 constexpr uint64_t max_miss = uint64_t{1} << 40;
 
+std::string byte_count(uint64_t bytes) { return fmt::format("{} byte{}", bytes, bytes == 1 ? "" : "s"); }
+
 } // namespace
 
 void Wave::update_exec_mask() {
@@ -91,21 +93,21 @@ bool Wave::show(const Instruction &instruction, const MemoryAccess &access) {
 
 void Wave::raise_out_of_bounds(uint64_t address, size_t bytes, int lane, const char *access) {
   std::string text =
-      fmt::format("{} of {} bytes at {:#x} is outside every allocation", access, bytes, address);
+      fmt::format("{} of {} at {:#x} is outside every allocation", access, byte_count(bytes), address);
   const Block *below = memory->before(address), *above = memory->after(address);
   // Of the two neighbours the nearer one is probably meant; far from both the address is no address.
   const uint64_t beyond = below ? address - below->address() - below->size() : max_miss;
   const uint64_t ahead = above ? above->address() - address : max_miss;
   if (below && address + bytes > below->address() + below->size() &&
       address < below->address() + below->size())
-    text += fmt::format(": at offset {} of the {} byte buffer at {:#x} it reaches {} bytes beyond the end",
+    text += fmt::format(": at offset {} of the {} byte buffer at {:#x} it reaches {} beyond the end",
                         address - below->address(), below->size(), below->address(),
-                        address + bytes - below->address() - below->size());
+                        byte_count(address + bytes - below->address() - below->size()));
   else if (below && beyond < max_miss && beyond <= ahead)
-    text += fmt::format(": offset {} of the {} byte buffer at {:#x} is {} bytes beyond the end",
-                        address - below->address(), below->size(), below->address(), beyond);
+    text += fmt::format(": offset {} of the {} byte buffer at {:#x} is {} beyond the end",
+                        address - below->address(), below->size(), below->address(), byte_count(beyond));
   else if (ahead < max_miss)
-    text += fmt::format(": it starts {} bytes before the {} byte buffer at {:#x}", ahead, above->size(),
+    text += fmt::format(": it starts {} before the {} byte buffer at {:#x}", byte_count(ahead), above->size(),
                         above->address());
   raise(FaultKind::OutOfBounds, lane, std::move(text));
   fault->memory = address;

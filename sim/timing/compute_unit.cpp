@@ -38,13 +38,14 @@ struct Readiness {
 
 class ComputeUnit {
 public:
-  ComputeUnit(std::span<const WorkgroupTrace *const> groups, const Program &program, MemoryLatency latency)
-      : costs_(instruction_costs(program)), memory_(latency) {
+  ComputeUnit(std::span<const WorkgroupTrace *const> groups, const Program &program, MemoryLatency latency,
+              ReplayObserver *observer)
+      : costs_(instruction_costs(program)), memory_(latency), observer_(observer) {
     for (size_t g = 0; g < groups.size(); ++g) {
       barriers_.push_back({static_cast<unsigned>(groups[g]->waves.size()), 0, 0});
       for (size_t w = 0; w < groups[g]->waves.size(); ++w) {
         const auto &events = groups[g]->waves[w];
-        waves_.emplace_back(*groups[g], events, hot_loop(events, program), g,
+        waves_.emplace_back(*groups[g], events, hot_loop(events, program), g, static_cast<unsigned>(w),
                             static_cast<unsigned>((w + g * groups[g]->waves.size()) % simd_count),
                             (latency.code_is_cached ? 0 : first_fetch_clocks) + g * workgroup_start_clocks);
       }
@@ -132,8 +133,12 @@ private:
       retire(wave, cost, phase);
     if (cost.priority != InstructionCost::no_priority)
       wave.priority = cost.priority;
+    const uint64_t could_go_on = wave.next;
     wave.next = ready.time + cost.wave_clocks;
-    start_access(wave, cost, ready.time, phase);
+    const uint64_t done = start_access(wave, cost, ready.time, phase);
+    if (observer_)
+      observer_->issued({wave.group, wave.wave, wave.position, wave.event().instruction, could_go_on,
+                         ready.time, wave.next, done, ready.reason});
     if (cost.barrier)
       arrive(wave);
     wave.advance();
@@ -146,19 +151,23 @@ private:
       wave.scalar_pending = false;
   }
 
-  void start_access(WaveReplay &wave, const InstructionCost &cost, uint64_t time, unsigned phase) {
+  /// Returns when it is complete, 0 where there is none.
+  uint64_t start_access(WaveReplay &wave, const InstructionCost &cost, uint64_t time, unsigned phase) {
     if (cost.write_back)
       wave.vector_counter.add(time + write_back_clocks, 0);
     if (!wave.event().access) {
-      if (cost.unit == Unit::Lds) // a lane exchange, which passes the LDS but not its banks
-        wave.lds_counter.add(time + lds_latency, 0);
-      return;
+      if (cost.unit != Unit::Lds)
+        return 0;
+      // A lane exchange, which passes the LDS but not its banks.
+      wave.lds_counter.add(time + lds_latency, 0);
+      return time + lds_latency;
     }
     const TracedAccess &access = wave.access();
     if (cost.scalar_load) {
-      wave.lds_counter.add(time + memory_.latency(access.level, true), 0);
+      const uint64_t done = time + memory_.latency(access.level, true);
+      wave.lds_counter.add(done, 0);
       wave.scalar_pending = true;
-      return;
+      return done;
     }
     const bool stores = cost.stores;
     if (cost.unit == Unit::VectorMemory && access.memory) {
@@ -168,10 +177,14 @@ private:
         phases_[phase].store_bytes += access.bytes;
       if (access.lds_clocks)
         lds_.occupy(access, time);
-    } else if (access.lds_clocks) {
-      wave.lds_counter.add(lds_.start(access, wave.simd, time, stores), 0);
-      phases_[phase].lds_cycles += access.lds_clocks;
+      return done;
     }
+    if (!access.lds_clocks)
+      return 0;
+    const uint64_t done = lds_.start(access, wave.simd, time, stores);
+    wave.lds_counter.add(done, 0);
+    phases_[phase].lds_cycles += access.lds_clocks;
+    return done;
   }
 
   void arrive(WaveReplay &wave) {
@@ -185,6 +198,8 @@ private:
         continue;
       other.at_barrier = false;
       stalls_["barrier"] += static_cast<double>(barrier.last + barrier_clocks - other.next);
+      if (observer_)
+        observer_->passed_barrier(other.group, other.wave, other.next, barrier.last + barrier_clocks);
       other.next = barrier.last + barrier_clocks;
     }
     barrier.arrived = 0;
@@ -193,7 +208,7 @@ private:
 
   UnitTime result() {
     std::array<uint64_t, 4> border{};
-    double sum = 0;
+    uint64_t longest = 0;
     std::vector<std::pair<uint64_t, uint64_t>> span(barriers_.size(), {never, 0});
     for (WaveReplay &wave : waves_) {
       phases_[RoundProfile::Epilogue].load_bytes += static_cast<double>(wave.vector_counter.retire(0));
@@ -205,7 +220,7 @@ private:
       span[wave.group].second = std::max(span[wave.group].second, wave.next);
     }
     for (const auto &[first, last] : span)
-      sum += static_cast<double>(last - first);
+      longest = std::max(longest, last - first);
     for (size_t p = 0; p < phases_.size(); ++p) {
       phases_[p].cycles = static_cast<double>(border[p + 1] - border[p]);
       for (const Simd &simd : simds_) {
@@ -213,13 +228,14 @@ private:
         phases_[p].issue_cycles = std::max(phases_[p].issue_cycles, simd.issue_clocks[p]);
       }
     }
-    return {phases_, stalls_, sum / static_cast<double>(span.size())};
+    return {phases_, stalls_, static_cast<double>(longest)};
   }
 
   std::vector<InstructionCost> costs_;
   std::array<Simd, simd_count> simds_;
   LdsPipe lds_;
   MemoryPipe memory_;
+  ReplayObserver *observer_; ///< null: none
   std::vector<WaveReplay> waves_;
   std::vector<Barrier> barriers_;
   std::array<PhaseProfile, 3> phases_;
@@ -236,8 +252,10 @@ double extrapolated(double with, double without, double times) { return with + t
 } // namespace
 
 UnitTime replay(std::span<const WorkgroupTrace *const> workgroups, const Program &program,
-                MemoryLatency latency) {
-  UnitTime time = ComputeUnit(workgroups, program, latency).run();
+                MemoryLatency latency, ReplayObserver *observer) {
+  if (observer)
+    observer->begin(workgroups);
+  UnitTime time = ComputeUnit(workgroups, program, latency, observer).run();
   double times = 0;
   for (const WorkgroupTrace *trace : workgroups)
     for (const LoopSample &sample : trace->samples)
@@ -248,7 +266,7 @@ UnitTime replay(std::span<const WorkgroupTrace *const> workgroups, const Program
   std::vector<const WorkgroupTrace *> traces;
   for (const WorkgroupTrace *trace : workgroups)
     traces.push_back(&shorter.try_emplace(trace, without_samples(*trace)).first->second);
-  const UnitTime less = ComputeUnit(traces, program, latency).run();
+  const UnitTime less = ComputeUnit(traces, program, latency, nullptr).run();
   constexpr double PhaseProfile::*counts[] = {&PhaseProfile::cycles,       &PhaseProfile::mfma_cycles,
                                               &PhaseProfile::issue_cycles, &PhaseProfile::lds_cycles,
                                               &PhaseProfile::load_bytes,   &PhaseProfile::store_bytes,

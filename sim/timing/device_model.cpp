@@ -109,7 +109,7 @@ LaunchTime launch_time(const LaunchProfile &profile, CacheState caches, const De
         powered += time.power * time.power * share;
         const double units = static_cast<double>(round.compute_units);
         const double repeats = static_cast<double>(round.repeats);
-        l2 += (phase.load_bytes + phase.store_bytes) * units * repeats;
+        l2 += phase.store_bytes * units * repeats;
         mall += (phase.fabric_bytes * xcds + phase.store_bytes * units) * repeats;
         hbm += (phase.hbm_bytes * (1 - in_mall) + phase.store_bytes * units) * repeats;
       });
@@ -117,6 +117,7 @@ LaunchTime launch_time(const LaunchProfile &profile, CacheState caches, const De
   double waves = 0; // clocks of all waves
   for (const RoundProfile &round : profile.rounds) {
     const double repeats = static_cast<double>(round.repeats);
+    l2 += round.loaded_bytes * repeats;
     for (const auto &[reason, cycles] : round.stalls) {
       result.stalls[reason] += cycles * repeats;
       waves += cycles * repeats;
@@ -131,24 +132,10 @@ LaunchTime launch_time(const LaunchProfile &profile, CacheState caches, const De
   result.limit = std::max_element(limits.begin(), limits.end(), [](const auto &a, const auto &b) {
                    return a.second < b.second;
                  })->first;
-  result.l2_bytes = static_cast<uint64_t>(l2);
-  result.mall_bytes = static_cast<uint64_t>(mall);
-  result.hbm_bytes = static_cast<uint64_t>(hbm);
+  result.l2_bytes = static_cast<uint64_t>(std::llround(l2));
+  result.mall_bytes = static_cast<uint64_t>(std::llround(mall));
+  result.hbm_bytes = static_cast<uint64_t>(std::llround(hbm));
   return result;
-}
-
-void correct_for_counts(LaunchTime &time, const LaunchProfile &profile, double instructions,
-                        double longest_wave, const DeviceModel &model) {
-  if (profile.instructions <= 0 || profile.longest_wave <= 0)
-    return;
-  constexpr double even = 0.05;
-  const double work = instructions / profile.instructions, longest = longest_wave / profile.longest_wave;
-  if (std::abs(work - 1) <= even && std::abs(longest - 1) <= even)
-    return;
-  const double by_work = (time.us - model.launch_us) * work;
-  const double by_longest =
-      longest > 1 + even ? profile.cycles_per_workgroup * longest / (peak_clock * 1000) : 0;
-  time.us = model.launch_us + std::max(by_work, by_longest);
 }
 
 } // namespace nereid::sim

@@ -15,7 +15,7 @@ struct DeviceModel {
   double hbm_rate = 8090;           ///< bytes/ns
   double store_rate = 5580;         ///< bytes/ns of all stores
   double epilogue_overlap = 0.286;  ///< share of an epilogue that hides under the next round
-  double power_flop_rate = 12.69e6; ///< flop/ns of all MFMAs that the power limit allows
+  double power_flop_rate = 12.69e6; ///< flop/ns of MFMAs on FP4 that the power limit allows
   double campaign_us = 0;           ///< offset of a campaign of measurements; calibration only
 };
 
@@ -28,12 +28,5 @@ double device_us(const LaunchProfile &profile, CacheState caches, const DeviceMo
 
 /// The same time with what it goes to.
 LaunchTime launch_time(const LaunchProfile &profile, CacheState caches, const DeviceModel &model = {});
-
-/// Corrects a time by what all workgroups of the launch executed, where they are uneven: `instructions` of
-/// all waves and those of the longest wave, against those that the profile stands for. Beyond the empty
-/// launch the time is that of the profile times the ratio of instructions, and not less than the longest wave
-/// takes at the pace of the profile's. Within 5 % nothing changes.
-void correct_for_counts(LaunchTime &time, const LaunchProfile &profile, double instructions,
-                        double longest_wave, const DeviceModel &model = {});
 
 } // namespace nereid::sim

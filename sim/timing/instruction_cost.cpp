@@ -15,7 +15,10 @@ bool is_8_bit(unsigned format) { return format < 2; } // e4m3, e5m2
 /// Flops of an MFMA.
 double flop_of(const MatrixShape &shape) { return 2.0 * shape.m * shape.n * shape.k * shape.blocks; }
 
-/// Flop that a matrix core does in a clock, by its operands (ROCm and AMD's blog "matrix cores on CDNA").
+/// Flop that a matrix core does in a clock on FP4 (ROCm).
+constexpr double fp4_rate = 4096;
+
+/// The same by its operands (ROCm and AMD's blog "matrix cores on CDNA").
 double rate_of(const MatrixShape &shape, const Instruction &instruction) {
   switch (shape.a) {
   case Element::F64:
@@ -26,7 +29,7 @@ double rate_of(const MatrixShape &shape, const Instruction &instruction) {
   case Element::Bf16:
     return 1024;
   case Element::F8F6F4:
-    return is_8_bit(instruction.cbsz) || is_8_bit(instruction.blgp) ? 2048 : 4096;
+    return is_8_bit(instruction.cbsz) || is_8_bit(instruction.blgp) ? 2048 : fp4_rate;
   default:
     return 2048;
   }
@@ -47,7 +50,7 @@ void matrix_cost(const Instruction &instruction, InstructionCost &cost) {
   cost.clocks = static_cast<uint16_t>(matrix_clocks(shape, instruction));
   cost.exclusive = operand_read_clocks + (instruction.scaled ? load_scale_clocks : 0);
   cost.wave_clocks = cost.exclusive;
-  cost.flop = flop_of(shape);
+  cost.flop = flop_of(shape) * (fp4_rate / rate_of(shape, instruction));
 }
 
 void vector_cost(const Operation &operation, InstructionCost &cost) {

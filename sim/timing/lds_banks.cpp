@@ -91,4 +91,6 @@ unsigned lds_clocks(const MemoryAccess &access) {
   return clocks;
 }
 
+unsigned lds_banks(const MemoryAccess &access) { return service_of(access).banks; }
+
 } // namespace nereid::sim::timing

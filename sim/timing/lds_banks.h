@@ -9,4 +9,7 @@ namespace nereid::sim::timing {
 /// shark-ai, optimization guide).
 unsigned lds_clocks(const MemoryAccess &access);
 
+/// Banks of a word over which such an access is served: the LDS has 64, of which some accesses see 32.
+unsigned lds_banks(const MemoryAccess &access);
+
 } // namespace nereid::sim::timing

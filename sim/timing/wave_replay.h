@@ -44,13 +44,15 @@ private:
 /// One wave of a trace and how far it is.
 struct WaveReplay {
   WaveReplay(const WorkgroupTrace &trace, const std::vector<TraceEvent> &all, HotLoop hot, size_t of_group,
-             unsigned on_simd, uint64_t start)
-      : events(&all), accesses(&trace.accesses), loop(hot), group(of_group), simd(on_simd), next(start) {}
+             unsigned number, unsigned on_simd, uint64_t start)
+      : events(&all), accesses(&trace.accesses), loop(hot), group(of_group), wave(number), simd(on_simd),
+        next(start) {}
 
   const std::vector<TraceEvent> *events;
   const std::vector<TracedAccess> *accesses;
   HotLoop loop;
   size_t group;
+  unsigned wave; ///< of the workgroup
   unsigned simd;
   size_t position = 0;
   uint64_t next; ///< when it can issue again

@@ -30,6 +30,7 @@ void expect_equal(const sim::LaunchProfile &a, const sim::LaunchProfile &b) {
     EXPECT_EQ(a.rounds[i].repeats, b.rounds[i].repeats);
     EXPECT_EQ(a.rounds[i].workgroups, b.rounds[i].workgroups);
     EXPECT_EQ(a.rounds[i].compute_units, b.rounds[i].compute_units);
+    EXPECT_EQ(a.rounds[i].loaded_bytes, b.rounds[i].loaded_bytes);
     EXPECT_EQ(a.rounds[i].stalls, b.rounds[i].stalls);
     for (size_t p = 0; p < a.rounds[i].phases.size(); ++p) {
       const sim::PhaseProfile &x = a.rounds[i].phases[p], &y = b.rounds[i].phases[p];
@@ -49,6 +50,7 @@ void expect_equal(const sim::LaunchProfile &a, const sim::LaunchProfile &b) {
 sim::LaunchProfile sample_profile(size_t i) {
   sim::LaunchProfile profile = test::synthetic_samples({}).at(i).profile;
   profile.cycles_per_workgroup = 1.0 / 3;
+  profile.rounds.front().loaded_bytes = 1e9 / 7;
   profile.rounds.front().stalls = {{"mfma", 0.1}, {"lds", 2e20}};
   return profile;
 }

@@ -21,7 +21,8 @@ constexpr int length = 20000;
 /// Everything that is found out about a function before it is lowered.
 struct Analysed {
   explicit Analysed(const ir::Function &function) : index(function), axes(index), ranges(index) {
-    Result<LayoutChoice> chosen = choose_layouts(index, axes, WaveSplitLoops());
+    Result<LayoutChoice> chosen =
+        choose_layouts(index, axes, WaveSplitLoops(), ColumnsOfRows::TransposedReads);
     EXPECT_TRUE(chosen.ok()) << (chosen ? "" : chosen.error().text());
     if (chosen)
       layouts = std::move(chosen).value();

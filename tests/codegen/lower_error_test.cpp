@@ -17,12 +17,12 @@ void expect_error(const Error &error, Owner owner, const std::string &message, u
   EXPECT_EQ(error.where.line, line) << error.text();
 }
 
-TEST(LowerErrors, WhatOnlyTheInterpreterRuns) {
+TEST(LowerErrors, PrintsAreLoweredBefore) {
   KernelBuilder b(1);
   b.set_location({"kernel.cpp", 4});
   const ir::ValueId values[] = {b.program_id(0)};
   b.device_print("p", values);
-  expect_error(compile_error(b.done()), Owner::Nereid, "device_print does not compile yet", 4);
+  expect_error(compile_error(b.done()), Owner::Nereid, "device_print has not been lowered", 4);
 }
 
 TEST(LowerErrors, WavesThatAreNoPowerOfTwo) {

@@ -16,8 +16,6 @@ using ir::Element;
 using ir::Format;
 
 constexpr Format scaled_formats[] = {Format::E2M1, Format::E2M3, Format::E3M2, Format::E4M3, Format::E5M2};
-/// Those that a half side takes.
-constexpr Format widened_formats[] = {Format::E2M1, Format::E4M3, Format::E5M2};
 constexpr Format half_formats[] = {Format::BF16, Format::F16};
 
 struct Size {
@@ -160,7 +158,7 @@ TEST(LowerFormats, EveryPairInLargeInstructions) {
 
 TEST(LowerFormats, HalvesTimesScaledFormats) {
   for (Format half : half_formats)
-    for (Format scaled : widened_formats)
+    for (Format scaled : scaled_formats)
       for (int mfma : {16, 32})
         for (Size size : {Size{16, 16, 32}, {32, 64, 128}, {4, 16, 64}, {64, 32, 64}, {96, 32, 192}}) {
           if (mfma == 32 && size.m < 32)

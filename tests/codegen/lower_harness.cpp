@@ -141,6 +141,10 @@ bool is_nan(uint64_t bits, ir::Element element) {
     return (bits & 0x7fffffff) > 0x7f800000;
   case ir::Element::BF16:
     return (bits & 0x7fff) > 0x7f80;
+  case ir::Element::FP8:
+    return (bits & 0x7f) == 0x7f;
+  case ir::Element::BF8:
+    return (bits & 0x7f) > 0x7c;
   default:
     return (bits & 0x7fff) > 0x7c00;
   }

@@ -74,6 +74,7 @@ private:
   /// A power of two below 2^bits, or a small one times 3, 5 or 7.
   int64_t any_side(int bits);
   RandomValue as(RandomValue value, ir::Element element);
+  RandomValue through_small_float(RandomValue value);
   /// The value in another shape: by renaming, broadcast or reduction.
   RandomValue fit(RandomValue value, const ir::Shape &shape);
   RandomValue fit_powers_of_two(RandomValue value, const ir::Shape &shape);

@@ -99,6 +99,15 @@ RandomValue RandomKernelBuilder::as(RandomValue value, Element element) {
   return {cast(value.id, element), value.open_nan || ir::is_float(from)};
 }
 
+/// Rounded to fp8 or bf8, and back.
+RandomValue RandomKernelBuilder::through_small_float(RandomValue value) {
+  const Element element = type(value.id).element;
+  if (element == Element::I1)
+    return value;
+  const ValueId narrow = cast(value.id, one_of({Element::FP8, Element::BF8}));
+  return {cast(narrow, element), value.open_nan || ir::is_float(element), value.product};
+}
+
 RandomValue RandomKernelBuilder::scatter(RandomValue value) {
   ir::Shape shape = type(value.id).shape;
   int64_t count = count_of(shape);
@@ -193,6 +202,8 @@ RandomValue RandomKernelBuilder::elementwise() {
   const ir::Shape shape = type(a.id).shape;
   if (chance(15))
     return as(a, any_element());
+  if (chance(5))
+    return through_small_float(a);
   Element element = type(a.id).element;
   const bool is_float = ir::is_float(element), is_bool = element == Element::I1;
   if (chance(20)) {
@@ -353,6 +364,8 @@ RandomValue RandomKernelBuilder::scaled_product() {
     ScaledOperand made{0, {}, format};
     made.codes = scaled ? codes(rows, format)
                         : small(format == ir::Format::BF16 ? Element::BF16 : Element::F16, {rows, k}, 7).id;
+    if (ir::facts(format).bits == 8 && chance(40))
+      made.codes = bitcast(made.codes, format == ir::Format::E4M3 ? Element::FP8 : Element::BF8);
     if (!is_a)
       made.codes = permute(made.codes, {1, 0});
     if (scaled)

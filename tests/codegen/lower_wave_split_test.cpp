@@ -203,8 +203,8 @@ TEST(WaveSplit, KNamesWhatIsInItsWay) {
   Error error = compile_error(b.done());
   EXPECT_EQ(error.owner, Owner::User);
   EXPECT_EQ(error.message,
-            "wave_split=k cannot split the iterations of this loop over the waves: it carries a value "
-            "(number 0) that is not only a sum of dots");
+            "wave_split=k cannot split the iterations of this loop over the waves: it carries a value, f32[16, 16], "
+            "that is not only a sum of dots");
   EXPECT_EQ(error.where.line, 9u);
   EXPECT_FALSE(error.remedy.empty());
 }

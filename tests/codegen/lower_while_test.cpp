@@ -1,3 +1,4 @@
+#include "codegen/plan/kernel_plan.h"
 #include "tests/codegen/lower_traced.h"
 
 namespace nereid::lowering_test {
@@ -170,6 +171,30 @@ TEST(LowerWhile, StoresOfOneIterationAreSeenInTheNext) {
     expected[static_cast<size_t>(i)] = from * from + 5;
   }
   expect_values(traced(kernel, c), {buffer(x), number(5)}, 0, expected);
+}
+
+TEST(LowerWhile, ALoopThatAConditionEndsSaysThatNoLoadIsAhead) {
+  const auto kernel = [](const TileConfig &c, Ptr<const f32> x, Ptr<f32> z, Int n) {
+    const Tile<i32> at = arange(0, c.columns);
+    Var sum = zeros<f32>({c.columns});
+    for (Int i : range(0, n, {.stages = 4})) {
+      sum += load(x + i * c.columns + at);
+      break_when(i > 3);
+    }
+    store(z + at, sum);
+  };
+  const ir::Function function = traced(kernel, TileConfig{.columns = 64});
+  const auto plan = codegen::plan_kernel(function);
+  ASSERT_TRUE(plan.ok()) << plan.error().text();
+  const std::vector<Remark> remarks = (*plan)->remarks();
+  const auto found = std::find_if(remarks.begin(), remarks.end(), [](const Remark &remark) {
+    return remark.kind == RemarkKind::NotPipelined;
+  });
+  ASSERT_NE(found, remarks.end());
+  EXPECT_NE(found->message.find("a condition ends the loop"), std::string::npos) << found->message;
+  EXPECT_NE(found->remedy.find("break_when"), std::string::npos);
+  EXPECT_TRUE(found->where.known());
+  EXPECT_NE((*plan)->text().find("ends by a condition"), std::string::npos);
 }
 
 } // namespace

@@ -71,6 +71,24 @@ TEST(ValueRanges, IndicesLieBetweenTheBoundsOfTheirLoop) {
             (Interval{16, 999}));
 }
 
+TEST(ValueRanges, PromisesInALoopAreOfWhatIsDefinedThere) {
+  const auto range = [](bool of_loaded) {
+    return range_of([&](KernelBuilder &b) {
+      ir::ValueId x = b.pointer(Element::I32), n = b.scalar_argument(Element::I32);
+      const ir::ValueId zero[] = {b.number(0)};
+      ir::Builder::Loop loop = b.begin_for(b.number(0), b.number(8), b.number(1), 1, zero);
+      ir::ValueId loaded = b.load(b.ptr_add(x, loop.index), {}, {}, "");
+      ir::ValueId promised = of_loaded ? loaded : n;
+      b.assume(b.binary(Opcode::And, b.binary(Opcode::Ge, promised, b.number(0)),
+                        b.binary(Opcode::Lt, promised, b.number(1000))));
+      const ir::ValueId next[] = {kept(b, b.mul(promised, b.number(2)))};
+      return b.end_for(next)[0];
+    });
+  };
+  EXPECT_EQ(range(true), (Interval{0, 1998}));
+  EXPECT_EQ(range(false), (Interval{min_i32, max_i32})) << "the loop may not run";
+}
+
 TEST(ValueRanges, BitOperationsShiftsAndRemainders) {
   const auto of = [](Opcode opcode, int64_t by) {
     return range_of([&](KernelBuilder &b) {

@@ -15,6 +15,7 @@ struct TileConfig {
 
 struct Context {
   Ptr<const f32> in;
+  Ptr<const u8> codes, scales;
   Int n;
 };
-#define NAMES auto &[in, n] = context;
+#define NAMES auto &[in, codes, scales, n] = context;

@@ -44,6 +44,11 @@ TEST(Verifier, AcceptsWellFormedOperations) {
   %39 = load %20, %11, %13 {cache = "stream"} : f32[64]
   %40 = atomic_compare_exchange %20, %13, %13, %11 {order = "acq_rel", scope = "device"} : f32[64]
   %41 = argmax %14 {axis = 1} : i32[16]
+  %76 = cast %15 : fp8[16, 64]
+  %77 = cast %16 : bf8[64, 32]
+  %78 = dot %76, %77 {format_a = "e4m3", format_b = "e5m2"} : f32[16, 32]
+  %79 = dot_scaled %76, %19, %18, %19 {format_a = "e4m3", format_b = "e2m1"} : f32[16, 16]
+  %80 = int_to_ptr %4 : ptr<bf8>
   %42, %43 = for %1, %1, %1, %13, %0 {stages = 2} : f32[64], ptr<f32> do (%50: i32, %51: f32[64], %52: ptr<f32>) {
     %53 = if %10 : f32[64] then {
       yield %51 } else {
@@ -92,8 +97,13 @@ TEST(Verifier, RefusesEveryKindOfMalformedOperation) {
       {"%30 = if %10 : i1 then { yield %30 } else { yield %10 }", "%30 is not defined here"},
       // Element types.
       {"%30 = exp %12 : i32[64]", "operand 0 is i32[64], not f32, bf16 or f16"},
+      {"%30 = cast %13 : fp8[64] %31 = exp %30 : fp8[64]", "operand 0 is fp8[64], not f32, bf16 or f16"},
+      {"%30 = cast %13 : bf8[64] %31 = add %30, %30 : bf8[64]",
+       "operand 0 is bf8[64], not an integer, f32, bf16 or f16"},
+      {"%30 = cast %13 : fp8[64] %31 = eq %30, %30 : i1[64]",
+       "operand 0 is fp8[64], not i1, an integer, f32, bf16 or f16"},
       {"%30 = and %13, %13 : f32[64]", "operand 0 is f32[64], not i1 or an integer"},
-      {"%30 = add %11, %11 : i1[64]", "operand 0 is i1[64], not an integer or a float"},
+      {"%30 = add %11, %11 : i1[64]", "operand 0 is i1[64], not an integer, f32, bf16 or f16"},
       {"%30 = load %13 : f32[64]", "operand 0 is f32[64], not a pointer"},
       {"%30 = mulhi %4, %4 : i64", "operand 0 is i64, not i32 or u32"},
       {"%30 = add %12, %13 : i32[64]", "operand 1 is f32[64], not i32[64]"},
@@ -124,6 +134,8 @@ TEST(Verifier, RefusesEveryKindOfMalformedOperation) {
       {"%30 = bitcast %13 : i64[64]", "differ in width"},
       {"%30 = cast %13 : i32[32]", "the result is i32[32], not i32[64]"},
       {"%30 = ptr_add %20, %13 : ptr<f32>[64]", "the offset is i32 or i64, not f32[64]"},
+      {"%30 = int_to_ptr %12 : ptr<f32>[64]", "an address is i64 or u64, not i32[64]"},
+      {"%30 = int_to_ptr %4 : i64", "the result is i64, not ptr<i64>"},
       {"%30 = cvt_scaled %13, %13, %13 {format = \"e2m3\"} : u8[64]",
        "format is e2m1, e4m3 or e5m2, not 'e2m3'"},
       {"%30 = cvt_scaled %13, %13, %13 {format = \"e4m3\"} : u8[64]", "the result is u8[64], not u16[64]"},
@@ -132,7 +144,13 @@ TEST(Verifier, RefusesEveryKindOfMalformedOperation) {
       // Matrices.
       {"%30 = dot %15, %15 : f32[16, 64]", "K is 64 in a and 16 in b"},
       {"%30 = dot %15, %22 : f32[16, 32]", "b is f16[64, 32], not bf16[64, 32]"},
-      {"%30 = dot %14, %14 : f32[16, 64]", "dot takes bf16, f16, i8 or codes in u8, not f32[16, 64]"},
+      {"%30 = dot %14, %14 : f32[16, 64]",
+       "dot takes bf16, f16, i8 or codes in u8, fp8 and bf8, not f32[16, 64]"},
+      {"%30 = cast %15 : fp8[16, 64] %31 = cast %16 : fp8[64, 32] %32 = dot %30, %31 {format_a = \"e4m3\", "
+       "format_b = \"e5m2\"} : f32[16, 32]",
+       "fp8[64, 32] holds no codes of e5m2"},
+      {"%30 = cast %15 : fp8[16, 64] %31 = cast %16 : fp8[64, 32] %32 = dot %30, %31 : f32[16, 32]",
+       "format_a belongs to codes, and they to it"},
       {"%30 = dot_scaled %17, %19, %18, %19 {format_a = \"e2m2\", format_b = \"e2m1\"} : f32[16, 16]",
        "'e2m2' is not a format"},
       {"%30 = dot_scaled %17, %19, %18, %19 {format_a = \"e4m3\", format_b = \"e2m1\"} : f32[16, 16]",
@@ -240,9 +258,9 @@ TEST(Verifier, ChecksOptionsAndArguments) {
       {"kernel @f() options {waves = 17} {}", "waves is 1 to 16"},
       {"kernel @f() options {mfma = 8} {}", "mfma 16 or 32"},
       {"kernel @f(%0: i8) options {waves = 1} {}",
-       "an argument is a pointer, an integer of 32 or 64 bits, a float or i1, not i8"},
+       "an argument is a pointer, an integer of 32 or 64 bits, f32, f16, bf16 or i1, not i8"},
       {"kernel @f(%0: i32[4]) options {waves = 1} {}",
-       "an argument is a pointer, an integer of 32 or 64 bits, a float or i1, not i32[4]"},
+       "an argument is a pointer, an integer of 32 or 64 bits, f32, f16, bf16 or i1, not i32[4]"},
       {"kernel @f(%0: i32 {divisibility = 0}) options {waves = 1} {}", "divisibility is at least 1"},
       {"kernel @f(%0: i32 {divisibility = 16, constant = 3}) options {waves = 1} {}",
        "the constant contradicts the divisibility"},

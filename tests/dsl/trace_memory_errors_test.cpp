@@ -24,6 +24,8 @@ TEST(TraceMemoryErrors, LoadsAndStores) {
 
 TEST(TraceMemoryErrors, Atomics) {
   EXPECT_REFUSED("atomic_max: no atomic on bf16 is available", "f32", atomic_max(in.h, 1.0f));
+  EXPECT_REFUSED("atomic_add: no atomic on fp8 is available", "f16 or bf16",
+                 atomic_add(as_pointer<fp8>(in.m), 1.0f));
   EXPECT_REFUSED("atomic_xor: no atomic on f32 is available", "i32, u32, i64 or u64", atomic_xor(in.p, 1.0f));
   EXPECT_REFUSED("atomic_compare_exchange: no atomic on f32 is available", "i32, u32, i64 or u64",
                  atomic_compare_exchange(in.p, 1.0f, 2.0f));

@@ -42,9 +42,26 @@ void kernel(Ptr<const f32> in, Ptr<f32> out, Int n) {
   store(out + i, where(i < n, x, i));
 #elif defined(REFUSE_UNSIGNED_OFFSET)
   store(out + i.to<u32>(), x);
+#elif defined(REFUSE_SMALL_FLOAT_ARITHMETIC)
+  store(out + i, (x.to<fp8>() + x.to<fp8>()).to<f32>());
+#elif defined(REFUSE_SMALL_FLOAT_OF_ANOTHER_FORMAT)
+  store(out + i, dot(zeros<fp8>({16, 32}), zeros<f16>({32, 16})));
+#elif defined(REFUSE_NARROW_ADDRESS)
+  store(as_pointer<f32>(n) + i, x);
 #elif defined(REFUSE_CDIV_BY_ZERO)
   constexpr int blocks = cdiv(64, 0);
   store(out + i, x, i < blocks);
+#elif defined(REFUSE_VIEW_READ_ONLY)
+  View2D(in, {n, n}).store({0, 0}, zeros<f32>({4, 4}));
+#elif defined(REFUSE_VIEW_ELEMENT)
+  View2D(out, {n, n}).store({0, 0}, zeros<f16>({4, 4}));
+#elif defined(REFUSE_VIEW_TILE_SIZE)
+  (void)View2D(in, {n, n}).load({0, 0}, {n, 4});
+#elif defined(REFUSE_VIEW_LONG)
+  (void)View2D(in, {Long(n), n});
+#elif defined(REFUSE_RIGHT_OPERAND)
+  const MxTile y = quantize(zeros<f32>({64, 64}), e2m1);
+  (void)dot_scaled(y, y);
 #endif
   store(out + i, x, i < n);
 }

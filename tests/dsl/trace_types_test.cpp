@@ -56,6 +56,12 @@ static_assert(!Chooses<Tile<i32>, Tile<f32>, float> && !Chooses<Tile<i1>, Tile<f
 static_assert(Exponentiates<Tile<bf16>> && !Exponentiates<Tile<i32>>);
 static_assert(Ranges<int, Int> && Ranges<Long, Long> && Ranges<int, int>);
 static_assert(!Ranges<int, Tile<f32>> && !Ranges<int, float>);
+// fp8 and bf8 move and convert, and that is all.
+static_assert(Adds<Ptr<fp8>, int> && Stores<Ptr<fp8>, Tile<fp8>> && Stores<Ptr<bf8>, float> &&
+              Loads<Ptr<const bf8>> && Chooses<Tile<i1>, Tile<fp8>, float> && Bitcasts<u8, Tile<fp8>> &&
+              Bitcasts<bf8, Tile<fp8>>);
+static_assert(!Adds<Tile<fp8>, Tile<fp8>> && !Adds<Tile<bf8>, float> && !Ands<Tile<fp8>, Tile<fp8>> &&
+              !Exponentiates<Tile<fp8>> && !Stores<Ptr<fp8>, Tile<bf8>> && !Stores<Ptr<fp8>, Tile<u8>>);
 static_assert(Bitcasts<u32, Tile<f32>> && !Bitcasts<u16, Tile<f32>> && !Bitcasts<i1, Tile<u8>>);
 
 static_assert(!std::is_assignable_v<Tile<f32> &, Tile<f32>> && !std::is_assignable_v<Int &, int>);

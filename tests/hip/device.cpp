@@ -19,7 +19,7 @@ constexpr int out_of_memory = 2, invalid_value = 1, no_device = 100, illegal_add
 struct Doubled {
   static constexpr int n = 1000;
   AddConfig config{.block = 512};
-  Kernel<AddConfig, Ptr<const f32>, Ptr<const f32>, Ptr<f32>, Int> kernel{"add", add};
+  Kernel<add> kernel;
   Buffer<float> x, z;
 
   explicit Doubled(const Device &device)

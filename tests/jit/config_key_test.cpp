@@ -31,7 +31,7 @@ void scale(const ScaleConfig &c, Ptr<f32> x) {
 
 struct Scale {
   Device device = Device::simulator();
-  Kernel<ScaleConfig, Ptr<f32>> kernel{"scale", scale};
+  Kernel<scale> kernel;
 
   /// What becomes of 3; from which cache the kernel came.
   std::pair<float, CacheLevel> run(const ScaleConfig &config) {

@@ -34,7 +34,9 @@ TEST(ConfigSpace, RefusesWhatNoConfigHas) {
   const auto error = [](const ConfigSpace<ToyConfig> &space) { return space.configs().error().text(); };
   EXPECT_NE(error(ConfigSpace<ToyConfig>().axis("size", {1})).find("size"), std::string::npos);
   EXPECT_NE(error(ConfigSpace<ToyConfig>().axis("flaw", {"grave"})).find("grave"), std::string::npos);
-  EXPECT_NE(error(ConfigSpace<ToyConfig>().axis("waves", std::initializer_list<int64_t>{})).find("no values"),
+  EXPECT_NE(error(ConfigSpace<ToyConfig>().axis("waves", {})).find("no values"), std::string::npos);
+  EXPECT_NE(error(ConfigSpace<ToyConfig>().axis("waves", {1}).axis("block", {64}).axis("waves", {2, 4}))
+                .find("two axes of 'waves'"),
             std::string::npos);
   ConfigSpace<ToyConfig> large;
   for (const char *field : {"block", "waves", "waves_per_eu"})

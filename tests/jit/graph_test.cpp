@@ -11,7 +11,7 @@ namespace {
 struct Sum {
   static constexpr int n = 1000;
   AddConfig config{.block = 512};
-  Kernel<AddConfig, Ptr<const f32>, Ptr<const f32>, Ptr<f32>, Int> kernel{"add", add};
+  Kernel<add> kernel;
   Buffer<float> x, y, z;
 
   explicit Sum(const Device &device, float first = 1.0F)
@@ -150,6 +150,7 @@ TEST_P(CaptureOn, RefusesWhatCannotBeRecordedAndGoesOn) {
   const auto graph = stream().capture([&]() -> Status {
     EXPECT_TRUE(stream().is_capturing().value());
     refused.push_back(stream().synchronize());
+    refused.push_back(device().synchronize());
     refused.push_back(status_of(stream().record()));
     refused.push_back(stream().wait(event));
     refused.push_back(status_of(stream().allocate<float>(1)));

@@ -9,12 +9,14 @@
 
 #include <gtest/gtest.h>
 
+#include "jit/cache/bundle.h"
 #include "jit/cache/cache_contents.h"
 #include "jit/cache/digest.h"
 #include "jit/cache/disk_cache.h"
 #include "jit/cache/entry_file.h"
 #include "jit/cache/trust.h"
 #include "tests/jit/sample_binary.h"
+#include "tests/jit/sample_kernels.h"
 #include "tests/jit/temporary_directory.h"
 #include "llvm/Support/MemoryBuffer.h"
 
@@ -34,6 +36,12 @@ std::string content_of(const std::string &path) {
 
 void write(const std::string &path, const std::string &bytes) {
   std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;
+}
+
+/// What the compiler makes of a kernel.
+Binary binary_of_add() {
+  const Kernel kernel("add", test::add);
+  return *kernel.compile(test::AddConfig{}, {}, Device::simulator()).value()->binary();
 }
 
 TEST(HostileCache, AnyByteThatIsFlippedIsSeen) {
@@ -140,16 +148,43 @@ TEST(HostileCache, ADirectoryInPlaceOfAKernelKeepsNoOtherFromBeingRemoved) {
   const std::string in_place = std::string(64, '0'), damaged = std::string(64, 'f');
   std::filesystem::create_directory(cache.path(in_place));
   write(cache.path(damaged), "damaged");
-  ASSERT_TRUE(cache.store(key, info, sample_binary()));
+  ASSERT_TRUE(cache.store(key, info, binary_of_add()));
   const auto expect_named = [&](const Result<Removed> &removed) {
     ASSERT_FALSE(removed);
     EXPECT_EQ(removed.error().message, cache.path(in_place) + " is a directory");
   };
-  expect_named(remove_damaged(cache, read_contents(cache).value()));
+  expect_named(remove_unusable(cache, read_contents(cache).value()));
   EXPECT_FALSE(std::filesystem::exists(cache.path(damaged)));
   EXPECT_TRUE(cache.find(key));
   expect_named(remove_kernels(cache));
   EXPECT_FALSE(cache.find(key));
+}
+
+TEST(HostileCache, AnEntryWithoutCodeOfItsKernelIsDamaged) {
+  TemporaryDirectory directory;
+  const DiskCache cache(directory.path());
+  const std::string no_code(64, '0'), of_another(64, '1');
+  ASSERT_TRUE(cache.store(no_code, info, sample_binary()));
+  ASSERT_TRUE(
+      cache.store(of_another, {.kernel = "multiply", .config = {}, .specialization = {}}, binary_of_add()));
+  ASSERT_TRUE(cache.store(key, info, binary_of_add()));
+  const CacheContents contents = read_contents(cache).value();
+  ASSERT_EQ(contents.kernels.size(), 3u);
+  EXPECT_EQ(contents.kernels[0].problem, "the file of a cached kernel holds no code: code object: 1000 bytes "
+                                         "that are no ELF file");
+  EXPECT_EQ(contents.kernels[1].problem,
+            "the file of a cached kernel holds no code of kernel 'multiply', but of 'add'");
+  EXPECT_EQ(contents.kernels[2].problem, "");
+
+  for (const std::string &bad : {no_code, of_another}) {
+    const Result<KernelFiles> kernels = read_bundle(bundle({{bad, content_of(cache.path(bad))}}));
+    ASSERT_FALSE(kernels);
+    EXPECT_EQ(kernels.error().owner, Owner::User);
+    EXPECT_NE(kernels.error().message.find("holds no code"), std::string::npos) << kernels.error().message;
+  }
+  EXPECT_EQ(kernel_files(cache)->size(), 1u);
+  EXPECT_EQ(remove_damaged(cache, contents)->files, 2u);
+  EXPECT_TRUE(cache.find(key));
 }
 
 TEST(HostileCache, TrustsTheUserAndRootWhereOthersDoNotWrite) {

@@ -25,7 +25,7 @@ void counted(const AddConfig &c, Ptr<i32> out, Int n) {
 struct Counted {
   Device device = Device::simulator();
   Buffer<int> out = device.allocate<int>(256).value();
-  Kernel<AddConfig, Ptr<i32>, Int> kernel{"counted", counted};
+  Kernel<counted> kernel;
   AddConfig config{.block = 256};
 
   Result<LaunchInfo> run(int n) { return kernel(device.stream(), {1}, config, out, n); }
@@ -227,6 +227,45 @@ TEST(Launch, ATracingErrorIsAValueWithTheUsersLine) {
   ASSERT_FALSE(run);
   EXPECT_EQ(run.error().owner, Owner::User);
   EXPECT_NE(run.error().where.file.find("kernel_test.cpp"), std::string::npos);
+}
+
+namespace inner {
+template <class T> void fill(const AddConfig &c, Ptr<T> out, Int n, Float value) {
+  Tile<i32> i = program_id(0) * c.block + arange(0, c.block);
+  store(out + i, full<T>({c.block}, value.to<T>()), i < n);
+}
+} // namespace inner
+
+TEST(Kernel, HasTheNameOfItsFunction) {
+  EXPECT_EQ(Kernel<add>().name(), "add");
+  EXPECT_EQ(Kernel<counted>().name(), "counted");
+  EXPECT_EQ(Kernel<inner::fill<f32>>().name(), "fill");
+  EXPECT_EQ(Kernel<add>("sum").name(), "sum");
+  EXPECT_EQ(Kernel("sum", add).name(), "sum");
+}
+
+TEST(Kernel, HasAGridOfItsOwn) {
+  const Device device = Device::simulator();
+  const Kernel<inner::fill<i32>> kernel(
+      [](const AddConfig &c, int n, float value) { return Grid{cdiv(n, c.block), value > 0 ? 1 : 2}; });
+  const AddConfig config{.block = 64};
+  const Buffer<int> out = device.allocate<int>(200).value();
+  EXPECT_EQ(kernel.grid(config, out, 200, 7.0F).value(), (Grid{4, 1}));
+  EXPECT_EQ(kernel.grid(config, out, no_specialize(128), -7.0F).value(), (Grid{2, 2}));
+  const auto run = kernel(device.stream(), config, out, 200, 7.0F);
+  ASSERT_TRUE(run) << run.error().text();
+  EXPECT_EQ(run->grid, (Grid{4}));
+  EXPECT_EQ(out.to_host().value(), std::vector<int>(200, 7));
+}
+
+TEST(Kernel, ALaunchWithoutAnyGridIsTheUsersError) {
+  const Device device = Device::simulator();
+  const Buffer<int> out = device.allocate<int>(16).value();
+  const auto run = Kernel<counted>()(device.stream(), AddConfig{}, out, 16);
+  ASSERT_FALSE(run);
+  EXPECT_EQ(run.error().owner, Owner::User);
+  EXPECT_NE(run.error().message.find("counted: a launch without a grid"), std::string::npos);
+  EXPECT_FALSE(run.error().remedy.empty());
 }
 
 TEST(Interpreter, IsChosenByTheEnvironment) {

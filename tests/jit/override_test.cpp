@@ -195,6 +195,25 @@ TEST_F(Overrides, RefusesWhatIsNotOfItsLanguage) {
   expect_refused(".hsaco", "no code object", 0, "the code object is damaged");
 }
 
+TEST_F(Overrides, RefusesWhatALaunchDoesNotFit) {
+  const std::string assembly = content_of(file(".s"));
+  const std::string other_arguments = "its arguments have other offsets or sizes than a launch gives";
+  expect_refused(".s", replaced(assembly, ".max_flat_workgroup_size: 64", ".max_flat_workgroup_size: 32"), 0,
+                 "it is not compiled for 64 work-items, which a launch has in a workgroup");
+  expect_refused(".s", replaced(assembly, ".size:           8", ".size:           4"), 0, other_arguments);
+  write(file(".s"), assembly);
+  const std::string llvm_ir = content_of(file(".ll"));
+  const size_t parenthesis = llvm_ir.find("@thousand(") + std::string("@thousand(").size();
+  ASSERT_LT(parenthesis, llvm_ir.size());
+  expect_refused(".ll", std::string(llvm_ir).insert(parenthesis, "i64 %more, "), 0, other_arguments);
+}
+
+TEST_F(Overrides, RefusesAnObjectWithoutBound) {
+  const std::string assembly = content_of(file(".s"));
+  expect_refused(".s", assembly + "\n\t.data\n\t.space 0x100000000000\n", 0,
+                 "the object has more than 268435456 bytes");
+}
+
 TEST_F(Overrides, RefusesADirectoryThatIsNone) {
   const ScopedEnvironment chosen("NEREID_OVERRIDE_DIR", file(".ir"));
   const Launched refused = run();

@@ -16,7 +16,7 @@ void copy_bytes(const AddConfig &c, Ptr<const u8> x, Ptr<u8> z, Int n, Int strid
 }
 
 using Facts = std::vector<ArgumentFacts>;
-using CopyBytes = Kernel<AddConfig, Ptr<const u8>, Ptr<u8>, Int, Int>;
+using CopyBytes = KernelOf<AddConfig, Ptr<const u8>, Ptr<u8>, Int, Int>;
 
 constexpr AddConfig config{.block = 1024, .waves = 1};
 

@@ -71,7 +71,7 @@ public:
   Device device;
   std::vector<float> host;
   Buffer<float> x, z;
-  Kernel<ToyConfig, Ptr<const f32>, Ptr<f32>, Int> kernel{"twice", twice};
+  Kernel<twice> kernel;
 };
 
 /// Figures by a function of the config of a candidate's first launch and the number of runs.

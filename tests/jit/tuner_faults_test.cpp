@@ -41,7 +41,7 @@ std::string reason(Toy &toy, const std::function<void(TuneRequest &, TuneCandida
 TEST(TunerFaults, CompileThatIsNoFunctionOrGivesNothing) {
   Toy toy;
   EXPECT_REASON(reason(toy, [](TuneRequest &, TuneCandidate &c) { c.compile = nullptr; }),
-                "does not compile: user error: the candidate's compile is a null function");
+                "does not compile: user error: its compile is a null function");
   EXPECT_REASON(
       reason(toy, [](TuneRequest &,
                      TuneCandidate &c) { c.compile = [](const Device &) { return CompiledKernels(); }; }),
@@ -88,7 +88,7 @@ TEST(TunerFaults, CompileThatFailsOrThrows) {
                            throw std::runtime_error("thrown on the way");
                          };
                        }),
-                "the candidate's compile threw: thrown on the way");
+                "its compile threw: thrown on the way");
   EXPECT_REASON(reason(toy,
                        [](TuneRequest &, TuneCandidate &c) {
                          c.compile = [](const Device &) -> Result<CompiledKernels> { throw 7; };

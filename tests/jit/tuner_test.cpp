@@ -151,6 +151,8 @@ TEST(Tuner, OffTakesTheFirstWithoutLookingAtTheOthers) {
   EXPECT_EQ(report->winner, 0u);
   EXPECT_EQ(report->candidates[0].kernels.size(), 1u);
   EXPECT_NE(rejection(report, 1).find("not tried"), std::string::npos);
+  EXPECT_EQ(report->text().find("rejected"), std::string::npos) << report->text();
+  EXPECT_NE(report->text().find("1 more not tried"), std::string::npos) << report->text();
 }
 
 TEST(Tuner, RefusesAModeThatTheDeviceHasNotAndRequestsThatSayTooLittle) {

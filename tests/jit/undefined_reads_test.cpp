@@ -65,6 +65,66 @@ void overwrite(const AddConfig &c, Ptr<i32> x, Ptr<i32> z) {
   store(z + positions(c), load(x + positions(c)) * 3);
 }
 
+constexpr int across = 4; // x as rows, of which the first `written` / 4 are written
+
+Tile<i32> in_rows(const AddConfig &c, Ptr<i32> x) {
+  return reshape(load(x + positions(c)), {size / across, across});
+}
+Tile<i32> row_numbers() { return arange(0, size / across); }
+const auto weighted = [](auto a, auto b) { return a * 3 + b; };
+const auto weighted_and_count = [](auto a, auto b) {
+  return std::tuple(std::get<0>(a) * 3 + std::get<0>(b), std::get<1>(a) + std::get<1>(b));
+};
+void reduce_rows(const AddConfig &c, Ptr<i32> x, Ptr<i32> z) {
+  store(z + row_numbers(), reduce(in_rows(c, x), axis(1), weighted));
+}
+void reduce_written_rows(const AddConfig &c, Ptr<i32> x, Ptr<i32> z) {
+  store(z + row_numbers(), reduce(in_rows(c, x), axis(1), weighted), row_numbers() < written / across);
+}
+void reduce_columns(const AddConfig &c, Ptr<i32> x, Ptr<i32> z) {
+  // Every column has rows that nothing has written.
+  store(z + arange(0, across), reduce(in_rows(c, x), axis(0), weighted));
+}
+void reduce_two(const AddConfig &c, Ptr<i32> x, Ptr<i32> z) {
+  auto [sums, counts] = reduce(std::tuple(load(x + positions(c)), positions(c)), axis(0), weighted_and_count);
+  store(z, counts);
+}
+void scan_all(const AddConfig &c, Ptr<i32> x, Ptr<i32> z) {
+  store(z + positions(c), scan(load(x + positions(c)), 0, weighted));
+}
+void scan_up_to_written(const AddConfig &c, Ptr<i32> x, Ptr<i32> z) {
+  store(z + positions(c), scan(load(x + positions(c)), 0, weighted), positions(c) < written);
+}
+void scan_beyond_written(const AddConfig &c, Ptr<i32> x, Ptr<i32> z) {
+  store(z + positions(c), scan(load(x + positions(c)), 0, weighted), positions(c) == size - 1);
+}
+void scan_rows(const AddConfig &c, Ptr<i32> x, Ptr<i32> z) {
+  Tile<i32> row = col(row_numbers());
+  store(z + (row * across + cols(across)), scan(in_rows(c, x), 1, weighted), row < written / across);
+}
+void butterfly_of_written(const AddConfig &c, Ptr<i32> x, Ptr<i32> z) {
+  store(z + positions(c), butterfly(load(x + positions(c)), 128) + 1, (positions(c) ^ 128) < written);
+}
+void butterfly_of_others(const AddConfig &c, Ptr<i32> x, Ptr<i32> z) {
+  store(z + positions(c), butterfly(load(x + positions(c)), 128) + 1, positions(c) < written);
+}
+void copy_by_butterfly(const AddConfig &c, Ptr<i32> x, Ptr<i32> z) {
+  store(z + positions(c), butterfly(load(x + positions(c)), 128));
+}
+void flip_of_written(const AddConfig &c, Ptr<i32> x, Ptr<i32> z) {
+  store(z + positions(c), flip(load(x + positions(c)), 0) + 1, positions(c) >= size - written);
+}
+void flip_of_others(const AddConfig &c, Ptr<i32> x, Ptr<i32> z) {
+  store(z + positions(c), flip(load(x + positions(c)), 0) + 1, positions(c) < written);
+}
+void sort_rows(const AddConfig &c, Ptr<i32> x, Ptr<i32> z) {
+  Tile<i32> row = col(row_numbers());
+  store(z + (row * across + cols(across)), sort(in_rows(c, x)), row < written / across);
+}
+void sort_all(const AddConfig &c, Ptr<i32> x, Ptr<i32> z) {
+  store(z + positions(c), sort(load(x + positions(c))));
+}
+
 struct Row {
   const char *name;
   Body body;
@@ -111,6 +171,21 @@ const Row rows[] = {
     {"AsBound", as_bound, "reaches the bounds of a loop: 4 bytes at "},
     {"AddAtomically", add_atomically, "is changed by an atomic: element [100], 4 bytes at "},
     {"Overwrite", overwrite, nullptr},
+    {"ReduceRows", reduce_rows, "reaches memory: element [10"},
+    {"ReduceWrittenRows", reduce_written_rows, nullptr},
+    {"ReduceColumns", reduce_columns, "reaches memory: element ["},
+    {"ReduceTwo", reduce_two, nullptr},
+    {"ScanAll", scan_all, "reaches memory: element [100], 4 bytes at "},
+    {"ScanUpToWritten", scan_up_to_written, nullptr},
+    {"ScanBeyondWritten", scan_beyond_written, "reaches memory: element ["},
+    {"ScanRows", scan_rows, nullptr},
+    {"ButterflyOfWritten", butterfly_of_written, nullptr},
+    {"ButterflyOfOthers", butterfly_of_others, "reaches memory: element [128], 4 bytes at "},
+    {"CopyByButterfly", copy_by_butterfly, nullptr},
+    {"FlipOfWritten", flip_of_written, nullptr},
+    {"FlipOfOthers", flip_of_others, "reaches memory: element [255], 4 bytes at "},
+    {"SortRows", sort_rows, nullptr},
+    {"SortAll", sort_all, "reaches memory: element ["},
 };
 INSTANTIATE_TEST_SUITE_P(Each, UndefinedReads, ::testing::ValuesIn(rows),
                          [](const auto &info) { return info.param.name; });

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "kernels/attention.h"
 #include "kernels/moe_down.h"
 #include "kernels/moe_route.h"
 #include "kernels/mxfp4_act_quant.h"
@@ -74,6 +75,7 @@ TEST(AotExport, GridTermsAreTheGrid) {
   expect_terms_of(act_quant_kernel, {}, ProblemSize{75, 0, 992}, {}, 0);
   expect_terms_of(moe_route_kernel, {}, ProblemSize{75, 0, 0}, {}, 0);
   expect_terms_of(rope_cache_kernel, {}, ProblemSize{75, 0, 0}, {}, 75);
+  expect_terms_of(attention_kernel, {}, size, {.batch = 5, .heads = 5}, 5);
   MoeUpOperands up;
   MoeDownOperands down;
   up.rows.blocks = down.rows.blocks = 7;

@@ -28,44 +28,43 @@ struct LayerConfig {
   NEREID_CONFIG(LayerConfig, tile, activation)
 };
 
-GemmTile tile_of(const TileConfig &config, const Int &m, const Int &n, const Int &k) {
-  return {.config = config,
-          .shape = {},
-          .split_k = 1,
-          .first_row = program_id(1) * config.block_m,
-          .first_column = program_id(0) * config.block_n,
-          .split = 0,
-          .m = m,
-          .n = n,
-          .k = k};
+Position2D tile_of(const TileConfig &config) {
+  return {program_id(1) * config.block_m, program_id(0) * config.block_n};
 }
 
 /// activation(alpha A B + bias) as bf16.
 void biased_layer(const LayerConfig &layer, Ptr<const bf16> a, Ptr<const u8> b, Ptr<const u8> b_scales,
                   Ptr<const bf16> bias, Ptr<bf16> out, Int m, Int n, Int k, Float alpha) {
-  const GemmTile tile = tile_of(layer.tile, m, n, k);
-  const Tile<f32> sum = multiply(tile, quantized_rows(tile, a), b, b_scales);
-  const Tile<f32> x = alpha * sum + load_bias(tile, bias);
-  store_bf16(tile, out,
-             layer.activation == Activation::Silu   ? silu(x)
-             : layer.activation == Activation::Gelu ? gelu(x)
-                                                    : x);
+  const TileConfig &tile = layer.tile;
+  const Position2D at = tile_of(tile);
+  const Tile<f32> sum =
+      multiply(tile, rows_view(a, m, k, {}), weights_view(b, b_scales, n, k, {}), at, k_steps(tile, {}, k));
+  const Tile<f32> x = alpha * sum + load_bias(bias, n, program_id(0) * tile.block_n, tile.block_n);
+  const Tile<f32> y = layer.activation == Activation::Silu   ? silu(x)
+                      : layer.activation == Activation::Gelu ? gelu(x)
+                                                             : x;
+  View2D(out, {m, n}).store(at, y.to<bf16>());
 }
 
 /// silu(A G) (A U) as MXFP4, for the next layer.
 void gated_layer(const LayerConfig &layer, Ptr<const bf16> a, Ptr<const u8> gate, Ptr<const u8> gate_scales,
                  Ptr<const u8> up, Ptr<const u8> up_scales, Ptr<u8> codes, Ptr<u8> scales, Int m, Int n,
                  Int k) {
-  const GemmTile tile = tile_of(layer.tile, m, n, k);
-  const auto load_a = quantized_rows(tile, a);
-  Var gates = zeros<f32>({layer.tile.block_m, layer.tile.block_n});
-  Var ups = zeros<f32>({layer.tile.block_m, layer.tile.block_n});
-  for_each_iteration(tile, [&](const Int &first_k, int64_t iteration_k) {
-    const Quantized rows = load_a(first_k, iteration_k);
-    gates += times_shuffled_b(tile, rows, gate, gate_scales, first_k, iteration_k);
-    ups += times_shuffled_b(tile, rows, up, up_scales, first_k, iteration_k);
-  });
-  store_mxfp4(tile, codes, scales, silu(gates) * ups);
+  const TileConfig &tile = layer.tile;
+  const Position2D at = tile_of(tile);
+  const View2D x = rows_view(a, m, k, {});
+  const MxView2D g = weights_view(gate, gate_scales, n, k, {});
+  const MxView2D u = weights_view(up, up_scales, n, k, {});
+  Var gates = zeros<f32>({tile.block_m, tile.block_n});
+  Var ups = zeros<f32>({tile.block_m, tile.block_n});
+  for (Int k0 : range(0, k, tile.block_k)) {
+    const MxTile rows = quantize(x.load({at.row, k0}, {tile.block_m, tile.block_k}), e2m1);
+    gates += dot_scaled(rows, g.load({at.column, k0}, {tile.block_n, tile.block_k}).transposed());
+    ups += dot_scaled(rows, u.load({at.column, k0}, {tile.block_n, tile.block_k}).transposed());
+  }
+  const Tile<f32> product = silu(gates) * ups;
+  MxView2D(codes, scales, {m, n}, {.scales = MxOrder::Shuffled})
+      .store(at, quantize(product.to<bf16>(), e2m1));
 }
 
 double silu_of(double x) { return x / (1 + std::exp(-x)); }

@@ -120,6 +120,26 @@ std::vector<Budget> budgets() {
        {256, 0, 3072},
        {"valu <= 243", "barriers = 0", "lds = 0", "scratch = 0", "stores = 5", "loads = 16",
         "/buffer_store_dword / = 1"}},
+      // B is transposed as it is read; a barrier an iteration, in each of three copies of the body.
+      {"MatmulEven",
+       "matmul",
+       "even=1,stages=3",
+       {4096, 4096, 4096},
+       {"scratch = 0", "loop valu = 0", "loop vmcnt(0) = 0", "loop barriers = 3", "loop mfma = 96",
+        "loop /ds_read_b64_tr_b16/ = 48"}},
+      {"Matmul256x256",
+       "matmul",
+       "block_m=256,block_n=256,block_k=32,waves=8,stages=4",
+       {4096, 4096, 4096},
+       {"scratch = 0", "loop valu <= 12", "loop vmcnt(0) = 0", "loop barriers = 4", "loop mfma = 128",
+        "vgpr <= 256"}},
+      // Two iterations of 32 scores a lane; P never leaves its registers.
+      {"Attention128",
+       "attention",
+       "head=128",
+       {4096, 4096, 128},
+       {"scratch = 0", "loop vmcnt(0) = 0", "loop barriers = 4", "loop mfma = 64", "vgpr <= 256", "agpr = 0",
+        "loop /v_exp_f32/ = 66", "loop /ds_bpermute|ds_write/ = 0"}},
   };
 }
 

@@ -130,7 +130,50 @@ std::vector<std::string> waits_in(const std::string &text) {
   return waits;
 }
 
+struct TilesConfig {
+  int block = 64;
+  int block_k = 64;
+  int waves = 4;
+  int stages = 2;
+  NEREID_CONFIG(TilesConfig, block, block_k, waves, stages)
+};
+
+/// A pipeline for each of the tiles that a program takes: a [m, k] times the transpose of b [n, k].
+void tiles_in_turn(const TilesConfig &c, Ptr<const f16> a, Ptr<const f16> b, Ptr<f32> out, Int m, Int n,
+                   Int k) {
+  for (const Int &size : {m, n, k})
+    assume((size > 0) & (size <= 1 << 20));
+  Int across = cdiv(n, c.block);
+  for (Int tile : range(program_id(0), cdiv(m, c.block) * across, num_programs(0))) {
+    Tile<i32> row = tile / across * c.block + rows(c.block);
+    Tile<i32> b_row = tile % across * c.block + rows(c.block);
+    Var sum = zeros<f32>({c.block, c.block});
+    for (Int first : range(0, k, c.block_k)) {
+      Tile<i32> depth = first + cols(c.block_k);
+      sum += dot(load(a + (row * k + depth), (row < m) & (depth < k)),
+                 trans(load(b + (b_row * k + depth), (b_row < n) & (depth < k))));
+    }
+    Tile<i32> column = tile % across * c.block + cols(c.block);
+    store(out + (row * n + column), sum, (row < m) & (column < n));
+  }
+}
+
 } // namespace
+
+TEST(WaitVerifier, APipelineWithinALoopIsVerified) {
+  Kernel kernel("tiles_in_turn", tiles_in_turn);
+  const ArgumentFacts whole{.divisibility = 16};
+  for (int stages : {2, 3, 4})
+    for (int64_t k_divisibility : {16, 64}) {
+      const auto compiled = kernel.compile(
+          {.stages = stages}, {whole, whole, whole, whole, whole, {.divisibility = k_divisibility}},
+          test_device());
+      ASSERT_TRUE(compiled) << compiled.error().text();
+      llvm::LLVMContext context;
+      EXPECT_FALSE(codegen::lower((*compiled)->function(), context).value().contracts.empty()) << stages;
+      EXPECT_EQ((*compiled)->binary()->waits, jit::Waits::Counted) << stages;
+    }
+}
 
 TEST(WaitVerifier, TheLibrarysKernelsAreVerified) {
   for (const Partial<TileConfig> &tile :

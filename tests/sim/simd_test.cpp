@@ -116,7 +116,7 @@ TEST_F(EachSimd, BoundsAreTheSame) {
         ASSERT_EQ(report.fault.has_value(), beyond == 1) << lane;
         if (beyond) {
           EXPECT_EQ(report.fault->lane, static_cast<int>(lane));
-          EXPECT_NE(report.fault->text.find("reaches 1 bytes beyond the end"), std::string::npos)
+          EXPECT_NE(report.fault->text.find("reaches 1 byte beyond the end"), std::string::npos)
               << report.fault->text;
         }
       }

@@ -38,8 +38,13 @@ struct FloatFormat {
 inline FloatFormat float_format(ir::Element element) {
   return element == ir::Element::F32    ? FloatFormat{24, -149}
          : element == ir::Element::BF16 ? FloatFormat{8, -133}
+         : element == ir::Element::FP8  ? FloatFormat{4, -9}
+         : element == ir::Element::BF8  ? FloatFormat{3, -16}
                                         : FloatFormat{11, -24};
 }
+
+/// e4m3 has one NaN of each sign and no infinity: the rest of the last exponent are numbers.
+inline bool has_infinity(ir::Element element) { return element != ir::Element::FP8; }
 
 inline int bit_width(Wide value) {
   const auto high = static_cast<uint64_t>(value >> 64), low = static_cast<uint64_t>(value);
@@ -61,7 +66,8 @@ inline Exact exact_of(ir::Element element, uint64_t bits) {
   const uint64_t field = (bits & ~sign) >> fraction_bits,
                  fraction = bits & ((uint64_t{1} << fraction_bits) - 1);
   result.negative = (bits & sign) != 0;
-  if (field == all_ones)
+  const bool is_last = fraction == (uint64_t{1} << fraction_bits) - 1;
+  if (field == all_ones && (is_last || has_infinity(element)))
     result.kind = fraction != 0 ? Exact::Kind::Nan : Exact::Kind::Infinite;
   result.magnitude = field == 0 ? fraction : fraction | uint64_t{1} << fraction_bits;
   result.exponent = format.last_exponent + (field == 0 ? 0 : static_cast<int>(field) - 1);
@@ -81,7 +87,8 @@ inline uint64_t rounded(const Exact &x, ir::Element element) {
   const FloatFormat format = float_format(element);
   const int fraction_bits = format.precision - 1;
   const uint64_t sign = uint64_t{1} << (ir::facts(element).bits - 1);
-  const uint64_t infinity = ((sign >> fraction_bits) - 1) << fraction_bits;
+  const uint64_t last_exponent = ((sign >> fraction_bits) - 1) << fraction_bits;
+  const uint64_t infinity = has_infinity(element) ? last_exponent : sign - 1;
   const uint64_t sign_bit = x.negative ? sign : 0;
   if (x.kind != Exact::Kind::Finite)
     return sign_bit | infinity | (x.kind == Exact::Kind::Nan ? uint64_t{1} << (fraction_bits - 1) : 0);
@@ -177,6 +184,11 @@ inline std::vector<uint64_t> edge_bits(ir::Element element) {
     for (uint64_t near : {bits - 1, bits, bits + 1})
       result.push_back(near & mask);
   };
+  if (ir::is_small_float(element)) {
+    for (uint64_t bits = 0; bits <= mask; ++bits)
+      result.push_back(bits);
+    return result;
+  }
   if (!ir::is_float(element)) {
     for (unsigned k = 0; k < width; ++k)
       for (uint64_t low :
@@ -200,6 +212,18 @@ inline std::vector<uint64_t> edge_bits(ir::Element element) {
       add(tie);
       add(sign | tie);
     }
+  // Half way between two neighbours of 8 bits, the last of which is the first that is too large.
+  if (element == ir::Element::F32)
+    for (const ir::Element small : {ir::Element::FP8, ir::Element::BF8})
+      for (uint64_t code = 0; code < 127; ++code) {
+        const Exact low = exact_of(small, code), high = exact_of(small, code + 1);
+        const auto value = [](const Exact &x) {
+          return std::ldexp(static_cast<double>(x.magnitude), x.exponent);
+        };
+        const auto tie = std::bit_cast<uint32_t>(static_cast<float>((value(low) + value(high)) / 2));
+        add(tie);
+        add(sign | tie);
+      }
   return result;
 }
 

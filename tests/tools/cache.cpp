@@ -81,6 +81,20 @@ TEST_F(CacheCommand, VerifyFindsAndRemovesDamage) {
   EXPECT_EQ(number(json({"cache", "verify"}), "kernels"), 1);
 }
 
+TEST_F(CacheCommand, VerifyTellsStaleEntriesFromDamagedOnes) {
+  std::fstream(a_kernel(), std::ios::in | std::ios::out | std::ios::binary) << "NEREID2\n";
+  EXPECT_EQ(number(json({"cache", "stat"}), "stale"), 1);
+  EXPECT_EQ(number(json({"cache", "stat"}), "damaged"), 0);
+  const llvm::json::Object found = json({"cache", "verify"});
+  EXPECT_EQ(found.getArray("damaged")->size(), 0u);
+  ASSERT_EQ(found.getArray("stale")->size(), 1u);
+  const CommandResult doctor = run({"doctor"});
+  EXPECT_EQ(doctor.out.find("damaged"), std::string::npos) << doctor.out;
+  EXPECT_NE(doctor.out.find("1 of another version of Nereid, harmless"), std::string::npos) << doctor.out;
+  EXPECT_EQ(number(json({"cache", "verify", "--remove"}), "removed"), 1);
+  EXPECT_EQ(number(json({"cache", "stat"}), "kernels"), 1);
+}
+
 TEST_F(CacheCommand, ClearRemovesKernelsAlone) {
   std::ofstream(cache() + "/new-abcdef") << "left by a writer";
   std::ofstream(cache() + "/notes.txt") << "somebody's";
@@ -130,6 +144,15 @@ TEST_F(CacheCommand, RefusesADamagedBundle) {
   EXPECT_NE(refused({good.begin(), good.end() - 1}).find("its checksum does not match"), std::string::npos);
   EXPECT_NE(refused({good.begin(), good.begin() + 20}).find("it is cut off"), std::string::npos);
   EXPECT_NE(refused({1, 2, 3}).find("it is no bundle of kernels"), std::string::npos);
+  // Of a file of 1 TiB no more is read than tells what it is, or its size.
+  std::filesystem::resize_file(bundle, uint64_t{1} << 40);
+  EXPECT_NE(error_of(json({"cache", "import", bundle}, 2)).find("it is no bundle of kernels"),
+            std::string::npos);
+  directory_.write("kernels.bundle", good);
+  std::filesystem::resize_file(bundle, uint64_t{1} << 40);
+  EXPECT_NE(
+      error_of(json({"cache", "import", bundle}, 2)).find("has 1099511627776 bytes, the cache may hold"),
+      std::string::npos);
   EXPECT_NE(error_of(json({"cache", "import", "/dev/zero"}, 2)).find("not a regular file"),
             std::string::npos);
 }

@@ -29,7 +29,7 @@ TEST(Command, HelpIsRightAndHasExamples) {
   const CommandResult help = run_command({"--help"});
   EXPECT_EQ(help.exit_code, 0);
   for (const char *subcommand :
-       {"demo", "sample", "quant", "gemm", "compile", "aot", "inspect", "tune", "cache", "doctor"}) {
+       {"demo", "sample", "quant", "gemm", "compile", "aot", "inspect", "layout", "tune", "cache", "doctor"}) {
     EXPECT_NE(help.out.find(subcommand), std::string::npos) << subcommand;
     const CommandResult own = run_command({subcommand, "--help"});
     EXPECT_EQ(own.exit_code, 0) << subcommand;
@@ -146,6 +146,15 @@ TEST(Command, AMissingGpuIsExitCode3) {
     if (device.getAsObject()->getString("name") == llvm::StringRef("hip") &&
         device.getAsObject()->getBoolean("available") == false)
       expect_error({"demo", "--device", "hip"}, 3, "environment", "");
+}
+
+TEST(Command, UnknownVectorInstructionsOfTheHostAreAWarning) {
+  setenv("NEREID_SIM_SIMD", "sse2", /*overwrite=*/1);
+  const CommandResult run = run_command({"--version"});
+  unsetenv("NEREID_SIM_SIMD");
+  EXPECT_EQ(run.exit_code, 0);
+  EXPECT_EQ(run.err,
+            "nereid: warning: NEREID_SIM_SIMD is 'sse2': it is portable, avx2 or avx512 (taken here)\n");
 }
 
 TEST(Doctor, SaysThatTheEnvironmentAsksForNoCompiler) {
@@ -290,13 +299,4 @@ TEST(Compile, RefusesWhatItCannotCompile) {
                                              {"splitk_reduce", "block_m=1024,block_n=1024"}})
     expect_error({"compile", big[0], "--config", big[1]}, 2, "user", "does not fit the registers");
   expect_error({"compile", "splitk_reduce", "-o", "/nowhere/at/all"}, 3, "environment", "cannot write");
-}
-
-TEST(Inspect, ShowsResourcesAndCodeWithSourceLines) {
-  const CommandResult result = run_command({"inspect", "mxfp4_quant", "--shape", "32,0,512"});
-  EXPECT_EQ(result.exit_code, 0) << result.err;
-  EXPECT_NE(result.out.find("VGPRs"), std::string::npos);
-  EXPECT_NE(result.out.find("occupancy"), std::string::npos);
-  EXPECT_NE(result.out.find("mxfp4_quant.cpp:"), std::string::npos);
-  EXPECT_NE(result.out.find("s_endpgm"), std::string::npos);
 }

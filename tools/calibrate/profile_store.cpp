@@ -50,6 +50,7 @@ Value to_json(const RoundProfile &round) {
   return Object{{"repeats", static_cast<int64_t>(round.repeats)},
                 {"workgroups", static_cast<int64_t>(round.workgroups)},
                 {"compute_units", static_cast<int64_t>(round.compute_units)},
+                {"loaded_bytes", round.loaded_bytes},
                 {"phases", std::move(phases)},
                 {"stalls", std::move(stalls)}};
 }
@@ -72,7 +73,8 @@ bool read_round(const Value &value, RoundProfile &round, llvm::json::Path path) 
     if (!fromJSON((*phases)[i], round.phases[i], path.field("phases").index(static_cast<unsigned>(i))))
       return false;
   return fields.map("repeats", round.repeats) && fields.map("workgroups", round.workgroups) &&
-         fields.map("compute_units", round.compute_units) && fields.map("stalls", round.stalls);
+         fields.map("compute_units", round.compute_units) && fields.map("loaded_bytes", round.loaded_bytes) &&
+         fields.map("stalls", round.stalls);
 }
 
 /// A line's key and profile; nothing of a damaged line.

@@ -179,28 +179,6 @@ TEST(LongLoops, WithoutACounterEndWithAFaultThatSaysSo) {
   EXPECT_LT(report.counts.total, 4'000'000u);
 }
 
-TEST(UnevenLaunches, AreTimedByTheCountsOfAllWorkgroups) {
-  // The last of 1000 workgroups, which is no representative one, loops as long as its argument says.
-  const auto us = [](const char *trips) {
-    TestRun run("s_mov_b32 s13, " + std::string(trips) + R"(
-  s_cmp_eq_u32 s2, 999
-  s_cselect_b32 s13, s13, 1
-1:
-  s_nop 0
-  s_sub_u32 s13, s13, 1
-  s_cmp_lg_u32 s13, 0
-  s_cbranch_scc1 1b
-  s_endpgm
-)");
-    Memory memory;
-    run.launch.grid = {1000, 1, 1};
-    run.launch.block = {64, 1, 1};
-    run.launch.timing = Timing::On;
-    return run(memory).time->us;
-  };
-  EXPECT_GT(us("100000"), 50 * us("1")) << "400,000 instructions one after the other";
-}
-
 TEST(LaunchTiming, RoundsAfterTheFirstFindTheCode) {
   Timed cold(16 * 4 * 256), warm(16 * 4 * 256);
   const double us =

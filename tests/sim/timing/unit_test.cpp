@@ -52,6 +52,27 @@ TEST(UnitTiming, MatrixProductsIssueAtTheRateOfTheirPasses) {
   EXPECT_EQ(clocks_of("v_mfma_f32_16x16x4_f32 v[8:11], v0, v1, v[8:11]"), 32);
 }
 
+/// What a power limit sees of an MFMA for each clock that it takes.
+double flop_a_clock(const std::string &product) {
+  TestRun run(repeated(product, 16) + "s_endpgm\n");
+  run.launch.timing = Timing::Only;
+  Memory memory;
+  const auto profiled = profile_launch(run.code, memory, run.launch);
+  double flop = 0, clocks = 0;
+  for (const PhaseProfile &phase : profiled->profile.rounds.front().phases) {
+    flop += phase.matrix_flop;
+    clocks += phase.mfma_cycles;
+  }
+  return flop / clocks;
+}
+
+TEST(UnitTiming, PowerGoesWithTheClocksOfTheMatrixCoresWhateverTheFormat) {
+  EXPECT_EQ(flop_a_clock(scaled16), 4096);
+  EXPECT_EQ(flop_a_clock("v_mfma_f32_16x16x128_f8f6f4 v[8:11], v[0:7], v[16:23], v[8:11]"), 4096);
+  EXPECT_EQ(flop_a_clock("v_mfma_f32_32x32x16_f16 v[16:31], v[0:3], v[4:7], v[16:31]"), 4096);
+  EXPECT_EQ(flop_a_clock("v_mfma_f32_16x16x32_bf16 v[8:11], v[0:3], v[4:7], v[8:11]"), 4096);
+}
+
 TEST(UnitTiming, OneInstructionHidesUnderASmallScaledProductAndFiveUnderALargeOne) {
   EXPECT_EQ(clocks_of(scaled16 + move), 16);
   EXPECT_EQ(clocks_of(scaled16 + move + move), 20);

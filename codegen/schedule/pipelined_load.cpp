@@ -1,0 +1,60 @@
+// How one load of a loop is issued ahead: its accesses, and its way through LDS.
+#include "codegen/schedule/pipelined_load.h"
+
+#include <fmt/format.h>
+
+#include "codegen/assign/dot_grid.h"
+#include "codegen/assign/memory_layout.h"
+
+namespace nereid::codegen {
+
+namespace {
+
+/// Groups of 16 bytes of a column, in a lane's lowest registers.
+RegisterGroups columns_of(const LinearLayout &home, unsigned bytes) {
+  VectorAccess access;
+  while (access.elements() * bytes < LdsImage::copy_bytes)
+    access.register_bits.push_back(static_cast<unsigned>(access.register_bits.size()));
+  return group_registers(home, std::move(access));
+}
+
+/// Scales are few, however narrow their loads are.
+bool is_scale(const FunctionIndex &index, const ir::Op &load) {
+  const ir::Op *dot = index.user(load.result());
+  if (!dot || dot->opcode != ir::Opcode::DotScaled)
+    return false;
+  const DotSides sides = sides_of_dot(index.function(), *dot);
+  return sides.a.scale == load.result() || sides.b.scale == load.result();
+}
+
+} // namespace
+
+Decision<PipelinedLoad> plan_pipelined_load(const FunctionIndex &index, const AxisAnalysis &axes,
+                                            const LayoutChoice &layouts, const StreamedLoad &streamed) {
+  const ir::Op &op = *streamed.op;
+  const ir::Function &function = index.function();
+  const unsigned bytes = ir::byte_size(function.type(op.result()).element);
+  const AxisInfo &pointer = axes[op.operands[0]];
+  const AxisInfo *mask = op.operands.size() > 1 ? &axes[op.operands[1]] : nullptr;
+  const auto groups_of = [&](const LinearLayout &layout) {
+    return group_registers(layout, vector_access(layout, pointer, mask, bytes));
+  };
+  if (!layouts.assigned[op.result()])
+    return Objection{&op, "its tile has no layout of its own"};
+  const LinearLayout &home = layouts.layout(op.result());
+  const bool transposes = wants_transposed_reads(function, axes, op, home);
+  PipelinedLoad load{streamed, transposes ? columns_of(home, bytes) : groups_of(home), std::nullopt, {}};
+  if (const unsigned access = load.groups.access.elements() * bytes; access < 4 && !is_scale(index, op))
+    return Objection{&op, fmt::format("a lane reads {} bytes at a time, less than a dword", access)};
+  if (!wants_lds(index, axes, layouts, op))
+    return load;
+  if (Decision<LdsImage> image = choose_lds_image(index, axes, layouts, op)) {
+    load.copies = groups_of(image->swizzled(image->copies()));
+    load.image = std::move(*image);
+  } else if (transposes) {
+    return image.objection();
+  }
+  return load;
+}
+
+} // namespace nereid::codegen

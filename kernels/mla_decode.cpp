@@ -1,0 +1,191 @@
+// Decoding with multi-head latent attention: waves have heads, which share the rows of the cache in LDS.
+#include "kernels/mla_decode.h"
+
+#include <fmt/format.h>
+
+#include "kernels/config_checks.h"
+#include "kernels/online_softmax.h"
+#include "kernels/problem_arguments.h"
+
+namespace nereid::kernels {
+namespace {
+
+constexpr int64_t max_heads = 1024;
+constexpr int rows_of_wave = 16; ///< the instruction's
+
+void mla_decode(const MlaDecodeConfig &c, Ptr<const bf16> q, Ptr<const bf16> cache, Ptr<const i32> lengths,
+                Ptr<bf16> out, Ptr<f32> parts, Ptr<f32> sums, Int m, Int n, Int heads, Float scale) {
+  assume(heads >= 0);
+  assume(heads <= max_heads);
+  const Int first_head = program_id(0) * c.block_m, split = program_id(1);
+  const Long sequence = program_id(2).to<i64>();
+  const Tile<i32> head = rows(c.block_m);
+  const Tile<i1> is_head = first_head + head < heads;
+  const Long first_query = sequence * heads.to<i64>() + first_head.to<i64>();
+  const Ptr<const bf16> query = q + first_query * mla_row;
+  const Tile<bf16> x = load(query + (head * mla_row + cols(mla_latent)), is_head);
+  const Tile<bf16> x_rotary = load(query + mla_latent + (head * mla_row + cols(mla_rotary)), is_head);
+
+  const Int length = max(min(load(lengths + sequence), n), 0);
+  const Int share = cdiv(cdiv(length, c.block_n), c.split_k) * c.block_n;
+  const Int first = min(split * share, length), last = min(first + share, length);
+  const Ptr<const bf16> keys = cache + sequence * n.to<i64>() * mla_row;
+  OnlineSoftmax softmax(c.block_m, mla_latent, rows_of_wave, scale);
+  const auto add_keys = [&](Int first_key, bool is_masked) {
+    const Ptr<const bf16> tile = keys + first_key.to<i64>() * mla_row;
+    const auto columns = [&](int from, int count) {
+      const Tile<i32> offsets = rows(c.block_n) * mla_row + cols(count);
+      return is_masked ? load(tile + from + offsets, first_key + rows(c.block_n) < last)
+                       : load(tile + from + offsets);
+    };
+    Var scores = dot(x, trans(columns(0, mla_latent)));
+    scores += dot(x_rotary, trans(columns(mla_latent, mla_rotary)));
+    if (is_masked)
+      scores = softmax.seen(scores.get(), last - first_key - 1);
+    softmax.add(scores.get(), [&] { return columns(0, mla_latent); });
+  };
+  const Int whole = first + (last - first) / c.block_n * c.block_n;
+  for (Int first_key : range(first, whole, c.block_n))
+    add_keys(first_key, false);
+  for (Int first_key : range(whole, last, c.block_n))
+    add_keys(first_key, true);
+
+  const Tile<i32> place = head * mla_latent + cols(mla_latent);
+  if (c.split_k == 1) {
+    store(out + first_query * mla_latent + place, softmax.result().to<bf16>(), is_head);
+    return;
+  }
+  const Long part = split.to<i64>() * m.to<i64>() * heads.to<i64>() + first_query;
+  store(parts + part * mla_latent + place, softmax.result(), is_head);
+  store(sums + part + head, softmax.log2_sum(), is_head);
+}
+
+/// A head of a sequence.
+void mla_combine(const MlaDecodeConfig &c, Ptr<const f32> parts, Ptr<const f32> sums, Ptr<bf16> out, Int m,
+                 Int heads) {
+  const Long row = program_id(1).to<i64>() * heads.to<i64>() + program_id(0).to<i64>();
+  const Long pitch = m.to<i64>() * heads.to<i64>();
+  const Tile<i32> column = arange(0, mla_latent);
+  Var highest = load(sums + row);
+  for (int split = 1; split < c.split_k; ++split)
+    highest = max(highest.get(), load(sums + row + pitch * split));
+  Var total = 0.0F;
+  Var sum = zeros<f32>({mla_latent});
+  for (int split = 0; split < c.split_k; ++split) {
+    const Float weight = exp2(load(sums + row + pitch * split) - highest.get());
+    total = total.get() + weight;
+    sum = fma(load(parts + (row + pitch * split) * mla_latent + column), weight, sum.get());
+  }
+  store(out + row * mla_latent + column, (sum.get() / total.get()).to<bf16>());
+}
+
+MlaDecodeConfig mla_defaults(const Partial<MlaDecodeConfig> &given, const MaybeSize &) {
+  return config_merge(MlaDecodeConfig{}, given);
+}
+
+Status check_mla(std::string_view kernel, const MlaDecodeConfig &config, const MaybeSize &size) {
+  const KeyValue values[] = {
+      {"block_m", config.block_m}, {"block_n", config.block_n}, {"waves", config.waves}};
+  NEREID_CHECK(check_values(kernel, values));
+  if (config.block_n % 32 != 0)
+    return user_error(fmt::format("{}: block_n={} is no multiple of 32", kernel, config.block_n));
+  if (config.block_m != config.waves * rows_of_wave)
+    return user_error(fmt::format("{}: block_m={} is not {} rows for each of {} waves", kernel,
+                                  config.block_m, rows_of_wave, config.waves));
+  if (size && (size->m < 1 || size->m > Grid::max_y_or_z || size->n < 0 || size->n > INT32_MAX / 2))
+    return user_error(fmt::format("{}: {} sequences of {} keys are out of range", kernel, size->m, size->n));
+  return {};
+}
+
+/// Error (User): a problem that the kernels do not take.
+Status check_problem(std::string_view kernel, const MlaDecodeOperands &operands) {
+  if (operands.heads < 1 || operands.heads > max_heads)
+    return user_error(fmt::format("{}: {} heads are not from 1 to {}", kernel, operands.heads, max_heads));
+  if (!(operands.scale >= 1e-6F && operands.scale <= 1000))
+    return user_error(fmt::format("{}: the scale {} is not from 1e-6 to 1000", kernel, operands.scale));
+  return {};
+}
+
+Grid decode_grid(const MlaDecodeConfig &config, const ProblemSize &size, const MlaDecodeOperands &operands) {
+  return {programs(operands.heads, config.block_m), static_cast<uint32_t>(config.split_k),
+          static_cast<uint32_t>(size.m)};
+}
+
+Grid combine_grid(const MlaDecodeConfig &, const ProblemSize &size, const MlaDecodeOperands &operands) {
+  return {static_cast<uint32_t>(operands.heads), static_cast<uint32_t>(size.m)};
+}
+
+/// The arguments that both kernels have.
+struct MlaArguments {
+  const MlaDecodeOperands &operands;
+  ProblemSize size;
+  int64_t rows, splits; ///< of queries; of parts, 0 where there are none
+
+  MlaArguments(const MlaDecodeConfig &config, const MaybeSize &known, const MlaDecodeOperands &given)
+      : operands(given), size(known.value_or(ProblemSize{})), rows(size.m * given.heads),
+        splits(config.split_k > 1 ? config.split_k : 0) {}
+
+  MemoryArgument<bf16> out(bool is_written) const {
+    return {"out", operands.out, is_written ? rows * mla_latent * 2 : 0, "bf16 [m, heads, 512]"};
+  }
+  template <class T> MemoryArgument<T> parts() const {
+    return {"parts", operands.parts, splits * rows * mla_latent * 4, "f32 [split_k, m, heads, 512]"};
+  }
+  template <class T> MemoryArgument<T> sums() const {
+    return {"sums", operands.sums, splits * rows * 4, "f32 [split_k, m, heads]"};
+  }
+  NumberArgument<int32_t> heads() const { return {"heads", static_cast<int32_t>(operands.heads)}; }
+};
+
+BoundKernel checked(BoundKernel bound, std::string_view name, const MlaDecodeOperands &operands) {
+  if (const Status fits = check_problem(name, operands); !fits)
+    bound.refuse(fits.error());
+  return bound;
+}
+
+BoundKernel bind_decode(std::string_view name, const MlaDecodeConfig &config, const MaybeSize &size,
+                        const MlaDecodeOperands &operands) {
+  const MlaArguments of(config, size, operands);
+  return checked(
+      bind_kernel<mla_decode>(
+          name, config,
+          MemoryArgument<const bf16>{"q", operands.q, of.rows * mla_row * 2, "bf16 [m, heads, 576]"},
+          MemoryArgument<const bf16>{"cache", operands.cache, of.size.m * of.size.n * mla_row * 2,
+                                     "bf16 [m, n, 576]"},
+          MemoryArgument<const i32>{"lengths", operands.lengths, of.size.m * 4, "i32 [m]"},
+          of.out(of.splits == 0), of.parts<f32>(), of.sums<f32>(), DimensionArgument{"m", of.size.m},
+          DimensionArgument{"n", of.size.n}, of.heads(), NumberArgument{"scale", operands.scale}),
+      name, operands);
+}
+
+BoundKernel bind_combine(std::string_view name, const MlaDecodeConfig &config, const MaybeSize &size,
+                         const MlaDecodeOperands &operands) {
+  const MlaArguments of(config, size, operands);
+  return checked(bind_kernel<mla_combine>(name, config, of.parts<const f32>(), of.sums<const f32>(),
+                                          of.out(true), DimensionArgument{"m", of.size.m}, of.heads()),
+                 name, operands);
+}
+
+} // namespace
+
+constinit const LibraryKernel<MlaDecodeConfig, MlaDecodeOperands> mla_decode_kernel{
+    .name = "mla_decode",
+    .summary = "decoding with multi-head latent attention, 512 + 64",
+    .defaults = mla_defaults,
+    .check = check_mla,
+    .grid = decode_grid,
+    .grid_terms = {{{"head_blocks", ""}, {"", "split_k"}, {"batch", ""}}},
+    .bind = bind_decode,
+};
+
+constinit const LibraryKernel<MlaDecodeConfig, MlaDecodeOperands> mla_combine_kernel{
+    .name = "mla_combine",
+    .summary = "the parts of mla_decode put together",
+    .defaults = mla_defaults,
+    .check = check_mla,
+    .grid = combine_grid,
+    .grid_terms = {{{"heads", ""}, {"m", ""}, {}}},
+    .bind = bind_combine,
+};
+
+} // namespace nereid::kernels
