@@ -183,7 +183,7 @@ TEST(HostileCache, AnEntryWithoutCodeOfItsKernelIsDamaged) {
     EXPECT_NE(kernels.error().message.find("holds no code"), std::string::npos) << kernels.error().message;
   }
   EXPECT_EQ(kernel_files(cache)->size(), 1u);
-  EXPECT_EQ(remove_damaged(cache, contents)->files, 2u);
+  EXPECT_EQ(remove_unusable(cache, contents)->files, 2u);
   EXPECT_TRUE(cache.find(key));
 }
 
