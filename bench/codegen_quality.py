@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Counts the code of the library's kernels and prints the table of docs/codegen-quality.md.
+"""Counts the code of the library's kernels, and of kernels as authors write them, and prints the table of
+docs/codegen-quality.md.
 
 usage: bench/codegen_quality.py [--command build/bin/nereid] [--write docs/codegen-quality.md] [--check] [--times]
 
-Every row is compiled with `nereid compile ... --emit hsaco` (whole-kernel rows: --emit isa, without an object's
-padding) and counted by loopstat.py: the innermost loop with the most MFMAs, cycles of its model (4 an
+Every row of the library is compiled with `nereid compile ... --emit hsaco` (whole-kernel rows: --emit isa, without
+an object's padding), those of authors by `author_kernels` beside the command, and counted by loopstat.py: the innermost loop with the most MFMAs, cycles of its model (4 an
 instruction, 8 a transcendental, 16 a 16x16 MFMA and 32 a 32x32 one, no memory stalls). --times prints how long each row takes from trace to code object, beside its
 budget, instead of the counts. --check ends with 1 when a figure is beyond its bound.
 """
@@ -45,6 +46,30 @@ class Kernel:
         return path
 
 
+class AuthorKernel:
+    """The same of a kernel of bench/author_kernels.cpp."""
+
+    def __init__(self, command, name, config, shape):
+        del shape
+        self.config = dict(item.split("=") for item in config.split(","))
+        answer = subprocess.run([author_kernels(command), name, config], check=True, capture_output=True, text=True,
+                                env={**os.environ, "NEREID_CACHE_DIR": "off"})
+        text = loopstat.analyse(answer.stdout)
+        self.hot, self.whole = text["hot"], text["function"]
+        self.resources = {"vgpr": number_after(answer.stdout, ".vgpr_count:"),
+                          "scratch": number_after(answer.stdout, ".private_segment_fixed_size:"),
+                          "agpr": 0}  # .vgpr_count has them
+        self.compile_ms = float(answer.stdout.split()[3])
+
+
+def author_kernels(command):
+    return os.path.join(os.path.dirname(command), "author_kernels")
+
+
+def number_after(text, key):
+    return int(text.split(key)[1].split()[0])
+
+
 # VALU a value of A = VALU of all waves x 64 / values; the values of a round follow from its multiplications.
 def valu_a_value(k):
     return k.hot["valu"] * 64 * int(k.config["block_n"]) / k.hot["macs"]
@@ -52,6 +77,20 @@ def valu_a_value(k):
 
 def quant_valu_a_value(k):
     return k.whole["valu"] * 64 * int(k.config["waves"]) / (int(k.config["block_m"]) * int(k.config["block_k"]))
+
+
+def of_values(k, count):
+    """An instruction of all waves for each 64 values of a tile."""
+    return count * 64 * int(k.config["waves"]) / (int(k.config.get("rows", 1)) * int(k.config["columns"]))
+
+
+def row_valu_a_value(k):
+    return k.whole["valu"] * 64 * int(k.config["waves"]) / (int(k.config["block_m"]) * k.shape[2])
+
+
+def narrow_loads_a_unit(k):
+    wide = k.hot["vmem_load_ops"].get("buffer_load_dwordx4", 0) + k.hot["load_to_lds"]
+    return (k.hot["vmem_load"] - wide) * 16 / k.hot["mfma_cyc"]
 
 
 # VALU an element of the scores, of all lanes; the elements follow from the multiplications of both products.
@@ -74,6 +113,11 @@ FIGURES = {
     "issue / MFMA cycles": lambda k: k.hot["iter_cyc"] / k.hot["mfma_cyc"],
     "VALU moves": lambda k: k.hot["valu_groups"].get("mov", 0) + k.hot["valu_groups"].get("accvgpr", 0),
     "loop bytes": lambda k: k.hot["bytes"],
+    "VALU, whole kernel": lambda k: k.whole["valu"],
+    "VALU a value of the tile": lambda k: of_values(k, k.whole["valu"]),
+    "VALU a value of the rows": row_valu_a_value,
+    "scale loads a unit": narrow_loads_a_unit,
+    "loads and stores": lambda k: k.whole["vmem_load"] + k.whole["vmem_store"],
     "VALU a unit": lambda k: k.hot["valu_a_unit"],
     "loads not to LDS in loop": lambda k: k.hot["vmem_load"] - k.hot["load_to_lds"],
     "VALU an element": lambda k: valu_an_element(k.shortest, k),
@@ -99,6 +143,10 @@ def large(block, waves=4):
 
 def tile(block):
     return ",".join(f"block_{axis}={size}" for axis, size in zip("mnk", block.split("x")))
+
+
+def author(name, config):
+    return (name, config, "")
 
 
 def matmul(block, waves, element, even, stages):
@@ -156,10 +204,58 @@ ROWS = [
 ]
 
 
+def rms_norm(waves, k, more=""):
+    return ("mxfp4_rmsnorm_quant", f"block_m=1,waves={waves}{more}", f"256,0,{k}")
+
+
+ROWS += [
+    (rms_norm(2, 4096), [("VALU a value of the rows", 9)]),
+    (("mxfp4_rmsnorm_quant", "block_m=2,waves=4", "256,0,4096"), [("VALU a value of the rows", 9.1)]),
+    (rms_norm(2, 2880), [("VALU a value of the rows", 15.5)]),
+    (rms_norm(2, 4096, ",residual=0"), [("VALU a value of the rows", 7)]),
+    (("mxfp4_act_quant", "block_m=32,block_k=128,waves=2,activation=silu", "256,0,2880"),
+     [("VALU a value, whole kernel", 20)]),
+    (("mxfp4_act_quant", "block_m=32,block_k=128,waves=2,activation=swiglu", "256,0,2880"),
+     [("VALU a value, whole kernel", 24)]),
+    (("moe_route", "block_m=4,experts=256,top_k=8,waves=1", "256,0,128"), [("VALU, whole kernel", 2600)]),
+    (("moe_route", "block_m=4,experts=128,top_k=4,waves=1", "256,0,128"), [("VALU, whole kernel", 1400)]),
+    (("rope_cache", "heads=64,kv_heads=8,head=128,waves=4", "256,0,128"), [("VALU, whole kernel", 150)]),
+]
+
+PER_VALUE = "VALU a value of the tile"
+PLAIN_SCALES = [("VALU a unit", 0.05), ("vmcnt(0) in loop", 0)]
+HALF_DWORDS = [("VALU a unit", 0.16), ("vmcnt(0) in loop", 0)]
+AUTHOR_ROWS = [
+    (author("softmax", "columns=1024,waves=1"), [(PER_VALUE, 16.5)]),
+    (author("softmax", "columns=1024,waves=1,fast=1"), [(PER_VALUE, 6.5)]),
+    (author("softmax", "columns=2048,waves=1"), [(PER_VALUE, 15)]),
+    (author("softmax", "columns=1024,waves=4"), [(PER_VALUE, 27)]),
+    (author("softmax_masked", "columns=1024,waves=1"), [(PER_VALUE, 18.5)]),
+    (author("layer_norm_f16", "columns=1024,waves=1"), [(PER_VALUE, 10)]),
+    (author("layer_norm_f16", "rows=4,columns=1024,waves=1"), [(PER_VALUE, 8)]),
+    (author("layer_norm_f16", "rows=4,columns=2048,waves=1"), [(PER_VALUE, 7)]),
+    (author("layer_norm_bf16", "rows=4,columns=1024,waves=1"), [(PER_VALUE, 8)]),
+    (author("hadamard", "columns=64,waves=1"), [("registers", 12), ("scratch", 0)]),
+    (author("hadamard", "columns=128,waves=1"), [("registers", 16), ("scratch", 0)]),
+    (author("hadamard", "columns=512,waves=1"), [("registers", 24), ("scratch", 0)]),
+    (author("hadamard", "columns=4096,waves=1"), [("registers", 136), ("scratch", 0)]),
+    (author("hadamard_f16", "columns=1024,waves=1"), [("registers", 48), ("scratch", 0)]),
+    (author("scaled_product", "rows=128,columns=128,depth=256,waves=4"),
+     [("scale loads a unit", 0.32)] + HALF_DWORDS),
+    (author("scaled_product", "rows=128,columns=128,depth=512,waves=4"),
+     [("scale loads a unit", 0.16)] + PLAIN_SCALES),
+    (author("scaled_product", "rows=128,columns=256,depth=512,waves=8"),
+     [("scale loads a unit", 0.16)] + PLAIN_SCALES),
+    (author("copy_rows", "rows=64,columns=64,waves=1"), [("loads and stores", 16)]),
+]
+
+
 # Milliseconds from trace to code object: about twice the slowest row on a quiet two-core server, so that a compiler
 # that became slow shows and noise mostly does not.
-COMPILE_BUDGET = {"mxfp4_quant": 150, "mxfp4_gemm_fused": 500, "mxfp4_gemm": 2500, "matmul": 2000,
-                  "attention": 2000, "mla_decode": 2000}
+COMPILE_BUDGET = {"mxfp4_quant": 150, "mxfp4_gemm_fused": 500, "mxfp4_gemm": 2500, "matmul": 2000, "attention": 2000, "mla_decode": 2000,
+                  "mxfp4_rmsnorm_quant": 300, "mxfp4_act_quant": 300, "moe_route": 600, "rope_cache": 300}
+AUTHOR_BUDGET = {"scaled_product": 2500}
+OTHER_AUTHOR_BUDGET = 200
 
 
 def compile_ms(command, name, config, shape):
@@ -174,11 +270,18 @@ def compile_ms(command, name, config, shape):
     return min(times)
 
 
+def author_compile_ms(command, name, config):
+    return min(AuthorKernel(command, name, config, "").compile_ms for _ in range(3))
+
+
 def measure_times(command):
     lines = ["| kernel | config | budget, ms | measured |", "|---|---|---|---|"]
     within = True
-    for (name, config, shape), _ in ROWS:
-        value, budget = compile_ms(command, name, config, shape), COMPILE_BUDGET[name]
+    measured = [(name, config, COMPILE_BUDGET[name], compile_ms(command, name, config, shape))
+                for (name, config, shape), _ in ROWS]
+    measured += [(name, config, AUTHOR_BUDGET.get(name, OTHER_AUTHOR_BUDGET), author_compile_ms(command, name, config))
+                 for (name, config, _), _ in AUTHOR_ROWS]
+    for name, config, budget, value in measured:
         within &= value <= budget
         lines.append(f"| `{name}` | {config} | {budget} | {value:.0f}{'' if value <= budget else ' (beyond)'} |")
     return lines, within
@@ -192,9 +295,11 @@ def measure(command):
     """The lines of the table and whether every figure is within its bound."""
     lines = ["| kernel | config | shape | figure | bound | counted |", "|---|---|---|---|---|---|"]
     within = True
-    for (name, config, shape), figures in ROWS:
+    rows = [(Kernel, row, figures) for row, figures in ROWS]
+    rows += [(AuthorKernel, row, figures) for row, figures in AUTHOR_ROWS]
+    for kind, (name, config, shape), figures in rows:
         try:
-            kernel = Kernel(command, name, config, shape)
+            kernel = kind(command, name, config, shape)
         except subprocess.CalledProcessError as error:
             message = (error.stderr or b"").decode() if isinstance(error.stderr, bytes) else error.stderr
             lines.append(f"| `{name}` | {config} | {shape} | does not compile | | {message.strip().splitlines()[0]} |")

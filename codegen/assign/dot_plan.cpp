@@ -45,6 +45,34 @@ LinearLayout side_layout(const LinearLayout &instruction, const ir::Shape &shape
   return result;
 }
 
+/// Two adjacent runs of bits along K of a side's tile change places: `lanes` bits from `first` on, which the
+/// instruction's lanes walk over, and `steps` above them, which number instructions.
+LinearLayout swap_lanes_with_steps(const LinearLayout &layout, unsigned first, unsigned lanes,
+                                   unsigned steps) {
+  const auto moved = [&](uint64_t basis) {
+    const uint64_t below = basis & low_mask(first), above = basis >> (first + lanes + steps)
+                                                                         << (first + lanes + steps);
+    const uint64_t of_lanes = basis >> first & low_mask(lanes);
+    const uint64_t of_steps = basis >> (first + lanes) & low_mask(steps);
+    return above | of_lanes << (first + steps) | of_steps << first | below;
+  };
+  Bases bases = layout.bases();
+  for (std::vector<uint64_t> &space : bases)
+    std::transform(space.begin(), space.end(), space.begin(), moved);
+  return LinearLayout::from_flat_bases(layout.shape(), std::move(bases), layout.repeats());
+}
+
+/// `layout`, of a side's tile whose groups along K are `group` elements, with neighbouring groups in a lane.
+LinearLayout with_neighbouring_groups(const LinearLayout &layout, const MfmaFacts &mfma, int64_t group) {
+  constexpr unsigned steps_of_dword = 2; // a scale is a byte
+  const unsigned first = Dimension::of(group).bits;
+  const unsigned lanes = Dimension::of(mfma.k() / ir::scale_group).bits;
+  const unsigned bits = layout.dim(1).bits;
+  return bits <= first + lanes
+             ? layout
+             : swap_lanes_with_steps(layout, first, lanes, std::min(steps_of_dword, bits - first - lanes));
+}
+
 /// The lane bits along K of an instruction that a smaller tile does not fill.
 unsigned lanes_beyond_k(const LinearLayout &instruction, const ir::Shape &shape) {
   const LinearLayout cropped = crop(instruction, shape);
@@ -56,7 +84,7 @@ unsigned lanes_beyond_k(const LinearLayout &instruction, const ir::Shape &shape)
 }
 
 DotOperandPlan plan_operand(const MfmaFacts &mfma, const GridSide &side, const WaveTiling &waves,
-                            unsigned k_lane_bits) {
+                            unsigned k_lane_bits, bool neighbouring_groups) {
   const SideFormat format = side.operand.format;
   const Dimension rows = instructions_along(side.shape[0], mfma.size());
   DotOperandPlan plan;
@@ -83,7 +111,9 @@ DotOperandPlan plan_operand(const MfmaFacts &mfma, const GridSide &side, const W
   plan.padded_lanes = lanes_beyond_k(elements, side.shape);
   plan.k_lane_bits = k_lane_bits;
   plan.k_lanes_from = Dimension::of(side.shape[0]).bits;
-  const LinearLayout layout = side_layout(elements, side.shape, wave_layout(waves, side.dims), k_lane_bits);
+  LinearLayout layout = side_layout(elements, side.shape, wave_layout(waves, side.dims), k_lane_bits);
+  if (neighbouring_groups)
+    layout = with_neighbouring_groups(layout, mfma, ir::scale_group / 2);
   plan.layout = side.dims == "mk" ? layout : permute(layout, {1, 0});
   return plan;
 }
@@ -107,12 +137,16 @@ bool waves_may_take_slices(const DotGrid &grid) {
   }
 }
 
-/// log2 of the steps along K that the lanes of rows which A lacks can take, of 2^k_bits.
-unsigned steps_in_idle_rows(const DotGrid &grid, unsigned k_bits) {
+bool sides_are_scaled_e2m1(const DotGrid &grid) {
   const auto is_scaled_e2m1 = [](const GridSide &side) {
     return side.operand.format == ir::Format::E2M1 && side.operand.scale;
   };
-  if (grid.mfma->size() != 16 || !is_scaled_e2m1(grid.a) || !is_scaled_e2m1(grid.b))
+  return grid.mfma->kind == MfmaKind::F8F6F4 && is_scaled_e2m1(grid.a) && is_scaled_e2m1(grid.b);
+}
+
+/// log2 of the steps along K that the lanes of rows which A lacks can take, of 2^k_bits.
+unsigned steps_in_idle_rows(const DotGrid &grid, unsigned k_bits) {
+  if (grid.mfma->size() != 16 || !sides_are_scaled_e2m1(grid))
     return 0;
   return std::min(instructions_along(grid.mfma->size(), grid.a.shape[0]).bits, k_bits);
 }
@@ -154,8 +188,10 @@ Result<DotPlan> plan_dot(const ir::Function &function, const ir::Op &op, DotShar
       grid.mfma->kind != MfmaKind::F8F6F4 && (grid.a.operand.scale || grid.b.operand.scale);
 
   const unsigned k_lane_bits = sharing.idle_rows_take_k ? steps_in_idle_rows(grid, k_bits) : 0;
-  plan.a = plan_operand(*grid.mfma, grid.a, waves, k_lane_bits);
-  plan.b = plan_operand(*grid.mfma, grid.b, waves, 0);
+  const bool neighbouring_groups =
+      sharing.neighbouring_groups && k_lane_bits == 0 && sides_are_scaled_e2m1(grid);
+  plan.a = plan_operand(*grid.mfma, grid.a, waves, k_lane_bits, neighbouring_groups);
+  plan.b = plan_operand(*grid.mfma, grid.b, waves, 0, neighbouring_groups);
   for (auto [side, operand] : {std::pair{&grid.a, &plan.a}, {&grid.b, &plan.b}})
     if (side->operand.scale) {
       const ir::Shape &scales = function.type(*side->operand.scale).shape;
@@ -163,6 +199,8 @@ Result<DotPlan> plan_dot(const ir::Function &function, const ir::Op &op, DotShar
                                   ? sum_scale_layout(plan.result, *side, scales)
                                   : side_layout(layout_of_scales(side->instruction), scales,
                                                 wave_layout(waves, side->dims), operand->k_lane_bits);
+      if (neighbouring_groups)
+        operand->scale_layout = with_neighbouring_groups(operand->scale_layout, *grid.mfma, 1);
     }
   return plan;
 }

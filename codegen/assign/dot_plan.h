@@ -65,6 +65,10 @@ struct DotSharing {
   DotOwner owner = DotOwner::Workgroup;
   /// Lanes of rows that A lacks take other steps along K.
   bool idle_rows_take_k = false;
+  /// A lane takes neighbouring groups of 32 along K in up to four instructions that follow each other, so
+  /// that their scales are one access; which groups meet in an instruction is free as long as both sides
+  /// agree. Both sides are e2m1 with scales.
+  bool neighbouring_groups = false;
 };
 
 /// Lanes whose rows A lacks take steps along K, and waves slices of it, only where both sides are

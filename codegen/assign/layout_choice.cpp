@@ -2,9 +2,11 @@
 #include "codegen/assign/layout_choice.h"
 
 #include <bit>
+#include <tuple>
 
 #include <fmt/format.h>
 
+#include "codegen/assign/buffer_access.h"
 #include "codegen/assign/memory_layout.h"
 #include "codegen/assign/propagation.h"
 #include "codegen/layout/layout_error.h"
@@ -25,7 +27,7 @@ class Chooser {
 public:
   Chooser(const FunctionIndex &index, const AxisAnalysis &axes, const WaveSplitLoops &wave_split,
           ColumnsOfRows columns)
-      : index_(index), function_(index.function()), choice_{.wave_split = wave_split},
+      : index_(index), function_(index.function()), axes_(axes), choice_{.wave_split = wave_split},
         propagation_(index, axes, columns, choice_) {
     ir::for_each_op(function_, [&](const ir::Op &op, unsigned) { ops_.push_back(&op); });
   }
@@ -39,6 +41,7 @@ public:
     suggest_to_stores();
     assign_loads_and_quantizes();
     assign_rest();
+    propagation_.assign_butterfly_joins();
     choose_writes();
     return std::move(choice_);
   }
@@ -50,6 +53,8 @@ private:
   Status assign_wave_split_accumulators(const ir::Op &loop);
   LinearLayout layout_of_sum(const LinearLayout &of_dot) const;
   DotSharing sharing_of(const ir::Op &op) const;
+  Result<DotPlan> plan_of(const ir::Op &op) const;
+  std::optional<unsigned> loaded_scales_of_access(ir::ValueId scale, const LinearLayout &layout) const;
   void find_chained_dots();
   std::vector<const ir::Op *> products_within(ir::ValueId operand) const;
   void suggest_dot_operands();
@@ -64,6 +69,7 @@ private:
 
   const FunctionIndex &index_;
   const ir::Function &function_;
+  const AxisAnalysis &axes_;
   LayoutChoice choice_;
   Propagation propagation_;
   std::vector<const ir::Op *> ops_;
@@ -77,7 +83,7 @@ Status Chooser::assign_dots() {
       NEREID_CHECK(assign_wave_split_accumulators(*op));
     if (!ir::is_dot(op->opcode))
       continue;
-    NEREID_TRY(DotPlan plan, plan_dot(function_, *op, sharing_of(*op)));
+    NEREID_TRY(DotPlan plan, plan_of(*op));
     propagation_.assign(op->result(), plan.result);
     choice_.dots.emplace(op, std::move(plan));
   }
@@ -121,6 +127,40 @@ DotSharing Chooser::sharing_of(const ir::Op &op) const {
   const ir::Op *a = index_.definition(op.operands[0]);
   sharing.idle_rows_take_k = a && a->opcode == ir::Opcode::Quantize;
   return sharing;
+}
+
+/// How many scales a lane may load at a time in a layout; nothing where they are not loaded.
+std::optional<unsigned> Chooser::loaded_scales_of_access(ir::ValueId scale,
+                                                         const LinearLayout &layout) const {
+  const ir::Op *load = index_.definition(scale);
+  if (!load || load->opcode != ir::Opcode::Load)
+    return std::nullopt;
+  const std::optional<size_t> mask = mask_operand(*load);
+  return vector_access(layout, axes_[load->operands[0]], mask ? &axes_[load->operands[*mask]] : nullptr, 1)
+      .elements();
+}
+
+/// Scales that lie side by side along K are loaded as such, where that makes no access of either side
+/// narrower.
+Result<DotPlan> Chooser::plan_of(const ir::Op &op) const {
+  DotSharing sharing = sharing_of(op);
+  NEREID_TRY(DotPlan plan, plan_dot(function_, op, sharing));
+  const DotSides sides = sides_of_dot(function_, op);
+  if (!sides.a.scale || !sides.b.scale)
+    return plan;
+  sharing.neighbouring_groups = true;
+  NEREID_TRY(DotPlan other, plan_dot(function_, op, sharing));
+  unsigned one_by_one = 0, together = 0;
+  for (auto [side, in_order, grouped] :
+       {std::tuple{&sides.a, &plan.a, &other.a}, {&sides.b, &plan.b, &other.b}}) {
+    const auto narrow = loaded_scales_of_access(*side->scale, in_order->scale_layout);
+    const auto wide = loaded_scales_of_access(*side->scale, grouped->scale_layout);
+    if (!narrow || *wide < *narrow)
+      return plan;
+    one_by_one += *narrow;
+    together += *wide;
+  }
+  return together > one_by_one ? std::move(other) : std::move(plan);
 }
 
 /// The dots that an operand is computed from, element by element.

@@ -57,24 +57,31 @@ LinearLayout in_every_wave(const LinearLayout &one_wave, int waves) {
   return one_wave * LinearLayout::zeros1d(Space::Wave, one_wave.rank(), waves);
 }
 
+static bool may_start(const AxisInfo &pointer, unsigned d, int64_t elements, unsigned bytes,
+                      AccessStart start) {
+  return start == AccessStart::Anywhere || pointer.divisibility_at(d, elements, bytes) >=
+                                               std::min<int64_t>(gfx950::access_alignment, elements * bytes);
+}
+
 /// Elements along `d` that one access may take, as far as addresses and mask are concerned.
-static int64_t provable_elements(const AxisInfo &pointer, const AxisInfo *mask, unsigned d, unsigned bytes) {
+static int64_t provable_elements(const AxisInfo &pointer, const AxisInfo *mask, unsigned d, unsigned bytes,
+                                 AccessStart start) {
   int64_t best = 1;
   for (int64_t n = 2; n * bytes <= gfx950::max_access_bytes; n *= 2) {
     if (n > pointer.contiguity[d] || (mask && !mask->constant && n > mask->constancy[d]))
       break;
-    if (pointer.divisibility_at(d, n, bytes) >= std::min<int64_t>(gfx950::access_alignment, n * bytes))
+    if (may_start(pointer, d, n, bytes, start))
       best = n;
   }
   return best;
 }
 
 VectorAccess vector_access(const LinearLayout &layout, const AxisInfo &pointer, const AxisInfo *mask,
-                           unsigned bytes) {
+                           unsigned bytes, AccessStart start) {
   VectorAccess best;
   for (unsigned d = 0; d < layout.rank(); ++d) {
     VectorAccess access;
-    int64_t provable = provable_elements(pointer, mask, d, bytes);
+    int64_t provable = provable_elements(pointer, mask, d, bytes, start);
     for (unsigned bit = 0; bit < layout.dim(d).bits && (2ll << bit) <= provable; ++bit) {
       const std::vector<uint64_t> &bases = layout.bases(Space::Register);
       auto at = std::find(bases.begin(), bases.end(), uint64_t(1) << (layout.first_bit(d) + bit));
@@ -82,9 +89,7 @@ VectorAccess vector_access(const LinearLayout &layout, const AxisInfo &pointer, 
         break;
       access.register_bits.push_back(static_cast<unsigned>(at - bases.begin()));
     }
-    while (!access.register_bits.empty() &&
-           pointer.divisibility_at(d, access.elements(), bytes) <
-               std::min<int64_t>(gfx950::access_alignment, access.elements() * bytes))
+    while (!access.register_bits.empty() && !may_start(pointer, d, access.elements(), bytes, start))
       access.register_bits.pop_back();
     if (access.register_bits.size() > best.register_bits.size())
       best = std::move(access);
@@ -93,7 +98,7 @@ VectorAccess vector_access(const LinearLayout &layout, const AxisInfo &pointer, 
 }
 
 LinearLayout coalesced_layout(const ir::Shape &shape, const AxisInfo &pointer, const AxisInfo *mask,
-                              unsigned bytes, int waves) {
+                              unsigned bytes, int waves, AccessStart start) {
   if (shape.empty())
     return scalar_layout(waves);
   std::vector<unsigned> order = row_major(shape.size());
@@ -104,7 +109,7 @@ LinearLayout coalesced_layout(const ir::Shape &shape, const AxisInfo &pointer, c
     count *= size;
   int64_t share = std::max<int64_t>(1, count / (int64_t(gfx950::lanes) * waves));
   auto row = int64_t(1) << Dimension::of(shape[order[0]]).bits;
-  int64_t elements = std::min({provable_elements(pointer, mask, order[0], bytes),
+  int64_t elements = std::min({provable_elements(pointer, mask, order[0], bytes, start),
                                static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(share))), row});
   return blocked(shape, static_cast<unsigned>(elements), order, waves);
 }

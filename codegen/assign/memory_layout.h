@@ -22,14 +22,19 @@ struct VectorAccess {
   unsigned elements() const { return 1u << register_bits.size(); }
 };
 
-/// The widest access that the pointers' and the mask's axis info prove for a lane of `layout`: at most 16
-/// bytes, and dword-aligned or naturally aligned.
+/// What an access of several elements may start at: a dword or a multiple of its own size, as buffer
+/// instructions want it, or any element, which global instructions take (the runtime turns the unaligned
+/// access mode on).
+enum class AccessStart { Aligned, Anywhere };
+
+/// The widest access that the pointers' and the mask's axis info prove for a lane of `layout`, of at most 16
+/// bytes.
 VectorAccess vector_access(const LinearLayout &layout, const AxisInfo &pointer, const AxisInfo *mask,
-                           unsigned bytes);
+                           unsigned bytes, AccessStart start = AccessStart::Aligned);
 
 /// The layout in which a memory operation touches whole lines: up to 16 bytes a lane, lanes along the
 /// dimension that is contiguous in memory.
 LinearLayout coalesced_layout(const ir::Shape &shape, const AxisInfo &pointer, const AxisInfo *mask,
-                              unsigned bytes, int waves);
+                              unsigned bytes, int waves, AccessStart start = AccessStart::Aligned);
 
 } // namespace nereid::codegen

@@ -21,6 +21,12 @@ namespace {
 
 bool is_reduction(const ir::Op &op) { return ir::facts(op.opcode).op_class == ir::OpClass::Reduce; }
 
+/// Where accesses may start, for the choice of layouts. Writes take values as they lie: that they may be wide
+/// anywhere is no reason for another layout.
+AccessStart start_for_layout(const ir::Op &op) {
+  return is_write(op) ? AccessStart::Aligned : access_start(op);
+}
+
 bool keeps_layout(const ir::Op &op) {
   return ir::is_elementwise(op.opcode) || ir::facts(op.opcode).op_class == ir::OpClass::Scan;
 }
@@ -35,7 +41,7 @@ bool is_write(const ir::Op &op) {
 Propagation::Propagation(const FunctionIndex &index, const AxisAnalysis &axes, ColumnsOfRows columns,
                          LayoutChoice &choice)
     : index_(index), function_(index.function()), axes_(axes), columns_(columns), choice_(choice),
-      definition_(function_.value_types.size()), users_(function_.value_types.size()) {
+      butterflies_(index), definition_(function_.value_types.size()), users_(function_.value_types.size()) {
   choice_.assigned.resize(function_.value_types.size());
   ir::for_each_op(function_, [&](const ir::Op &op, unsigned) {
     for (ir::ValueId operand : op.operands)
@@ -119,8 +125,11 @@ void Propagation::take(ir::ValueId value, const LinearLayout &suggested, std::ve
     return;
   const ir::Op *op = index_.definition(value);
   if (is_view(index_, value)) {
-    for (auto i = static_cast<unsigned>(op->operands.size()); i-- > 0;)
-      stack.push_back({op->operands[i], operand_layout(function_, *op, i, suggested), false});
+    const bool in_chain = butterflies_.contains(*op);
+    for (auto i = static_cast<unsigned>(op->operands.size()); i-- > 0;) {
+      const LinearLayout wanted = operand_layout(function_, *op, i, suggested);
+      stack.push_back({op->operands[i], in_chain ? butterfly_layout(*op, wanted) : wanted, false});
+    }
     return;
   }
   if (choice_.assigned[value])
@@ -254,6 +263,12 @@ void Propagation::assign_quantize(const ir::Op &op) {
   suggest(op.operands[0], operand);
 }
 
+void Propagation::assign_butterfly_joins() {
+  for (const ir::Op *join : butterflies_.joins())
+    if (const std::optional<LinearLayout> layout = known(join->result()))
+      choice_.assigned[join->result()] = layout->without_register_broadcast();
+}
+
 void Propagation::begin_stores() {
   from_stores_ = true;
   for (size_t n = 0; n < ops_.size(); ++n)
@@ -271,14 +286,15 @@ LinearLayout Propagation::coalesced(const ir::Op &op) const {
   const ir::Type &type = function_.type(op.operands[0]);
   return for_waves(op, [&](int waves) {
     return coalesced_layout(type.shape, axes_[op.operands[0]], mask_of(op), ir::byte_size(type.element),
-                            waves);
+                            waves, start_for_layout(op));
   });
 }
 
 LinearLayout Propagation::or_coalesced(const ir::Op &op, const LinearLayout &layout) const {
   const unsigned bytes = ir::byte_size(function_.type(op.operands[0]).element);
   const auto access_bytes = [&](const LinearLayout &of) {
-    return vector_access(of, axes_[op.operands[0]], mask_of(op), bytes).elements() * bytes;
+    return vector_access(of, axes_[op.operands[0]], mask_of(op), bytes, start_for_layout(op)).elements() *
+           bytes;
   };
   LinearLayout own = coalesced(op);
   const unsigned got = access_bytes(layout), best = access_bytes(own);

@@ -9,6 +9,7 @@
 
 #include "codegen/analysis/axis_info.h"
 #include "codegen/analysis/function_index.h"
+#include "codegen/assign/butterfly_chains.h"
 #include "codegen/assign/layout_choice.h"
 
 namespace nereid::codegen {
@@ -36,6 +37,9 @@ public:
   /// would move much less at a time than in their own, unless transposing reads can fill it.
   void suggest(ir::ValueId value, const LinearLayout &layout);
   void assign_quantize(const ir::Op &op);
+  /// The joins of butterfly chains lie as their halves do, side by side in registers: the next stage converts
+  /// the whole of it, not each half.
+  void assign_butterfly_joins();
   void to_fixpoint();
   /// From here on suggestions come from stores and neighbours, not from dots.
   void begin_stores();
@@ -77,6 +81,7 @@ private:
   ColumnsOfRows columns_;
   std::unordered_set<const ir::Block *> staged_; ///< bodies of loops with stages
   LayoutChoice &choice_;
+  const ButterflyChains butterflies_;
   std::vector<const ir::Op *> ops_;
   /// Numbers of the operations that make a value, and that use it or prefer to match it.
   std::vector<std::optional<size_t>> definition_;

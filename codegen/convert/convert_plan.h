@@ -37,9 +37,10 @@ struct ShuffleStep {
   uint32_t source_lane(uint32_t reg, uint32_t lane, uint32_t wave) const;
 };
 
-/// Swaps register bit `reg_bit` and lane bit `lane_bit` (4 or 5): where the two bits differ, new[r] of
-/// lane l is old[r ^ 2^reg_bit] of lane l ^ 2^lane_bit. v_permlane16_swap (bit 4) or v_permlane32_swap (bit
-/// 5) with the register whose bit is 0 as destination and its partner as source. Packing as in ShuffleStep.
+/// Swaps register bit `reg_bit` and lane bit `lane_bit`: where the two bits differ, new[r] of lane l is
+/// old[r ^ 2^reg_bit] of lane l ^ 2^lane_bit. v_permlane16_swap (bit 4) or v_permlane32_swap (bit 5) with the
+/// register whose bit is 0 as destination and its partner as source; below, within a row, one DPP instruction
+/// for each of the two. Packing as in ShuffleStep.
 struct SwapStep {
   unsigned reg_bit = 0;
   unsigned lane_bit = 5;

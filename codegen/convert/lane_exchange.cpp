@@ -92,8 +92,7 @@ std::vector<uint32_t> narrow(const Columns &bases) {
   return std::vector<uint32_t>(bases.begin(), bases.end());
 }
 
-/// Swaps of register bits with the lane bits above a row, between renames; false, and no step, if the map
-/// does anything else.
+/// Swaps of register bits with lane bits, between renames; false, and no step, if the map does anything else.
 bool add_swaps(StepList &steps, const WaveLocalMap &map, unsigned pack) {
   const unsigned registers = map.registers;
   if (map.register_from.rows() != registers || map.lanes != gfx950::log2_lanes)
@@ -108,7 +107,7 @@ bool add_swaps(StepList &steps, const WaveLocalMap &map, unsigned pack) {
     const uint64_t from_register = map.register_from.column(registers + lane);
     if (from == own && from_register == 0)
       continue;
-    if (from != 0 || from_register == 0 || 1u << lane < gfx950::row_lanes)
+    if (from != 0 || from_register == 0)
       return false;
     swapped.push_back(lane);
   }

@@ -3,6 +3,7 @@
 #include "codegen/lower/exchange.h"
 
 #include <bit>
+#include <tuple>
 
 #include <fmt/format.h>
 #include <llvm/IR/IntrinsicsAMDGPU.h>
@@ -84,14 +85,9 @@ Registers ExchangeEmitter::swap_dwords(const SwapStep &step, const Registers &dw
   Registers moved = dwords;
   for (size_t r = 0; r < dwords.size(); ++r) {
     size_t partner = r ^ (size_t(1) << reg_bit);
-    if (partner < r)
-      continue;
-    llvm::Value *pair =
-        builder_.CreateIntrinsic(step.lane_bit == 4 ? llvm::Intrinsic::amdgcn_permlane16_swap
-                                                    : llvm::Intrinsic::amdgcn_permlane32_swap,
-                                 {dwords[r], dwords[partner], builder_.getFalse(), builder_.getFalse()});
-    moved[r] = builder_.CreateExtractValue(pair, 0);
-    moved[partner] = builder_.CreateExtractValue(pair, 1);
+    if (partner > r)
+      std::tie(moved[r], moved[partner]) =
+          swap_with_lanes(context_, dwords[r], dwords[partner], step.lane_bit);
   }
   return moved;
 }

@@ -52,10 +52,6 @@ public:
       results = b.CreateInsertElement(results, exponent(b.CreateExtractElement(x, i)), i);
     return results;
   }
-  llvm::Value *clamp(llvm::Value *x, double low, double high) {
-    llvm::Value *above = b.CreateBinaryIntrinsic(llvm::Intrinsic::maximum, x, like(x, low));
-    return b.CreateBinaryIntrinsic(llvm::Intrinsic::minimum, above, like(x, high));
-  }
   llvm::Value *ldexp(llvm::Value *x, llvm::Value *exponent) {
     return b.CreateIntrinsic(llvm::Intrinsic::ldexp, {x->getType(), exponent->getType()}, {x, exponent});
   }
@@ -74,14 +70,6 @@ public:
 
   llvm::IRBuilder<> &b;
 };
-
-/// 1 / x from the hardware's estimate by two Newton steps, within 2^-50; x is normal.
-llvm::Value *reciprocal(Math &m, llvm::Value *x) {
-  llvm::Value *y = m.b.CreateIntrinsic(llvm::Intrinsic::amdgcn_rcp, {x->getType()}, {x});
-  for (int step = 0; step < 2; ++step)
-    y = m.fma(m.fma(m.b.CreateFNeg(x), y, m.f64(1)), y, y);
-  return y;
-}
 
 /// e^x in f64 within 2^-43, for |x| < 700.
 llvm::Value *exp_f64(Math &m, llvm::Value *x) {
@@ -160,9 +148,16 @@ llvm::Value *rsqrt(Math &m, llvm::Value *x) {
   return b.CreateFMul(result, b.CreateSelect(small, m.f32(0x1p12), m.f32(1)));
 }
 
+/// 1 / (1 + e) or, of a negative x, e / (1 + e) with e = e^-|x|. The quotient's remainder is taken of 1 + e
+/// before its rounding. 1.45 ulp for any reciprocal within 1 ulp, measured on samples of all exponents.
 llvm::Value *sigmoid(Math &m, llvm::Value *x) {
-  llvm::Value *e = exp_f64(m, m.to_f64(m.b.CreateFNeg(m.clamp(x, -110, 110))));
-  return m.keep_nan(x, m.to_f32(reciprocal(m, m.b.CreateFAdd(e, m.f64(1)))));
+  llvm::IRBuilder<> &b = m.b;
+  llvm::Value *e = exp(m, b.CreateFNeg(m.unary(llvm::Intrinsic::fabs, x)), false);
+  llvm::Value *numerator = b.CreateSelect(b.CreateFCmpOLT(x, m.like(x, 0)), e, m.like(x, 1));
+  llvm::Value *inverse = m.hardware(llvm::Intrinsic::amdgcn_rcp, b.CreateFAdd(e, m.like(x, 1)));
+  llvm::Value *estimate = b.CreateFMul(numerator, inverse);
+  llvm::Value *remainder = m.fma(b.CreateFNeg(estimate), e, b.CreateFSub(numerator, estimate));
+  return m.fma(remainder, inverse, estimate);
 }
 
 /// E / (E + 2) with E = e^2|x| - 1 = 2^n (e^r - 1) + 2^n - 1, r = 2|x| - n ln 2, e^r - 1 = r + r^2 q(r), q

@@ -1,5 +1,5 @@
-// A group of 32 values to a scale and codes: magnitudes are compared as integers, the scale is integer
-// arithmetic, the conversions are the hardware's.
+// A group of 32 values to a scale and codes: the largest magnitude, a scale by integer arithmetic, the
+// hardware's conversions.
 #include "codegen/lower/group_quantizer.h"
 
 #include <algorithm>
@@ -54,24 +54,36 @@ GroupQuantizer::GroupQuantizer(llvm::IRBuilder<> &builder, Packing &packing, con
 /// As bits of an f32, which order like magnitudes, NaN and infinity above all. Pairs of bf16 are compared as
 /// packed 16-bit integers.
 llvm::Value *GroupQuantizer::largest_magnitude(const Registers &group) {
+  if (!is_bf16(group))
+    return largest_of_floats(group);
   Registers row;
-  if (is_bf16(group)) {
-    auto *pair = llvm::FixedVectorType::get(builder_.getInt16Ty(), 2);
-    for (llvm::Value *dword : packing_.pack(group, 16))
-      row.push_back(builder_.CreateBitCast(builder_.CreateAnd(dword, 0x7fff7fff), pair));
-  } else {
-    for (llvm::Value *x : group)
-      row.push_back(builder_.CreateAnd(to_bits(builder_, widen(builder_, x)), 0x7fffffff));
-  }
+  auto *pair = llvm::FixedVectorType::get(builder_.getInt16Ty(), 2);
+  for (llvm::Value *dword : packing_.pack(group, 16))
+    row.push_back(builder_.CreateBitCast(builder_.CreateAnd(dword, 0x7fff7fff), pair));
   for (size_t half = row.size() / 2; half > 0; half /= 2)
     for (size_t i = 0; i < half; ++i)
       row[i] = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::umax, row[2 * i], row[2 * i + 1]);
-  if (!is_bf16(group))
-    return row[0];
   // Both halves become the largest; the low one lies below bf16's precision and makes no carry.
   llvm::Value *turned = builder_.CreateShuffleVector(row[0], llvm::ArrayRef<int>{1, 0});
   llvm::Value *both = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::umax, row[0], turned);
   return builder_.CreateBitCast(both, builder_.getInt32Ty());
+}
+
+/// By threes: v_maximum3_f32 takes magnitudes and gives NaN where one is. A NaN's sign is not promised.
+llvm::Value *GroupQuantizer::largest_of_floats(const Registers &group) {
+  Registers row;
+  for (llvm::Value *x : group)
+    row.push_back(builder_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, widen(builder_, x)));
+  while (row.size() > 1) {
+    Registers larger;
+    for (size_t i = 0; i < row.size(); ++i)
+      if (i % 3 == 0)
+        larger.push_back(row[i]);
+      else
+        larger.back() = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::maximum, larger.back(), row[i]);
+    row = std::move(larger);
+  }
+  return builder_.CreateAnd(to_bits(builder_, row[0]), 0x7fffffff);
 }
 
 llvm::Value *GroupQuantizer::scale(const Registers &group) {

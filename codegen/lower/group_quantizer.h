@@ -20,6 +20,7 @@ public:
 
 private:
   llvm::Value *largest_magnitude(const Registers &group);
+  llvm::Value *largest_of_floats(const Registers &group);
   Registers to_e2m1(const Registers &group, llvm::Value *factor);
   Registers to_byte_codes(const Registers &group, llvm::Value *scale, llvm::Value *factor);
   Registers to_six_bits(const Registers &group, llvm::Value *factor);

@@ -4,6 +4,7 @@
 #include <llvm/IR/IntrinsicsAMDGPU.h>
 
 #include "codegen/lower/thread_position.h"
+#include "codegen/target/gfx950.h"
 
 namespace nereid::codegen {
 
@@ -56,31 +57,57 @@ llvm::Value *to_scalar_registers(llvm::IRBuilder<> &builder, llvm::Value *value)
 
 namespace {
 
+/// Values of an instruction's DPP_CTRL.
 enum DppControl : unsigned {
   QuadXor1 = 0xb1,
   QuadXor2 = 0x4e,
   QuadXor3 = 0x1b,
+  FromAbove = 0x100, ///< row_shl: lane i has what lane i + n had; n is added
+  FromBelow = 0x110, ///< row_shr: what lane i - n had
   HalfMirror = 0x141,
   Rotate8 = 0x128
 };
 
-llvm::Value *dpp(llvm::IRBuilder<> &builder, llvm::Value *dword, DppControl control) {
+/// In the banks of `banks` (four lanes each, of every row) the dword as `control` moves it, elsewhere
+/// `other`.
+llvm::Value *dpp(llvm::IRBuilder<> &builder, llvm::Value *other, llvm::Value *dword, unsigned control,
+                 unsigned banks) {
   return builder.CreateIntrinsic(llvm::Intrinsic::amdgcn_update_dpp, {builder.getInt32Ty()},
-                                 {llvm::PoisonValue::get(builder.getInt32Ty()), dword,
-                                  builder.getInt32(control), builder.getInt32(15), builder.getInt32(15),
-                                  builder.getTrue()});
+                                 {other, dword, builder.getInt32(control), builder.getInt32(15),
+                                  builder.getInt32(banks), builder.getTrue()});
 }
 
-/// Bit 4 or 5: what the lanes have in which it is clear, and what those in which it is set.
-std::pair<llvm::Value *, llvm::Value *> swap_rows(llvm::IRBuilder<> &builder, llvm::Value *dword,
-                                                  unsigned lane_bit) {
+llvm::Value *dpp(llvm::IRBuilder<> &builder, llvm::Value *dword, DppControl control) {
+  return dpp(builder, llvm::PoisonValue::get(builder.getInt32Ty()), dword, control, 15);
+}
+
+/// Bit 4 or 5: rows of 16 lanes or halves of 32. The lanes whose bit is set have changed their `low` for the
+/// `high` of those whose bit is clear.
+std::pair<llvm::Value *, llvm::Value *> swap_rows(llvm::IRBuilder<> &builder, llvm::Value *low,
+                                                  llvm::Value *high, unsigned lane_bit) {
   llvm::Value *pair = builder.CreateIntrinsic(lane_bit == 4 ? llvm::Intrinsic::amdgcn_permlane16_swap
                                                             : llvm::Intrinsic::amdgcn_permlane32_swap,
-                                              {dword, dword, builder.getFalse(), builder.getFalse()});
+                                              {low, high, builder.getFalse(), builder.getFalse()});
   return {builder.CreateExtractValue(pair, 0), builder.CreateExtractValue(pair, 1)};
 }
 
 } // namespace
+
+std::pair<llvm::Value *, llvm::Value *> swap_with_lanes(EmitContext &context, llvm::Value *low,
+                                                        llvm::Value *high, unsigned lane_bit) {
+  llvm::IRBuilder<> &builder = context.builder;
+  if (1u << lane_bit >= gfx950::row_lanes)
+    return swap_rows(builder, low, high, lane_bit);
+  if (lane_bit >= 2) { // banks of lanes whose bit is set
+    const unsigned distance = 1u << lane_bit, set = lane_bit == 2 ? 0b1010 : 0b1100;
+    return {dpp(builder, low, high, FromBelow + distance, set),
+            dpp(builder, high, low, FromAbove + distance, ~set & 15)};
+  }
+  llvm::Value *is_clear = are_clear(builder, context.lane, 1u << lane_bit);
+  const DppControl partner = lane_bit == 0 ? QuadXor1 : QuadXor2;
+  return {builder.CreateSelect(is_clear, low, dpp(builder, high, partner)),
+          builder.CreateSelect(is_clear, dpp(builder, low, partner), high)};
+}
 
 llvm::Value *shuffle_xor(EmitContext &context, llvm::Value *value, unsigned lane_bit) {
   llvm::IRBuilder<> &builder = context.builder;
@@ -95,7 +122,7 @@ llvm::Value *shuffle_xor(EmitContext &context, llvm::Value *value, unsigned lane
     case 3:
       return dpp(builder, dword, Rotate8);
     default: {
-      const auto [low, high] = swap_rows(builder, dword, lane_bit);
+      const auto [low, high] = swap_rows(builder, dword, dword, lane_bit);
       return builder.CreateSelect(are_clear(builder, context.lane, 1u << lane_bit), high, low);
     }
     }
@@ -112,7 +139,8 @@ std::pair<llvm::Value *, llvm::Value *> lane_and_partner(EmitContext &context, l
     return {value, from_bits(builder, dpp(builder, to_bits(builder, value), HalfMirror), type)};
   if (lane_bit < 4)
     return {value, shuffle_xor(context, value, lane_bit)};
-  const auto [low, high] = swap_rows(builder, to_bits(builder, value), lane_bit);
+  llvm::Value *bits = to_bits(builder, value);
+  const auto [low, high] = swap_rows(builder, bits, bits, lane_bit);
   return {from_bits(builder, low, type), from_bits(builder, high, type)};
 }
 

@@ -22,6 +22,10 @@ llvm::Value *by_dwords(llvm::IRBuilder<> &builder, llvm::Value *value,
 llvm::Value *to_scalar_registers(llvm::IRBuilder<> &builder, llvm::Value *value);
 /// The value of the lane whose number differs in one bit.
 llvm::Value *shuffle_xor(EmitContext &context, llvm::Value *value, unsigned lane_bit);
+/// `low` and `high`, dwords, where lanes whose bit is set have changed their `low` for the `high` of the lane
+/// whose number differs in that bit alone.
+std::pair<llvm::Value *, llvm::Value *> swap_with_lanes(EmitContext &context, llvm::Value *low,
+                                                        llvm::Value *high, unsigned lane_bit);
 /// The values of the two lanes whose numbers differ in one bit, in one order or the other: for a reduction,
 /// to which order does not matter. Lanes that differ in the bits `equal` hold equal values.
 std::pair<llvm::Value *, llvm::Value *> lane_and_partner(EmitContext &context, llvm::Value *value,

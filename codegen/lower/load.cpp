@@ -35,8 +35,10 @@ std::optional<std::vector<MemoryEmitter::StartAccess>> MemoryEmitter::prepare_lo
   const LinearLayout &leaders = accesses.groups.leaders;
   const Registers masks = mask ? values_.get(*mask, leaders) : Registers();
   std::vector<StartAccess> result;
-  if (auto buffers = buffer_accesses(builder_, addresses_.addresses(pointer, leaders, prefetch.plan), masks,
-                                     prefetch.in_bounds)) {
+  if (auto buffers = accesses.fits_buffers()
+                         ? buffer_accesses(builder_, addresses_.addresses(pointer, leaders, prefetch.plan),
+                                           masks, prefetch.in_bounds)
+                         : std::nullopt) {
     llvm::Type *type = access_type(builder_, accesses.bytes);
     const unsigned policy = cache_policy(context_.plan, op);
     for (const BufferAccess &buffer : *buffers)

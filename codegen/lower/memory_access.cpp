@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "codegen/assign/buffer_access.h"
 #include "codegen/lower/value_layout.h"
 #include "codegen/target/gfx950.h"
 
@@ -42,8 +43,8 @@ MemoryAccesses accesses_of(const KernelPlan &plan, const ir::Op &op) {
   LinearLayout layout =
       op.opcode == ir::Opcode::Store ? plan.layouts.writes.at(&op) : assigned_layout(plan, op.result());
   const unsigned bytes = ir::byte_size(plan.function().type(op.operands[0]).element);
-  RegisterGroups groups =
-      group_registers(layout, vector_access(layout, pointer, mask ? &plan.axes[*mask] : nullptr, bytes));
+  RegisterGroups groups = group_registers(
+      layout, vector_access(layout, pointer, mask ? &plan.axes[*mask] : nullptr, bytes, access_start(op)));
   const unsigned elements = groups.access.elements();
   return {std::move(layout), std::move(groups), elements, elements * bytes,
           alignment(pointer, elements, bytes)};

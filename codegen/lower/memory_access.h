@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <optional>
 
 #include <llvm/Support/Alignment.h>
@@ -18,6 +19,8 @@ struct MemoryAccesses {
   llvm::Align align;
 
   size_t count() const { return groups.first.size(); }
+  /// Buffer instructions ignore the lowest bits of the addresses of dwords.
+  bool fits_buffers() const { return align.value() >= std::min(4U, bytes); }
 };
 
 MemoryAccesses accesses_of(const KernelPlan &plan, const ir::Op &op);

@@ -52,7 +52,8 @@ Registers Packing::unpack(llvm::Value *vector, llvm::Type *element, unsigned cou
   llvm::Value *dword = nullptr;
   for (unsigned i = 0; i < count; ++i) {
     if (i % per_dword == 0)
-      dword = single ? vector : builder_.CreateExtractElement(vector, i / per_dword);
+      dword = single ? builder_.CreateZExt(vector, builder_.getInt32Ty())
+                     : builder_.CreateExtractElement(vector, i / per_dword);
     if (bits == 32) {
       elements.push_back(from_bits(builder_, dword, element));
       continue;

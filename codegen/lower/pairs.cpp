@@ -18,6 +18,7 @@ bool has_paired_form(const ir::Op &op) {
   case ir::Opcode::Exp:
   case ir::Opcode::Log:
   case ir::Opcode::Tanh:
+  case ir::Opcode::Sigmoid:
     return true;
   default:
     return op.has("fast");

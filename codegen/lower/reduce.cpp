@@ -11,26 +11,11 @@
 #include "codegen/lower/lane_moves.h"
 #include "codegen/lower/pairs.h"
 #include "codegen/lower/thread_position.h"
+#include "codegen/target/gfx950.h"
 
 namespace nereid::codegen {
 
 namespace {
-
-/// a's index is the smaller one where it matters not which is first; equal values keep the smaller index, and
-/// a NaN is the largest value.
-llvm::Value *second_wins(llvm::IRBuilder<> &builder, bool is_signed, const Registers &a, const Registers &b) {
-  llvm::Value *x = a[0], *y = b[0];
-  llvm::Value *earlier = builder.CreateICmpSLT(b[1], a[1]);
-  if (!x->getType()->isFloatTy()) {
-    llvm::Value *greater = is_signed ? builder.CreateICmpSGT(y, x) : builder.CreateICmpUGT(y, x);
-    return builder.CreateOr(greater, builder.CreateAnd(builder.CreateICmpEQ(x, y), earlier));
-  }
-  llvm::Value *x_nan = builder.CreateFCmpUNO(x, x), *y_nan = builder.CreateFCmpUNO(y, y);
-  llvm::Value *greater =
-      builder.CreateOr(builder.CreateFCmpOGT(y, x), builder.CreateAnd(y_nan, builder.CreateNot(x_nan)));
-  llvm::Value *equal = builder.CreateOr(builder.CreateFCmpOEQ(x, y), builder.CreateAnd(x_nan, y_nan));
-  return builder.CreateOr(greater, builder.CreateAnd(equal, earlier));
-}
 
 /// The layout with one more dimension, the innermost, of 2^count elements, along which nothing walks.
 struct Extended {
@@ -66,20 +51,20 @@ LinearLayout along_registers(const LinearLayout &layout, unsigned count) {
 }
 
 /// Leaves one or two sums of all.
-void sum_in_pairs(llvm::IRBuilder<> &builder, std::vector<Registers> &parts) {
-  if (parts.size() < 4 || parts.size() % 2 != 0)
+void sum_in_pairs(llvm::IRBuilder<> &builder, Registers &values) {
+  if (values.size() < 4 || values.size() % 2 != 0)
     return;
   Registers pairs;
-  for (size_t i = 0; i < parts.size(); i += 2)
-    pairs.push_back(pair_of(builder, parts[i][0], parts[i + 1][0]));
+  for (size_t i = 0; i < values.size(); i += 2)
+    pairs.push_back(pair_of(builder, values[i], values[i + 1]));
   while (pairs.size() > 1) {
     const size_t half = (pairs.size() + 1) / 2;
     for (size_t i = 0; i + half < pairs.size(); ++i)
       pairs[i] = builder.CreateFAdd(pairs[i], pairs[i + half]);
     pairs.resize(half);
   }
-  parts = {{builder.CreateExtractElement(pairs[0], uint64_t{0})},
-           {builder.CreateExtractElement(pairs[0], uint64_t{1})}};
+  values = {builder.CreateExtractElement(pairs[0], uint64_t{0}),
+            builder.CreateExtractElement(pairs[0], uint64_t{1})};
 }
 
 } // namespace
@@ -113,128 +98,123 @@ Registers sum_over_waves(llvm::IRBuilder<> &builder, ExchangeEmitter &exchange, 
   return totals;
 }
 
-ReduceEmitter::Part ReduceEmitter::combine(const ir::Op &op, const Part &a, const Part &b) {
-  const ir::Element element = context_.type(op.operands[0]).element;
-  switch (op.opcode) {
-  case ir::Opcode::ArgMax: {
-    llvm::Value *second = second_wins(builder_, ir::is_signed(element), a, b);
-    return {builder_.CreateSelect(second, b[0], a[0]), builder_.CreateSelect(second, b[1], a[1])};
-  }
+llvm::Value *ReduceEmitter::combine(const Combining &how, llvm::Value *a, llvm::Value *b) {
+  switch (how.opcode) {
   case ir::Opcode::ReduceAny:
-    return {builder_.CreateOr(a[0], b[0])};
+    return builder_.CreateOr(a, b);
   case ir::Opcode::ReduceSum:
-    return {add_numbers(builder_, a[0], b[0])};
+    return add_numbers(builder_, a, b);
   default: {
-    ir::Opcode pair = op.opcode == ir::Opcode::ReduceMax ? ir::Opcode::Max : ir::Opcode::Min;
-    return {ir::is_float(element) ? float_binary(builder_, pair, a[0], b[0])
-                                  : integer_binary(builder_, pair, ir::is_signed(element), a[0], b[0])};
+    const ir::Opcode pair = how.opcode == ir::Opcode::ReduceMax ? ir::Opcode::Max : ir::Opcode::Min;
+    return how.is_float() ? float_binary(builder_, pair, a, b)
+                          : integer_binary(builder_, pair, ir::is_signed(how.element), a, b);
   }
   }
-}
-
-/// Narrow floats are reduced as f32 and rounded once, at the end.
-std::vector<ReduceEmitter::Part> ReduceEmitter::parts_of(const ir::Op &op, const LinearLayout &layout,
-                                                         unsigned axis) {
-  const Registers values = values_.get(op.operands[0], layout);
-  const bool is_float = ir::is_float(context_.type(op.operands[0]).element);
-  llvm::Value *thread = op.opcode == ir::Opcode::ArgMax ? thread_coordinate(context_, layout, axis) : nullptr;
-  std::vector<Part> parts;
-  for (uint32_t r = 0; r < values.size(); ++r) {
-    parts.push_back({is_float ? widen(builder_, values[r]) : values[r]});
-    if (thread)
-      parts.back().push_back(coordinate_of_register(builder_, layout, axis, thread, r));
-  }
-  return parts;
 }
 
 /// Sums in pairs of f32, an instruction for two; the extremes of three floats are one instruction.
-ReduceEmitter::Part ReduceEmitter::reduce_registers(const ir::Op &op, std::vector<Part> parts) {
-  if (parts[0][0]->getType()->isFloatTy() && op.opcode == ir::Opcode::ReduceSum)
-    sum_in_pairs(builder_, parts);
-  const bool in_threes = parts[0][0]->getType()->isFloatTy() &&
-                         (op.opcode == ir::Opcode::ReduceMax || op.opcode == ir::Opcode::ReduceMin);
-  while (in_threes && parts.size() > 2) {
-    std::vector<Part> next;
-    for (size_t i = 0; i < parts.size(); i += 3) {
-      next.push_back(parts[i]);
-      for (size_t k = i + 1; k < std::min(i + 3, parts.size()); ++k)
-        next.back() = combine(op, next.back(), parts[k]);
-    }
-    parts = std::move(next);
+llvm::Value *ReduceEmitter::reduce_registers(const Combining &how, Registers values) {
+  const bool is_float = values[0]->getType()->isFloatTy();
+  if (is_float && how.opcode == ir::Opcode::ReduceSum)
+    sum_in_pairs(builder_, values);
+  const bool in_threes =
+      is_float && (how.opcode == ir::Opcode::ReduceMax || how.opcode == ir::Opcode::ReduceMin);
+  while (in_threes && values.size() > 2) {
+    Registers next;
+    for (size_t i = 0; i < values.size(); ++i)
+      if (i % 3 == 0)
+        next.push_back(values[i]);
+      else
+        next.back() = combine(how, next.back(), values[i]);
+    values = std::move(next);
   }
-  while (parts.size() > 1) {
-    for (size_t i = 0; 2 * i + 1 < parts.size(); ++i)
-      parts[i] = combine(op, parts[2 * i], parts[2 * i + 1]);
-    if (parts.size() % 2 != 0)
-      parts[parts.size() / 2] = parts.back();
-    parts.resize((parts.size() + 1) / 2);
+  while (values.size() > 1) {
+    for (size_t i = 0; 2 * i + 1 < values.size(); ++i)
+      values[i] = combine(how, values[2 * i], values[2 * i + 1]);
+    if (values.size() % 2 != 0)
+      values[values.size() / 2] = values.back();
+    values.resize((values.size() + 1) / 2);
   }
-  return parts[0];
+  return values[0];
 }
 
-ReduceEmitter::Part ReduceEmitter::reduce_lanes(const ir::Op &op, Part part, uint32_t lanes) {
-  for (unsigned bit = 0; bit < 6; ++bit)
+llvm::Value *ReduceEmitter::reduce_lanes(const Combining &how, llvm::Value *value, uint32_t lanes) {
+  for (unsigned bit = 0; bit < gfx950::log2_lanes; ++bit)
     if (lanes >> bit & 1) {
-      Part first, second;
-      for (llvm::Value *value : part) {
-        // The fields of a part keep one order: the values and indices of an argmax.
-        const auto [one, other] = part.size() == 1
-                                      ? lane_and_partner(context_, value, bit, lanes & ((1u << bit) - 1))
-                                      : std::pair(value, shuffle_xor(context_, value, bit));
-        first.push_back(one);
-        second.push_back(other);
-      }
-      part = combine(op, first, second);
+      const auto [one, other] = lane_and_partner(context_, value, bit, lanes & ((1u << bit) - 1));
+      value = combine(how, one, other);
     }
-  return part;
+  return value;
 }
 
-std::vector<ReduceEmitter::Part> ReduceEmitter::reduce_waves(const ir::Op &op, const std::vector<Part> &parts,
-                                                             const LinearLayout &layout, uint32_t waves) {
+Registers ReduceEmitter::reduce_waves(const Combining &how, const Registers &values,
+                                      const LinearLayout &layout, uint32_t waves) {
   const auto count = static_cast<unsigned>(std::popcount(waves));
-  const LinearLayout from = along_waves(layout, waves), to = along_registers(layout, count);
-  std::vector<Registers> fields;
-  for (size_t field = 0; field < parts[0].size(); ++field) {
-    Registers values;
-    for (const Part &part : parts)
-      values.push_back(part[field]);
-    fields.push_back(exchange_.convert(values, from, to));
+  const Registers of_waves =
+      exchange_.convert(values, along_waves(layout, waves), along_registers(layout, count));
+  Registers result;
+  for (size_t r = 0; r < values.size(); ++r) {
+    llvm::Value *total = of_waves[r << count];
+    for (size_t wave = 1; wave < size_t(1) << count; ++wave)
+      total = combine(how, total, of_waves[(r << count) + wave]);
+    result.push_back(total);
   }
-  std::vector<Part> result(parts.size());
-  for (size_t r = 0; r < parts.size(); ++r)
-    for (size_t wave = 0; wave < size_t(1) << count; ++wave) {
-      Part part;
-      for (const Registers &field : fields)
-        part.push_back(field[(r << count) + wave]);
-      result[r] = wave == 0 ? part : combine(op, result[r], part);
-    }
   return result;
 }
 
+Registers ReduceEmitter::reduce_axis(const Combining &how, const Registers &values,
+                                     const LinearLayout &layout, unsigned axis) {
+  const AxisBits on_axis = *axis_bits(layout, axis);
+  Registers reduced;
+  for (const std::vector<uint32_t> &along : registers_along(layout, axis, on_axis.registers)) {
+    Registers row;
+    for (uint32_t r : along)
+      row.push_back(values[r]);
+    reduced.push_back(reduce_lanes(how, reduce_registers(how, std::move(row)), on_axis.lanes));
+  }
+  return on_axis.waves == 0
+             ? reduced
+             : reduce_waves(how, reduced, nereid::codegen::reduce(layout, axis), on_axis.waves);
+}
+
+/// A NaN is the maximum: where there is one, the maximum is a NaN, to which no other value is equal.
+Registers ReduceEmitter::argmax(const Combining &how, const Registers &values, const LinearLayout &layout,
+                                unsigned axis) {
+  const Registers maxima = reduce_axis({ir::Opcode::ReduceMax, how.element}, values, layout, axis);
+  const AxisBits on_axis = *axis_bits(layout, axis);
+  const auto rows = registers_along(layout, axis, on_axis.registers);
+  llvm::Value *thread = thread_coordinate(context_, layout, axis);
+  Registers indices(values.size());
+  for (size_t row = 0; row < rows.size(); ++row)
+    for (uint32_t r : rows[row]) {
+      llvm::Value *is_greatest = how.is_float()
+                                     ? builder_.CreateOr(builder_.CreateFCmpOEQ(values[r], maxima[row]),
+                                                         builder_.CreateFCmpUNO(values[r], values[r]))
+                                     : builder_.CreateICmpEQ(values[r], maxima[row]);
+      llvm::Value *index = coordinate_of_register(builder_, layout, axis, thread, r);
+      indices[r] = builder_.CreateSelect(is_greatest, index, builder_.getInt32(INT32_MAX));
+    }
+  return reduce_axis({ir::Opcode::ReduceMin, ir::Element::I32}, indices, layout, axis);
+}
+
+/// Narrow floats are reduced as f32 and rounded once, at the end.
 void ReduceEmitter::emit(const ir::Op &op) {
   const auto axis = static_cast<unsigned>(op.integer("axis"));
   LinearLayout layout = values_.available_layout(op.operands[0]);
-  std::optional<AxisBits> on_axis = axis_bits(layout, axis);
-  if (!on_axis) {
+  if (!axis_bits(layout, axis))
     layout = default_layout(context_.type(op.operands[0]).shape, context_.function().options.waves);
-    on_axis = axis_bits(layout, axis);
-  }
-  const std::vector<Part> parts = parts_of(op, layout, axis);
-  std::vector<Part> reduced;
-  for (const std::vector<uint32_t> &along : registers_along(layout, axis, on_axis->registers)) {
-    std::vector<Part> row;
-    for (uint32_t r : along)
-      row.push_back(parts[r]);
-    reduced.push_back(reduce_lanes(op, reduce_registers(op, std::move(row)), on_axis->lanes));
-  }
-  const LinearLayout result = nereid::codegen::reduce(layout, axis);
-  if (on_axis->waves != 0)
-    reduced = reduce_waves(op, reduced, result, on_axis->waves);
+  const Combining how{op.opcode, context_.type(op.operands[0]).element};
+  Registers values = values_.get(op.operands[0], layout);
+  if (how.is_float())
+    for (llvm::Value *&value : values)
+      value = widen(builder_, value);
+  Registers reduced = op.opcode == ir::Opcode::ArgMax ? argmax(how, values, layout, axis)
+                                                      : reduce_axis(how, values, layout, axis);
   const ir::Element element = context_.type(op.result()).element;
-  Registers registers;
-  for (const Part &part : reduced)
-    registers.push_back(ir::is_float(element) ? narrow(builder_, part.back(), element) : part.back());
-  values_.define_result(op.result(), result, registers);
+  if (ir::is_float(element))
+    for (llvm::Value *&value : reduced)
+      value = narrow(builder_, value, element);
+  values_.define_result(op.result(), nereid::codegen::reduce(layout, axis), reduced);
 }
 
 } // namespace nereid::codegen

@@ -5,7 +5,7 @@
 namespace nereid::codegen {
 
 /// Reductions: the registers of a lane by a tree, lanes by exchanges, waves through LDS. All threads end with
-/// the result.
+/// the result. An argmax is the maximum, then the least index of those that are equal to it.
 class ReduceEmitter {
 public:
   ReduceEmitter(EmitContext &context, ExchangeEmitter &exchange, ValueMap &values)
@@ -14,15 +14,21 @@ public:
   void emit(const ir::Op &op);
 
 private:
-  /// What is reduced of one element: its value, and for argmax its index.
-  using Part = Registers;
+  /// How two elements become one.
+  struct Combining {
+    ir::Opcode opcode; ///< ReduceSum, ReduceMax, ReduceMin or ReduceAny
+    ir::Element element;
+    bool is_float() const { return ir::is_float(element); }
+  };
 
-  std::vector<Part> parts_of(const ir::Op &op, const LinearLayout &layout, unsigned axis);
-  Part combine(const ir::Op &op, const Part &a, const Part &b);
-  Part reduce_registers(const ir::Op &op, std::vector<Part> parts);
-  Part reduce_lanes(const ir::Op &op, Part part, uint32_t lanes);
-  std::vector<Part> reduce_waves(const ir::Op &op, const std::vector<Part> &parts, const LinearLayout &layout,
-                                 uint32_t waves);
+  Registers reduce_axis(const Combining &how, const Registers &values, const LinearLayout &layout,
+                        unsigned axis);
+  Registers argmax(const Combining &how, const Registers &values, const LinearLayout &layout, unsigned axis);
+  llvm::Value *combine(const Combining &how, llvm::Value *a, llvm::Value *b);
+  llvm::Value *reduce_registers(const Combining &how, Registers values);
+  llvm::Value *reduce_lanes(const Combining &how, llvm::Value *value, uint32_t lanes);
+  Registers reduce_waves(const Combining &how, const Registers &values, const LinearLayout &layout,
+                         uint32_t waves);
 
   EmitContext &context_;
   llvm::IRBuilder<> &builder_;

@@ -3,6 +3,7 @@
 
 #include <llvm/ADT/FloatingPointMode.h>
 #include <llvm/ADT/MapVector.h>
+#include <llvm/IR/IntrinsicsAMDGPU.h>
 
 #include "codegen/lower/casts.h"
 
@@ -13,7 +14,7 @@ namespace {
 /// Of fewer quotients, single divisions are cheaper.
 constexpr size_t least_sharers = 4;
 
-/// 1 / b = high + low within 2^-104. High is the f64 below it in magnitude, so that low is of the same sign
+/// 1 / b = high + low within 2^-102. High is an f64 below it in magnitude, so that low is of the same sign
 /// and never 0: then products with infinities and zeros are those of a division too.
 struct Reciprocal {
   llvm::Value *high, *low;
@@ -22,13 +23,18 @@ struct Reciprocal {
     llvm::Type *f64 = builder.getDoubleTy();
     const auto number = [&](double value) { return llvm::ConstantFP::get(f64, value); };
     llvm::Value *b = builder.CreateFPExt(divisor, f64);
-    llvm::Value *nearest = builder.CreateFDiv(number(1), b);
+    const auto rest_of = [&](llvm::Value *inverse) { // 1 - b inverse
+      return builder.CreateIntrinsic(f64, llvm::Intrinsic::fma, {builder.CreateFNeg(inverse), b, number(1)});
+    };
+    llvm::Value *estimate = builder.CreateIntrinsic(llvm::Intrinsic::amdgcn_rcp, {f64}, {b});
+    llvm::Value *nearest = estimate; // two Newton steps: within an ulp
+    for (int step = 0; step < 2; ++step)
+      nearest = builder.CreateIntrinsic(f64, llvm::Intrinsic::fma, {rest_of(nearest), nearest, nearest});
     llvm::Value *bits = builder.CreateBitCast(nearest, builder.getInt64Ty());
-    llvm::Value *below = builder.CreateBitCast(builder.CreateSub(bits, builder.getInt64(1)), f64);
-    llvm::Value *rest =
-        builder.CreateIntrinsic(f64, llvm::Intrinsic::fma, {builder.CreateFNeg(below), b, number(1)});
+    llvm::Value *below = builder.CreateBitCast(builder.CreateSub(bits, builder.getInt64(2)), f64);
+    llvm::Value *rest = rest_of(below);
     llvm::Value *ordinary = builder.createIsFPClass(divisor, llvm::fcNormal | llvm::fcSubnormal);
-    high = builder.CreateSelect(ordinary, below, nearest);
+    high = builder.CreateSelect(ordinary, below, estimate);
     // Of 0 and infinity: a product with any f32 is finite, and 0 as an f32.
     llvm::Value *tiny = builder.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, number(0x1p-300), b);
     low = builder.CreateSelect(ordinary, builder.CreateFMul(rest, nearest), tiny);

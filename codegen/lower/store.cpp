@@ -14,8 +14,11 @@ void MemoryEmitter::store(const ir::Op &op) {
   const MemoryAccesses accesses = accesses_of(context_.plan, op);
   const Registers values = values_.get(op.operands[1], accesses.layout);
   const Registers masks = masks_of_store(op, accesses);
-  const std::vector<Address> addresses = addresses_.addresses(op.operands[0], accesses.groups.leaders);
-  const auto buffers = buffer_accesses(builder_, addresses, masks, nullptr);
+  const auto buffers =
+      accesses.fits_buffers()
+          ? buffer_accesses(builder_, addresses_.addresses(op.operands[0], accesses.groups.leaders), masks,
+                            nullptr)
+          : std::nullopt;
   if (!buffers)
     return store_in_branches(op, accesses, values, masks);
   for (uint32_t group = 0; group < accesses.count(); ++group) {

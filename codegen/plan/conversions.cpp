@@ -66,7 +66,7 @@ void ConversionWalk::visit(const ir::Op &op) {
       request(operand, defined_.operand_along_axis(op));
   else if (op_class == ir::OpClass::Gather)
     visit_gather(op);
-  else if (ir::is_elementwise(op.opcode) || op_class == ir::OpClass::Source)
+  else if (ir::is_elementwise(op.opcode) || op_class == ir::OpClass::Source || op.opcode == ir::Opcode::Join)
     visit_pure(op);
 }
 

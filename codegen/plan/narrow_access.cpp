@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "codegen/assign/memory_layout.h"
+#include "codegen/assign/buffer_access.h"
 
 namespace nereid::codegen {
 namespace {
@@ -21,8 +21,10 @@ unsigned width(const ir::Function &function, const AxisAnalysis &axes, const ir:
   const ir::Type &type = function.type(op.operands[0]);
   const unsigned bytes = ir::byte_size(type.element);
   const AxisInfo &pointer = axes[op.operands[0]], *mask = mask_info(axes, op);
-  const LinearLayout layout = coalesced_layout(type.shape, pointer, mask, bytes, function.options.waves);
-  return bytes * vector_access(layout, pointer, mask, bytes).elements();
+  const AccessStart start = access_start(op);
+  const LinearLayout layout =
+      coalesced_layout(type.shape, pointer, mask, bytes, function.options.waves, start);
+  return bytes * vector_access(layout, pointer, mask, bytes, start).elements();
 }
 
 /// Bytes that a lane does move at a time.
@@ -30,7 +32,9 @@ unsigned width_in_plan(const KernelPlan &plan, const ir::Op &op) {
   const unsigned bytes = ir::byte_size(plan.function().type(op.operands[0]).element);
   const LinearLayout &layout =
       op.opcode == ir::Opcode::Store ? plan.layouts.writes.at(&op) : plan.layouts.layout(op.result());
-  return bytes * vector_access(layout, plan.axes[op.operands[0]], mask_info(plan.axes, op), bytes).elements();
+  return bytes *
+         vector_access(layout, plan.axes[op.operands[0]], mask_info(plan.axes, op), bytes, access_start(op))
+             .elements();
 }
 
 /// The analysis of the same function with other facts of its arguments.

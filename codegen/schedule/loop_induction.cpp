@@ -37,8 +37,8 @@ Number power_of_two(Number exponent) {
 
 /// What the quotients of numbers that are multiples of `divisibility` change by.
 std::optional<Change> quotient(std::optional<Change> change, int64_t divisibility, Number divisor) {
-  const bool is_exact =
-      change && !change->factor && divisor && change->amount % *divisor == 0 && divisibility % *divisor == 0;
+  const bool is_exact = change && !change->factor && divisor && *divisor > 0 &&
+                        change->amount % *divisor == 0 && divisibility % *divisor == 0;
   return is_exact ? std::optional(Change{change->amount / *divisor, std::nullopt}) : std::nullopt;
 }
 
@@ -127,6 +127,9 @@ std::optional<Change> LoopInduction::change_of(const ir::Op &op) const {
     return sum(of(0), product(of(1), ir::byte_size(type.element)));
   case ir::Opcode::Mul:
     return is_float ? std::nullopt : change_of_product(op);
+  case ir::Opcode::Div:
+    return is_float ? std::nullopt
+                    : quotient(of(0), axes_[op.operands[0]].divisibility_of_all(), constant_of(1));
   case ir::Opcode::Shl:
     return product(of(0), power_of_two(constant_of(1)));
   case ir::Opcode::Shr:

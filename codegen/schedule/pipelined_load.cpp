@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "codegen/assign/dot_grid.h"
 #include "codegen/assign/memory_layout.h"
 
 namespace nereid::codegen {
@@ -15,6 +16,15 @@ RegisterGroups columns_of(const LinearLayout &home, unsigned bytes) {
   while (access.elements() * bytes < LdsImage::copy_bytes)
     access.register_bits.push_back(static_cast<unsigned>(access.register_bits.size()));
   return group_registers(home, std::move(access));
+}
+
+/// Scales are few, however narrow their loads are.
+bool is_scale(const FunctionIndex &index, const ir::Op &load) {
+  const ir::Op *dot = index.user(load.result());
+  if (!dot || dot->opcode != ir::Opcode::DotScaled)
+    return false;
+  const DotSides sides = sides_of_dot(index.function(), *dot);
+  return sides.a.scale == load.result() || sides.b.scale == load.result();
 }
 
 } // namespace
@@ -34,7 +44,7 @@ Decision<PipelinedLoad> plan_pipelined_load(const FunctionIndex &index, const Ax
   const LinearLayout &home = layouts.layout(op.result());
   const bool transposes = wants_transposed_reads(function, axes, op, home);
   PipelinedLoad load{streamed, transposes ? columns_of(home, bytes) : groups_of(home), std::nullopt, {}};
-  if (const unsigned access = load.groups.access.elements() * bytes; access < 4)
+  if (const unsigned access = load.groups.access.elements() * bytes; access < 4 && !is_scale(index, op))
     return Objection{&op, fmt::format("a lane reads {} bytes at a time, less than a dword", access)};
   if (!wants_lds(index, axes, layouts, op))
     return load;

@@ -128,7 +128,7 @@ TEST(ConversionPlan, OneLaneBroadcastsWithoutSelects) {
   EXPECT_EQ(count_steps<ShuffleStep>(plan), 1u);
 }
 
-TEST(ConversionPlan, HalfWaveAndRowTransposesAreSwaps) {
+TEST(ConversionPlan, TransposesOfRegistersAndLanesAreSwaps) {
   LinearLayout from = LinearLayout::identity1d(Space::Register, 2, 1, 4) *
                       LinearLayout::identity1d(Space::Lane, 2, 0, 16) *
                       LinearLayout::identity1d(Space::Lane, 2, 1, 4);
@@ -151,7 +151,12 @@ TEST(ConversionPlan, HalfWaveAndRowTransposesAreSwaps) {
   // Two 16-bit elements that stay together share a word.
   ConversionPlan packed = check_conversion(from, swapped({{1, 5}}), 16);
   EXPECT_EQ(first_step<SwapStep>(packed)->pack_bits, 1u);
-  EXPECT_EQ(count_steps<SwapStep>(check_conversion(from, swapped({{1, 3}}), 32)), 0u);
+  for (unsigned lane = 0; lane < 4; ++lane) {
+    ConversionPlan within_row = check_conversion(from, swapped({{1, lane}}), 32);
+    ASSERT_EQ(count_steps<SwapStep>(within_row), 1u) << within_row.text();
+    EXPECT_EQ(first_step<SwapStep>(within_row)->lane_bit, lane);
+    EXPECT_EQ(count_steps<ShuffleStep>(within_row), 0u);
+  }
 }
 
 TEST(ConversionPlan, RegistersWithOneSourceLaneSharePackedWords) {

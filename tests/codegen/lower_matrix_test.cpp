@@ -104,7 +104,7 @@ std::vector<uint8_t> scales(size_t count, uint64_t seed) {
   return values;
 }
 
-void check_dot_scaled(Size size, int waves, int mfma) {
+ir::Function dot_scaled_kernel(Size size, int waves, int mfma) {
   KernelBuilder b(waves);
   b.options().mfma = mfma;
   ir::ValueId pa = b.pointer(Element::U8), psa = b.pointer(Element::U8), pb = b.pointer(Element::U8),
@@ -113,8 +113,12 @@ void check_dot_scaled(Size size, int waves, int mfma) {
   ir::ValueId right = b.permute(b.load_tile(pb, {size.n, size.k / 2}), {1, 0}),
               sb = b.load_tile(psb, {size.n, size.k / 32});
   b.store_tile(pc, b.dot_scaled({a, sa, ir::Format::E2M1}, {right, sb, ir::Format::E2M1}));
+  return b.done();
+}
+
+void check_dot_scaled(Size size, int waves, int mfma) {
   Random random(6);
-  expect_same(b.done(), {1, 1, 1},
+  expect_same(dot_scaled_kernel(size, waves, mfma), {1, 1, 1},
               {buffer(random.bits<uint8_t>(size.m * size.k / 2)), buffer(scales(size.m * size.k / 32, 1)),
                buffer(random.bits<uint8_t>(size.n * size.k / 2)), buffer(scales(size.n * size.k / 32, 2)),
                buffer(std::vector<float>(size.m * size.n))},
@@ -140,6 +144,23 @@ TEST(LowerDotScaled, OddFactorsOfEverySide) {
     for (int waves : {1, 4})
       check_dot_scaled(size, waves, 16);
   check_dot_scaled({96, 32, 192}, 4, 32);
+}
+
+/// Which groups of 32 along K meet in an instruction is free: a lane takes neighbours, whose scales are one
+/// access.
+TEST(LowerDotScaled, NeighbouringScalesAreLoadedTogether) {
+  const auto expect_loads = [](const Size &size, const std::string &load, const std::string &narrower) {
+    const std::string text = assembly(dot_scaled_kernel(size, 1, 16));
+    EXPECT_NE(text.find(load + " "), std::string::npos) << size.k;
+    EXPECT_EQ(text.find(narrower + " "), std::string::npos) << size.k;
+  };
+  expect_loads({16, 16, 512}, "buffer_load_dword", "buffer_load_ubyte");
+  expect_loads({32, 32, 1024}, "buffer_load_dword", "buffer_load_ubyte");
+  expect_loads({16, 16, 256}, "buffer_load_ushort", "buffer_load_ubyte");
+  for (Size size : {Size{16, 16, 1024}, {32, 16, 2048}, {16, 48, 1536}})
+    for (int waves : {1, 2, 4})
+      check_dot_scaled(size, waves, 16);
+  check_dot_scaled({32, 64, 512}, 2, 32);
 }
 
 TEST(LowerDotScaled, ConstantScaleZeroIsNoScaleOfOne) {

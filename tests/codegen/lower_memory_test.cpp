@@ -81,6 +81,38 @@ TEST(LowerMemory, StridesAndLongOffsets) {
                 {buffer(random.bits<uint16_t>(70 * 128)), buffer(std::vector<uint16_t>(128)), i64(step)});
 }
 
+/// Global instructions take any address: rows that begin at any element are moved 16 bytes at a time.
+TEST(LowerMemory, RowsOfOddStridesMoveWhole) {
+  Random random(8);
+  for (Element element : {Element::U8, Element::F16, Element::F32}) {
+    const auto bytes = static_cast<size_t>(ir::byte_size(element));
+    for (int waves : {1, 4}) {
+      KernelBuilder b(waves);
+      ir::ValueId x = b.pointer(element), z = b.pointer(element);
+      ir::ValueId pitch = b.scalar_argument(Element::I32);
+      ir::ValueId at =
+          b.add(b.mul(b.expand_dims(b.arange(0, 64), 1), pitch), b.expand_dims(b.arange(0, 64), 0));
+      b.store(b.ptr_add(z, at), b.load(b.ptr_add(x, at), {}, {}, ""), {}, "");
+      const ir::Function function = b.done();
+      const std::string text = assembly(function);
+      for (const char *access : {"_load_dwordx4", "_store_dwordx4"})
+        EXPECT_NE(text.find(access), std::string::npos)
+            << bytes << " bytes, " << waves << " waves: " << access;
+      for (const char *access : {"_load_ubyte", "_load_ushort", "_store_byte", "_store_short"})
+        EXPECT_EQ(text.find(access), std::string::npos)
+            << bytes << " bytes, " << waves << " waves: " << access;
+      std::vector<FloatBuffer> floats;
+      if (ir::is_float(element))
+        floats = {{1, element}};
+      for (int32_t columns : {65, 67, 81})
+        expect_same(function, {1, 1, 1},
+                    {buffer(random.bits<uint8_t>(64 * columns * bytes)),
+                     buffer(std::vector<uint8_t>(64 * columns * bytes)), i32(columns)},
+                    floats);
+    }
+  }
+}
+
 TEST(LowerMemory, OffsetsBeyondTwoGibibytes) {
   // 3 GiB apart: i32 elements of 4 bytes whose byte offset does not fit in 32 bits.
   KernelBuilder b(1);
