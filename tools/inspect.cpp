@@ -150,10 +150,7 @@ Outcome run(const CommonOptions &common, const InspectOptions &options) {
 void add_inspect(CLI::App &app, Invocation &invocation) {
   auto options = std::make_shared<InspectOptions>();
   CLI::App *command = add_command(app, invocation, "inspect", "Show what a kernel became and what it does",
-                                  [&invocation, options] {
-                                    invocation.common.json |= options->format == "json";
-                                    return run(invocation.common, *options);
-                                  });
+                                  [&invocation, options] { return run(invocation.common, *options); });
   command->footer(inspect_footer);
   command->add_option("WHAT", options->what, "A kernel of the library, a code object or a launch file")
       ->required()
@@ -171,6 +168,7 @@ void add_inspect(CLI::App &app, Invocation &invocation) {
   command->add_option("--html", options->html, "Write a page with all of it to this file");
   command->add_option("--format", options->format, "text or json")
       ->check(CLI::IsMember({"text", "json"}))
+      ->each([&invocation](const std::string &format) { invocation.common.json |= format == "json"; })
       ->capture_default_str();
 }
 

@@ -16,7 +16,8 @@ size_t count(const std::string &text, const std::string &word) {
 
 TEST(View, TakesEveryKindOfScalarAndPointer) {
   NEREID_EXPECT_FORMS(with_each_kind<i32>(in, {}, [&](const auto &size) {
-                        const View2D writable(in.p, {size, size}, {.even_columns = true});
+                        const View2D writable(in.p, {size, size});
+                        const View2D promised(in.p, {in.n, in.n}, {.even_columns = true});
                         const View2D<const f32> readable = writable;
                         const View2D strided(in.bytes, {size, 1}, size);
                         static_assert(std::same_as<decltype(strided), const View2D<const u8>>);
@@ -25,6 +26,7 @@ TEST(View, TakesEveryKindOfScalarAndPointer) {
                           expect_tile_of<f32>(readable.load({at, 0}, {4, 4}, Cache::Stream));
                           expect_tile_of<f32>(readable.load({0, at}, {4, 4}, 1.0F, Cache::Global));
                           expect_tile_of<u8>(strided.load({at, at}, {4, 4}, in.n.template to<u8>()));
+                          expect_tile_of<f32>(promised.load({at, at}, {4, 4}));
                           writable.store({at, at}, in.x({4, 4}));
                           writable.store({at, at}, Var(in.x({4, 4})), Cache::Stream);
                           expect_tile_of<f32>(
