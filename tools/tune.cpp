@@ -90,8 +90,9 @@ Result<Device> device_for(const CommonOptions &common, std::optional<TuneMode> m
   return chosen_device(common);
 }
 
-Result<TuneReport> tune_shape(const TuneCommand &options, const Device &device, const kernels::ProblemSize &size,
-                              const std::vector<GemmPath> &paths, Progress &progress) {
+Result<TuneReport> tune_shape(const TuneCommand &options, const Device &device,
+                              const kernels::ProblemSize &size, const std::vector<GemmPath> &paths,
+                              Progress &progress) {
   // A table says what the library takes: with the best of one path it could be less than without.
   TunedConfigs configs = options.configs;
   configs.dispatched_of_any_path = !options.table.empty();

@@ -53,8 +53,8 @@ std::optional<Objection> Finder::head() const {
 /// Carried value `number` goes through additions of dots of this body to the yield.
 Decision<DotAccumulator> Finder::accumulator(size_t number) const {
   ir::ValueId value = body_.arguments[number + 1];
-  const Objection other{
-      &loop_, fmt::format("it carries a value, {}, that is not only a sum of dots", function_.type(value).text())};
+  const Objection other{&loop_, fmt::format("it carries a value, {}, that is not only a sum of dots",
+                                            function_.type(value).text())};
   DotAccumulator result;
   while (index_.uses(value) == 1) {
     const ir::Op &user = *index_.user(value);

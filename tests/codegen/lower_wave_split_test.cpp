@@ -202,9 +202,9 @@ TEST(WaveSplit, KNamesWhatIsInItsWay) {
   b.store_tile(x, b.end_for(next)[0]);
   Error error = compile_error(b.done());
   EXPECT_EQ(error.owner, Owner::User);
-  EXPECT_EQ(error.message,
-            "wave_split=k cannot split the iterations of this loop over the waves: it carries a value, f32[16, 16], "
-            "that is not only a sum of dots");
+  EXPECT_EQ(error.message, "wave_split=k cannot split the iterations of this loop over the waves: it carries "
+                           "a value, f32[16, 16], "
+                           "that is not only a sum of dots");
   EXPECT_EQ(error.where.line, 9u);
   EXPECT_FALSE(error.remedy.empty());
 }

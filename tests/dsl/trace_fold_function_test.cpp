@@ -160,13 +160,11 @@ TEST(TraceFoldFunction, RefusesWhatIsNoCombiningFunction) {
   EXPECT_REFUSED("scan: axis 0 does not exist in shape []", "no axes", scan(in.n, 0, sum_of_two));
   EXPECT_REFUSED("reduce: the tiles have the shapes [8] and [4]", "Broadcast",
                  reduce(std::tuple(in.i({8}), in.i({4})), 0, [](auto a, auto) { return a; }));
-  EXPECT_REFUSED("that is not of scalars", "scalars of two elements",
-                 Tile<i32> four = in.i({4});
+  EXPECT_REFUSED("that is not of scalars", "scalars of two elements", Tile<i32> four = in.i({4});
                  reduce(in.i({8}), 0, [&](auto a, auto b) { return a + b + sum(four, 0); }));
   EXPECT_REFUSED("the combining function has a load", "scalars of two elements",
                  reduce(in.i({8}), 0, [&](auto a, auto b) { return a + b + load(in.q); }));
-  EXPECT_REFUSED("that is not of scalars", "scalars of two elements",
-                 Tile<i32> eight = in.i({8});
+  EXPECT_REFUSED("that is not of scalars", "scalars of two elements", Tile<i32> eight = in.i({8});
                  scan(in.i({8}), 0, [&](auto a, auto b) { return a + b + eight; }));
   EXPECT_REFUSED("a combining function assigns to a Var", "only returns", Var seen = 0;
                  scan(in.i({8}), 0, [&](auto a, auto b) {

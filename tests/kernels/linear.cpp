@@ -142,7 +142,7 @@ TEST(Mxfp4Linear, AllocatesNothingAfterTheFirstCall) {
   const auto b = device.upload(problem.b).value();
   const auto b_scales = device.upload(problem.b_scales).value();
   Buffer<uint16_t> c = device.allocate<uint16_t>(problem.m * problem.n).value();
-  Mxfp4Linear linear(device, options_of(Backend::Interpreted));
+  Mxfp4Linear linear(device, {.interpret = true});
   const auto call = [&](GemmPath path) {
     return linear(device.stream(), {a, b, b_scales, c}, {problem.m, problem.n, problem.k}, path).ok();
   };
@@ -267,11 +267,13 @@ TEST(Mxfp4Linear, IsCapturedAndReplayedOnOtherOperands) {
     for (int replay = 0; replay < 2; ++replay) {
       ASSERT_TRUE(first.c.fill(0xffff).ok());
       ASSERT_TRUE(graph->launch(stream).ok());
+      ASSERT_TRUE(stream.synchronize().ok());
       EXPECT_TRUE(host::compare(first.c.to_host().value(), problems[0].exact).passed()) << name_of(path);
     }
     ASSERT_TRUE(graph->update(*other).ok());
     ASSERT_TRUE(first.c.fill(0xffff).ok());
     ASSERT_TRUE(graph->launch(stream).ok());
+    ASSERT_TRUE(stream.synchronize().ok());
     EXPECT_TRUE(host::compare(second.c.to_host().value(), problems[1].exact).passed()) << name_of(path);
     EXPECT_EQ(first.c.to_host().value(), std::vector<uint16_t>(size.m * size.n, 0xffff));
   }

@@ -28,8 +28,8 @@ void expect_error(std::vector<std::string> arguments, int exit_code, const std::
 TEST(Command, HelpIsRightAndHasExamples) {
   const CommandResult help = run_command({"--help"});
   EXPECT_EQ(help.exit_code, 0);
-  for (const char *subcommand :
-       {"demo", "sample", "quant", "gemm", "compile", "aot", "inspect", "layout", "tune", "cache", "doctor"}) {
+  for (const char *subcommand : {"demo", "sample", "quant", "gemm", "compile", "aot", "inspect", "layout",
+                                 "tune", "cache", "doctor"}) {
     EXPECT_NE(help.out.find(subcommand), std::string::npos) << subcommand;
     const CommandResult own = run_command({subcommand, "--help"});
     EXPECT_EQ(own.exit_code, 0) << subcommand;
