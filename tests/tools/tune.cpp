@@ -204,6 +204,33 @@ std::vector<std::string> configs_of(const std::vector<std::string> &arguments) {
   return configs;
 }
 
+/// The simulated figures of a tuning's only shape, by config.
+std::map<std::string, double> figures_of(const std::vector<std::string> &arguments) {
+  const CommandResult result = run_command(arguments);
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  const llvm::json::Object object = result.json();
+  std::map<std::string, double> figures;
+  const llvm::json::Array *tunings = object.getArray("tunings");
+  for (const llvm::json::Value &candidate : *(*tunings)[0].getAsObject()->getArray("candidates"))
+    if (const auto figure = candidate.getAsObject()->getNumber("figure"))
+      figures[candidate.getAsObject()->getString("config")->str()] = *figure;
+  return figures;
+}
+
+TEST(Tune, FiguresDoNotDependOnTheCandidatesBefore) {
+  // The launches that are timed count arrivals, in a workspace that all candidates have.
+  const auto arguments = [](const char *generated) {
+    return std::vector<std::string>{"tune",       "--shape",     "16,768,3584", "--path", "workspace",
+                                    "--no-lists", "--generated", generated,     "--mode", "model",
+                                    "--device",   "sim",         "--json"};
+  };
+  const std::map<std::string, double> few = figures_of(arguments("1")), many = figures_of(arguments("6"));
+  ASSERT_FALSE(few.empty());
+  ASSERT_GT(many.size(), few.size());
+  for (const auto &[config, figure] : few)
+    EXPECT_EQ(many.at(config), figure) << config;
+}
+
 TEST(Tune, AConfigHasOneCompleteTextWhetherItIsListedGeneratedOrWhatTheLibraryTakes) {
   const std::vector<std::string> arguments = {"tune", "--shape",  "16,2112,7168", "--mode",
                                               "off",  "--device", "sim",          "--json"};
