@@ -8,8 +8,8 @@
 #include <llvm/ADT/StringExtras.h>
 #include <llvm/Support/raw_ostream.h>
 
+#include "jit/json_text.h"
 #include "tools/command.h"
-#include "tools/json_text.h"
 #include "tools/standard_streams.h"
 #include "tools/version.h"
 
@@ -93,7 +93,7 @@ int finish(const Outcome &outcome, bool json) {
   if (!json)
     return write_result(outcome.text, outcome.code);
   const llvm::json::Value object(llvm::json::Object(outcome.json));
-  return write_result(json_text(object), outcome.code);
+  return write_result(jit::json_text(object), outcome.code);
 }
 
 /// What --help and --version print, with --json as {key: text}.

@@ -16,10 +16,6 @@ ExitCode exit_code(const Error &error) {
   return ExitCode::Wrong;
 }
 
-llvm::json::Value json_string(const std::string &bytes) {
-  return llvm::json::isUTF8(bytes) ? bytes : llvm::json::fixUTF8(bytes);
-}
-
 llvm::json::Object to_json(const Error &error) {
   llvm::json::Object object{{"owner", owner_name(error.owner)}, {"message", json_string(error.message)}};
   if (!error.remedy.empty())

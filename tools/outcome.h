@@ -5,6 +5,7 @@
 #include <llvm/Support/JSON.h>
 
 #include "base/result.h"
+#include "jit/json_text.h"
 
 namespace nereid::tools {
 
@@ -36,8 +37,7 @@ struct Outcome {
 /// it is no usage error.
 Outcome failed_run(const Error &failure);
 
-/// A JSON string of bytes that a user gave: what is not UTF-8 becomes the replacement character.
-llvm::json::Value json_string(const std::string &bytes);
+using jit::json_string;
 
 /// {"owner", "message", "remedy", "where"}
 llvm::json::Object to_json(const Error &error);

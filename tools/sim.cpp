@@ -3,11 +3,11 @@
 
 #include <fmt/format.h>
 
+#include "jit/json_text.h"
 #include "sim/coverage.h"
 #include "sim/launch_file.h"
 #include "tools/command.h"
 #include "tools/instructions_json.h"
-#include "tools/json_text.h"
 #include "tools/time_json.h"
 #include "tools/whole_number.h"
 
@@ -46,7 +46,7 @@ Outcome finished(ExitCode code, Object json, std::string error) {
   Outcome outcome;
   outcome.code = code;
   outcome.error = std::move(error);
-  outcome.text = json_text(Value(Object(json)));
+  outcome.text = jit::json_text(Value(Object(json)));
   outcome.json = std::move(json);
   return outcome;
 }

@@ -151,6 +151,21 @@ struct Increment {
   uint32_t location = 0;
 };
 
+bool may_count(const Type &type) {
+  return type.pointer || type.element == Element::I32 || type.element == Element::I64;
+}
+
+/// Whether there is a loop to look at: most kernels carry floats alone.
+bool has_counters(const Function &function, const Block &block) {
+  return std::any_of(block.ops.begin(), block.ops.end(), [&](const Op &op) {
+    const bool counts = op.opcode == Opcode::For &&
+                        std::any_of(op.results.begin(), op.results.end(),
+                                    [&](ValueId result) { return may_count(function.type(result)); });
+    return counts || std::any_of(op.blocks.begin(), op.blocks.end(),
+                                 [&](const Block &inner) { return has_counters(function, inner); });
+  });
+}
+
 /// One loop.
 class LoopCounters {
 public:
@@ -220,8 +235,7 @@ private:
   /// What an iteration adds to the carried value `number`, or nothing where it does something else.
   std::optional<Increment> increment_of(size_t number) {
     const ValueId carried = body().arguments[places_.arguments + number];
-    const Type &type = function_.type(carried);
-    if (!type.pointer && type.element != Element::I32 && type.element != Element::I64)
+    if (!may_count(function_.type(carried)))
       return std::nullopt;
     Increment increment;
     ValueId at = body().ops.back().operands[places_.yields + number];
@@ -346,6 +360,8 @@ void rewrite(Function &function, Definitions &definitions, Block &block) {
 } // namespace
 
 void rewrite_inductions(Function &function) {
+  if (!has_counters(function, function.body))
+    return;
   Definitions definitions;
   definitions.add(function.body);
   rewrite(function, definitions, function.body);

@@ -6,6 +6,7 @@
 #include "inspect/render/json_value.h"
 #include "inspect/render/page.h"
 #include "inspect/render/render.h"
+#include "jit/json_text.h"
 
 namespace nereid::inspect {
 namespace {
@@ -84,9 +85,9 @@ bool shorten(Report &report) {
 
 std::string to_html(const Report &report) {
   Report shown = report;
-  std::string json = in_script(json_text(json_value(shown), false));
+  std::string json = in_script(jit::json_text(json_value(shown), false));
   while (json.size() > max_json && shorten(shown))
-    json = in_script(json_text(json_value(shown), false));
+    json = in_script(jit::json_text(json_value(shown), false));
   return page(report.kernel + " - nereid inspect", json);
 }
 
@@ -105,7 +106,7 @@ std::string to_html(const Comparison &comparison) {
         instruction.lds->lanes.clear();
   }
   return page(comparison.a.kernel + " and " + comparison.b.kernel + " - nereid inspect",
-              in_script(json_text(json_value(shown), false)));
+              in_script(jit::json_text(json_value(shown), false)));
 }
 
 } // namespace nereid::inspect

@@ -4,20 +4,17 @@
 #include <algorithm>
 #include <cmath>
 
-#include <fmt/format.h>
-#include <llvm/Support/raw_ostream.h>
-
 #include "inspect/render/render.h"
+#include "jit/json_text.h"
 
 namespace nereid::inspect {
 namespace {
 
+using jit::json_string;
 using llvm::json::Array;
 using llvm::json::Object;
 using llvm::json::Value;
 
-/// Text of files and of code objects of others need not be UTF-8, which JSON demands.
-Value string(const std::string &text) { return llvm::json::isUTF8(text) ? text : llvm::json::fixUTF8(text); }
 Value integer(uint64_t value) { return static_cast<int64_t>(value); }
 /// Rounded to a thousandth.
 Value number(double value) {
@@ -49,7 +46,7 @@ void add_place(Object &object, const Place &place) {
 }
 
 Value ir_line(const IrLine &line) {
-  Object object{{"text", string(line.text)}};
+  Object object{{"text", json_string(line.text)}};
   if (line.operation)
     object["operation"] = line.operation;
   add_place(object, line.place);
@@ -58,7 +55,7 @@ Value ir_line(const IrLine &line) {
 
 Value instruction(const Instruction &instruction) {
   Object object{{"address", integer(instruction.address)},
-                {"text", string(instruction.text)},
+                {"text", json_string(instruction.text)},
                 {"kind", instruction.kind},
                 {"live", Array{instruction.live_vgpr, instruction.live_agpr, instruction.live_sgpr}}};
   add_place(object, instruction.place);
@@ -161,8 +158,9 @@ Value dot(const DotFacts &dot) {
 }
 
 Value remark(const RemarkFacts &remark) {
-  Object object{
-      {"kind", remark.kind}, {"message", string(remark.message)}, {"remedy", string(remark.remedy)}};
+  Object object{{"kind", remark.kind},
+                {"message", json_string(remark.message)},
+                {"remedy", json_string(remark.remedy)}};
   add_place(object, remark.place);
   return object;
 }
@@ -175,7 +173,7 @@ Value tuning(const Tuning &tuning) {
                 {"ranking", tuning.ranking},
                 {"caches", tuning.caches},
                 {"configs", array(tuning.configs, [](const TunedConfig &config) -> Value {
-                   Object object{{"config", config.config},       {"rejected", string(config.rejected)},
+                   Object object{{"config", config.config},       {"rejected", json_string(config.rejected)},
                                  {"vgpr", config.vgpr},           {"lds", config.lds},
                                  {"occupancy", config.occupancy}, {"launches", config.launches},
                                  {"winner", config.winner}};
@@ -198,36 +196,11 @@ Object config(const std::string &text) {
   return object;
 }
 
-void write(llvm::json::OStream &json, const Value &value) {
-  if (const Object *object = value.getAsObject()) {
-    std::vector<llvm::StringRef> names;
-    for (const auto &member : *object)
-      names.emplace_back(member.first);
-    std::sort(names.begin(), names.end());
-    json.objectBegin();
-    for (const llvm::StringRef name : names) {
-      json.attributeBegin(name);
-      write(json, *object->get(name));
-      json.attributeEnd();
-    }
-    json.objectEnd();
-  } else if (const Array *values = value.getAsArray()) {
-    json.arrayBegin();
-    for (const Value &element : *values)
-      write(json, element);
-    json.arrayEnd();
-  } else if (const std::optional<double> fraction = value.getAsNumber(); fraction && !value.getAsInteger()) {
-    json.rawValue(fmt::format("{}", *fraction));
-  } else {
-    json.value(value);
-  }
-}
-
 } // namespace
 
 Object json_value(const Report &report) {
   Object object{{"version", 1},
-                {"kernel", string(report.kernel)},
+                {"kernel", json_string(report.kernel)},
                 {"origin", report.origin},
                 {"config", config(report.config)},
                 {"compiler", report.compiler},
@@ -240,10 +213,10 @@ Object json_value(const Report &report) {
                                      {"spills", report.resources.spills},
                                      {"occupancy", report.occupancy.waves}}},
                 {"occupancy", occupancy(report.occupancy)},
-                {"plan", string(report.plan)},
+                {"plan", json_string(report.plan)},
                 {"hot_loop", report.hot_loop < 0 ? Value(nullptr) : Value(report.hot_loop)}};
   object["files"] = array(report.files, [](const SourceFile &file) -> Value {
-    return Object{{"path", string(file.path)}, {"lines", array(file.lines, string)}};
+    return Object{{"path", json_string(file.path)}, {"lines", array(file.lines, json_string)}};
   });
   object["tile_ir"] = array(report.tile_ir, ir_line);
   object["llvm_ir"] = array(report.llvm_ir, ir_line);
@@ -253,7 +226,7 @@ Object json_value(const Report &report) {
   object["code"] = array(report.code, instruction);
   object["loops"] = array(report.loops, loop);
   object["tuning"] = array(report.tuning, tuning);
-  object["notes"] = array(report.notes, string);
+  object["notes"] = array(report.notes, json_string);
   object["run"] = report.run ? Value(run_object(*report.run)) : Value(nullptr);
   return object;
 }
@@ -274,16 +247,7 @@ Object json_value(const Comparison &comparison) {
       {"code", array(comparison.code, [](const CodeLine &line) -> Value { return Array{line.a, line.b}; })}};
 }
 
-std::string json_text(const Value &value, bool indented) {
-  std::string text;
-  llvm::raw_string_ostream stream(text);
-  llvm::json::OStream json(stream, indented ? 2 : 0);
-  write(json, value);
-  stream << "\n";
-  return text;
-}
-
-std::string to_json(const Report &report) { return json_text(json_value(report), true); }
-std::string to_json(const Comparison &comparison) { return json_text(json_value(comparison), true); }
+std::string to_json(const Report &report) { return jit::json_text(json_value(report)); }
+std::string to_json(const Comparison &comparison) { return jit::json_text(json_value(comparison)); }
 
 } // namespace nereid::inspect

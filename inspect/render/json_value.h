@@ -10,7 +10,5 @@ namespace nereid::inspect {
 /// The report as docs/inspect.md describes it.
 llvm::json::Object json_value(const Report &report);
 llvm::json::Object json_value(const Comparison &comparison);
-/// With two spaces a level, or on one line; numbers have few digits.
-std::string json_text(const llvm::json::Value &value, bool indented);
 
 } // namespace nereid::inspect

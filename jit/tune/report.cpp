@@ -8,28 +8,27 @@
 #include <fmt/format.h>
 
 #include "jit/compile/resources_json.h"
+#include "jit/json_text.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
 
 namespace nereid {
 namespace {
 
-llvm::json::Value json_text(const std::string &bytes) {
-  return llvm::json::isUTF8(bytes) ? bytes : llvm::json::fixUTF8(bytes);
-}
+using jit::json_string;
 
 llvm::json::Value text_or_null(const std::string &bytes) {
-  return bytes.empty() ? llvm::json::Value(nullptr) : json_text(bytes);
+  return bytes.empty() ? llvm::json::Value(nullptr) : json_string(bytes);
 }
 
 llvm::json::Object json_of(const TuneOutcome &outcome) {
   llvm::json::Array kernels;
   for (const auto &kernel : outcome.kernels)
-    kernels.push_back(llvm::json::Object{{"kernel", json_text(kernel->name())},
+    kernels.push_back(llvm::json::Object{{"kernel", json_string(kernel->name())},
                                          {"resources", jit::resources_json(kernel->resources())}});
   llvm::json::Array launches;
   for (const LaunchInfo &launch : outcome.launches) {
-    llvm::json::Object object{{"kernel", json_text(launch.kernel())},
+    llvm::json::Object object{{"kernel", json_string(launch.kernel())},
                               {"grid", llvm::json::Array{launch.grid.x, launch.grid.y, launch.grid.z}}};
     if (launch.instructions) {
       object["instructions"] = static_cast<int64_t>(launch.instructions->total);
@@ -43,7 +42,7 @@ llvm::json::Object json_of(const TuneOutcome &outcome) {
   }
   const TuningRecord &record = outcome.record;
   return llvm::json::Object{
-      {"config", json_text(record.config)},
+      {"config", json_string(record.config)},
       {"figure", record.figure ? llvm::json::Value(*record.figure) : llvm::json::Value(nullptr)},
       {"rejected", text_or_null(record.rejected)},
       {"stored", outcome.stored},
@@ -110,9 +109,9 @@ std::string TuneReport::json() const {
   llvm::json::Array all;
   for (const TuneOutcome &candidate : candidates)
     all.push_back(json_of(candidate));
-  const llvm::json::Value value = llvm::json::Object{{"kernel", json_text(kernel)},
-                                                     {"key", json_text(key)},
-                                                     {"device", json_text(device)},
+  const llvm::json::Value value = llvm::json::Object{{"kernel", json_string(kernel)},
+                                                     {"key", json_string(key)},
+                                                     {"device", json_string(device)},
                                                      {"ranking", text_or_null(ranking)},
                                                      {"caches", text_or_null(caches)},
                                                      {"unit", text_or_null(unit)},

@@ -1,5 +1,5 @@
-// JSON with short numbers.
-#include "tools/json_text.h"
+// JSON with short numbers, and of bytes that need not be text.
+#include "jit/json_text.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <llvm/Support/raw_ostream.h>
 
-namespace nereid::tools {
+namespace nereid::jit {
 namespace {
 
 void write(llvm::json::OStream &json, const llvm::json::Value &value) {
@@ -39,13 +39,17 @@ void write(llvm::json::OStream &json, const llvm::json::Value &value) {
 
 } // namespace
 
-std::string json_text(const llvm::json::Value &value) {
+std::string json_text(const llvm::json::Value &value, bool indented) {
   std::string text;
   llvm::raw_string_ostream stream(text);
-  llvm::json::OStream json(stream, 2);
+  llvm::json::OStream json(stream, indented ? 2 : 0);
   write(json, value);
   stream << "\n";
   return text;
 }
 
-} // namespace nereid::tools
+llvm::json::Value json_string(const std::string &bytes) {
+  return llvm::json::isUTF8(bytes) ? bytes : llvm::json::fixUTF8(bytes);
+}
+
+} // namespace nereid::jit
