@@ -29,7 +29,7 @@ constexpr uint64_t most_sampled = 2 * sampled_instructions;
 /// A workgroup that executes so much more than the first is replayed as the one that ends last.
 constexpr double longer = 1.05;
 /// Wave instructions between two looks at what was executed.
-constexpr uint64_t slice = 8;
+constexpr uint64_t look_interval = 8;
 
 /// Leaves the first events of each wave, with what stands for others.
 void cut(WorkgroupTrace &trace, uint64_t events) {
@@ -76,7 +76,7 @@ std::optional<Fault> WorkgroupSampler::trace(uint64_t id, TracedWorkgroup &resul
   runner_.begin(id);
   uint64_t most = traced_;
   for (bool skips = false; !runner_.ended();) {
-    if (auto fault = runner_.advance(slice))
+    if (auto fault = runner_.advance(look_interval))
       return fault;
     if (!skips && (recorder_.instructions() > traced_ || recorder_.lines() > most_lines)) {
       recorder_.skip_loops(state_.code->program());
@@ -101,10 +101,10 @@ std::optional<Fault> WorkgroupSampler::trace(uint64_t id, TracedWorkgroup &resul
 std::optional<Fault> WorkgroupSampler::run_part(uint64_t id, uint64_t limit) {
   recorder_.keep_traces(false);
   runner_.begin(id);
-  for (uint64_t executed = 0; !runner_.ended() && executed < limit; executed += slice) {
-    if (auto fault = runner_.advance(slice))
+  for (uint64_t executed = 0; !runner_.ended() && executed < limit; executed += look_interval) {
+    if (auto fault = runner_.advance(look_interval))
       return fault;
-    executed_ += slice;
+    executed_ += look_interval;
   }
   return std::nullopt;
 }
