@@ -20,7 +20,7 @@ namespace {
 
 constexpr const char *description =
     "Nereid: tiled GPU kernels in C++ for AMD gfx950, on a GPU or on its simulator.";
-constexpr const char *footer = R"(Examples:
+constexpr const char *command_footer = R"(Examples:
   nereid demo
   nereid sample --m 16 --n 2112 --k 7168 --out-dir data
   nereid quant --m 16 --k 7168 --in data/a.bin --out-q q.bin --out-scales s.bin --shuffled
@@ -111,7 +111,7 @@ int finish_text(const CLI::App &app, const CLI::Success &success, const char *ke
 int main(int argc, char **argv) {
   reserve_standard_streams();
   CLI::App app(description, "nereid");
-  app.footer(footer);
+  app.footer(command_footer);
   app.require_subcommand(1);
   app.set_version_flag("--version", std::string("nereid ") + version);
   Invocation invocation;
