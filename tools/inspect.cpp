@@ -21,6 +21,7 @@ struct InspectOptions {
   std::vector<std::string> what;
   std::string config;
   std::string shape;
+  std::string numbers;
   std::string kernel; ///< of a code object
   std::string caches;
   std::string table;
@@ -33,7 +34,9 @@ struct InspectOptions {
 constexpr const char *inspect_footer =
     R"(WHAT is a kernel of the library, perhaps with a config behind a colon; a code object (ELF), which need not be
 Nereid's; or a launch file (JSON, as nereid sim run takes it). With --shape a kernel of the library is also
-launched on the simulator, with zeros as operands; a launch file says itself what is launched.
+launched on the simulator, with zeros as operands and indices that give every program work; --numbers are what
+such a launch has besides: batch, heads and key_heads of attention, experts and top_k of a mixture. A launch
+file says itself what is launched.
 
 The report: tile IR, plan, LLVM IR and machine code beside the source lines, registers and occupancy, the hot
 loop, and of a launch stalls, coalescing, bank conflicts and traffic. Times are simulated, not measured.
@@ -41,6 +44,7 @@ loop, and of a launch stalls, coalescing, bank conflicts and traffic. Times are 
 Examples:
   nereid inspect mxfp4_gemm_fused --config block_m=16,block_n=32 --shape 16,2880,512
   nereid inspect mxfp4_gemm_fused --shape 16,2112,7168 --html report.html
+  nereid inspect attention --shape 2048,2048,128 --numbers heads=32,key_heads=8 --html report.html
   nereid inspect launch.json --html report.html
   nereid inspect kernel.hsaco --format json
   nereid inspect --diff mxfp4_gemm_fused:block_n=32 mxfp4_gemm_fused:block_n=64 --shape 16,2112,7168)";
@@ -51,16 +55,19 @@ Result<Report> library_report(const std::string &name, const std::string &config
                               const InspectOptions &options) {
   if (!options.kernel.empty())
     return user_error("--kernel names a kernel of a code object, '" + name + "' is a kernel of the library");
+  if (options.shape.empty() && !options.numbers.empty())
+    return user_error("--numbers are of a launch", "say which with --shape");
   NEREID_TRY(const kernels::ConfiguredKernel configured, configure_choice({name, config, options.shape}));
   NEREID_TRY(const std::shared_ptr<const CompiledKernel> kernel, configured.compile(Device::simulator()));
-  const std::optional<inspect::RunRequest> run = sized_run(configured, *kernel, options.caches);
+  std::optional<inspect::RunRequest> run;
+  if (!options.shape.empty()) {
+    NEREID_TRY(run, sized_run(configured, options.numbers, options.caches));
+  }
   NEREID_TRY(Report report, inspect::report_of(*kernel, run ? &*run : nullptr));
   report.origin = "library kernel";
   report.config = config_text(configured.config);
   if (!run)
-    report.notes.emplace_back(options.shape.empty()
-                                  ? "--shape says which launch to simulate"
-                                  : "what this kernel is launched with is not known from its shape alone");
+    report.notes.emplace_back("--shape says which launch to simulate");
   return report;
 }
 
@@ -71,7 +78,8 @@ bool is_elf(std::span<const uint8_t> bytes) {
 }
 
 Result<Report> file_report(const std::string &path, const InspectOptions &options) {
-  for (const auto &[name, value] : {std::pair("--config", &options.config), {"--shape", &options.shape}})
+  for (const auto &[name, value] :
+       {std::pair("--config", &options.config), {"--shape", &options.shape}, {"--numbers", &options.numbers}})
     if (!value->empty())
       return user_error(fmt::format("{} is of kernels of the library, {} is a file", name, path));
   NEREID_TRY(const std::vector<uint8_t> bytes, read_file(path, "a code object or a launch file"));
@@ -157,6 +165,8 @@ void add_inspect(CLI::App &app, Invocation &invocation) {
       ->expected(1, 2);
   command->add_option("--config", options->config, "key=value,... of a kernel of the library");
   command->add_option("--shape", options->shape, "M,N,K of a kernel of the library");
+  command->add_option("--numbers", options->numbers,
+                      "name=integer,... of a launch besides its shape, for instance heads=32");
   command->add_option("--kernel", options->kernel, "Which kernel of a code object; default: the only one");
   const std::vector<std::string> caches(sim::cache_state_names.begin(), sim::cache_state_names.end());
   command
