@@ -155,31 +155,30 @@ Outcome run(const CommonOptions &common, const InspectOptions &options) {
 
 } // namespace
 
-void add_inspect(CLI::App &app, Invocation &invocation) {
+void add_inspect(Subcommand app, Invocation &invocation) {
   auto options = std::make_shared<InspectOptions>();
-  CLI::App *command = add_command(app, invocation, "inspect", "Show what a kernel became and what it does",
-                                  [&invocation, options] { return run(invocation.common, *options); });
-  command->footer(inspect_footer);
-  command->add_option("WHAT", options->what, "A kernel of the library, a code object or a launch file")
-      ->required()
-      ->expected(1, 2);
-  command->add_option("--config", options->config, "key=value,... of a kernel of the library");
-  command->add_option("--shape", options->shape, "M,N,K of a kernel of the library");
-  command->add_option("--numbers", options->numbers,
-                      "name=integer,... of a launch besides its shape, for instance heads=32");
-  command->add_option("--kernel", options->kernel, "Which kernel of a code object; default: the only one");
+  Subcommand command = add_command(app, invocation, "inspect", "Show what a kernel became and what it does",
+                                   [&invocation, options] { return run(invocation.common, *options); });
+  command.footer(inspect_footer);
+  command.option("WHAT", options->what, "A kernel of the library, a code object or a launch file")
+      .required()
+      .takes(1, 2);
+  command.option("--config", options->config, "key=value,... of a kernel of the library");
+  command.option("--shape", options->shape, "M,N,K of a kernel of the library");
+  command.option("--numbers", options->numbers,
+                 "name=integer,... of a launch besides its shape, for instance heads=32");
+  command.option("--kernel", options->kernel, "Which kernel of a code object; default: the only one");
   const std::vector<std::string> caches(sim::cache_state_names.begin(), sim::cache_state_names.end());
-  command
-      ->add_option("--caches", options->caches, "What the launch finds in the caches: cold, warm, rotating")
-      ->check(CLI::IsMember(caches));
-  command->add_option("--table", options->table, "A tuning table, or a directory of them, to show with it");
-  command->add_option("--key", options->key, "Of the table this key alone, for instance M=16,N=2112,K=7168");
-  command->add_flag("--diff", options->diff, "Compare two");
-  command->add_option("--html", options->html, "Write a page with all of it to this file");
-  command->add_option("--format", options->format, "text or json")
-      ->check(CLI::IsMember({"text", "json"}))
-      ->each([&invocation](const std::string &format) { invocation.common.json |= format == "json"; })
-      ->capture_default_str();
+  command.option("--caches", options->caches, "What the launch finds in the caches: cold, warm, rotating")
+      .one_of(caches);
+  command.option("--table", options->table, "A tuning table, or a directory of them, to show with it");
+  command.option("--key", options->key, "Of the table this key alone, for instance M=16,N=2112,K=7168");
+  command.flag("--diff", options->diff, "Compare two");
+  command.option("--html", options->html, "Write a page with all of it to this file");
+  command.option("--format", options->format, "text or json")
+      .one_of({"text", "json"})
+      .each([&invocation](const std::string &format) { invocation.common.json |= format == "json"; })
+      .shows_default();
 }
 
 } // namespace nereid::tools
