@@ -5,6 +5,7 @@
 #include <sstream>
 #include <string_view>
 
+#include <CLI/CLI.hpp>
 #include <llvm/ADT/StringExtras.h>
 #include <llvm/Support/raw_ostream.h>
 
@@ -115,18 +116,19 @@ int main(int argc, char **argv) {
   app.require_subcommand(1);
   app.set_version_flag("--version", std::string("nereid ") + version);
   Invocation invocation;
-  add_demo(app, invocation);
-  add_sample(app, invocation);
-  add_quant(app, invocation);
-  add_gemm(app, invocation);
-  add_compile(app, invocation);
-  add_aot(app, invocation);
-  add_inspect(app, invocation);
-  add_layout(app, invocation);
-  add_tune(app, invocation);
-  add_cache(app, invocation);
-  add_doctor(app, invocation);
-  add_sim(app, invocation);
+  const Subcommand command(app);
+  add_demo(command, invocation);
+  add_sample(command, invocation);
+  add_quant(command, invocation);
+  add_gemm(command, invocation);
+  add_compile(command, invocation);
+  add_aot(command, invocation);
+  add_inspect(command, invocation);
+  add_layout(command, invocation);
+  add_tune(command, invocation);
+  add_cache(command, invocation);
+  add_doctor(command, invocation);
+  add_sim(command, invocation);
 
   try {
     app.parse(argc, argv);
