@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -85,6 +86,16 @@ LaunchProfile profile_rounds(const WorkgroupSampler &sampler, const LaunchState 
   return profile;
 }
 
+/// `counts`, with the bytes of workgroups that the sample has executed in the same way.
+std::vector<timing::WorkgroupCounts> with_bytes(std::span<const timing::WorkgroupCounts> counts,
+                                                std::span<const timing::WorkgroupCounts> sampled) {
+  std::vector<timing::WorkgroupCounts> known(counts.begin(), counts.end());
+  for (size_t i = 0; i < std::min(known.size(), sampled.size()); ++i)
+    if (known[i].loads == sampled[i].loads && known[i].stores == sampled[i].stores)
+      known[i].bytes = sampled[i].bytes;
+  return known;
+}
+
 /// One round by the counts of all workgroups, and two that were executed: of those that are looked at again,
 /// as of the sample, the shortest and the longest. One that depends on others may do less the second time.
 std::optional<Fault> profile_by_counts(WorkgroupSampler &sampler, const LaunchState &state,
@@ -105,7 +116,7 @@ std::optional<Fault> profile_by_counts(WorkgroupSampler &sampler, const LaunchSt
       });
   const UnevenLaunch launch{counts, **shortest, **longest,
                             static_cast<unsigned>(places / timing::compute_units)};
-  const LaunchBytes bytes = bytes_of(launch);
+  const timing::WorkgroupBytes bytes = bytes_of(launch);
   const double distinct = sampler.distinct_bytes(bytes.loads);
   profile.footprint_bytes = distinct + bytes.stores;
   UnevenRound uneven = profile_uneven(
@@ -130,8 +141,9 @@ Result<ProfiledLaunch> profile_launch(const CodeObject &code, Memory &memory, co
   WorkgroupSampler sampler(*state, sharing, !counts.empty());
   ProfiledLaunch result;
   result.fault = sampler.run(std::min<uint64_t>(places, 2 * timing::compute_units));
-  if (counts.empty())
-    counts = sampler.counts();
+  const std::vector<timing::WorkgroupCounts> known =
+      with_bytes(counts.empty() ? sampler.counts() : counts, sampler.counts());
+  counts = known;
   if (!result.fault) {
     if (counts.empty() ||
         is_even(counts, sampler.first().totals.counts, sampler.longest().totals.counts, places))
