@@ -9,6 +9,7 @@
 
 #include "kernels/aot_export.h"
 #include "kernels/attention.h"
+#include "kernels/attention_decode.h"
 #include "kernels/matmul.h"
 #include "kernels/mla_decode.h"
 #include "kernels/moe_down.h"
@@ -104,12 +105,24 @@ bool has_key(std::span<const ConfigValue> keys, std::string_view name) {
 
 const std::vector<NamedKernel> &library_kernels() {
   static const std::vector<NamedKernel> kernels = {
-      named(quant_kernel),       named(rmsnorm_quant_kernel), named(act_quant_kernel),
-      named(gemm_fused_kernel),  named(gemm_kernel),          named(batched_kernel),
-      named(grouped_kernel),     named(reduce_kernel),        named(moe_route_kernel),
-      named(moe_up_kernel),      named(moe_down_kernel),      named(rope_cache_kernel),
-      named(attention_kernel),   named(matmul_kernel),        named(mla_decode_kernel),
+      named(quant_kernel),
+      named(rmsnorm_quant_kernel),
+      named(act_quant_kernel),
+      named(gemm_fused_kernel),
+      named(gemm_kernel),
+      named(batched_kernel),
+      named(grouped_kernel),
+      named(reduce_kernel),
+      named(moe_route_kernel),
+      named(moe_up_kernel),
+      named(moe_down_kernel),
+      named(rope_cache_kernel),
+      named(attention_kernel),
+      named(matmul_kernel),
+      named(mla_decode_kernel),
       named(mla_combine_kernel),
+      named(attention_decode_kernel),
+      named(attention_combine_kernel),
   };
   return kernels;
 }

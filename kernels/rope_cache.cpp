@@ -65,6 +65,8 @@ RopeCacheConfig rope_cache_defaults(const Partial<RopeCacheConfig> &given, const
 Status check_rope_cache(std::string_view kernel, const RopeCacheConfig &config, const MaybeSize &) {
   const KeyValue values[] = {{"waves", config.waves}};
   NEREID_CHECK(check_values(kernel, values));
+  if (config.page == 0)
+    return user_error(fmt::format("{}: page=0: a page has at least one token", kernel));
   if (config.head % 2 != 0)
     return user_error(fmt::format("{}: head={} is odd", kernel, config.head));
   return check_elements(kernel, {"heads", std::max(config.heads, config.kv_heads)}, {"head", config.head},
