@@ -15,9 +15,9 @@
 #include "tools/calibrate/samples.h"
 #include "tools/calibrate/study.h"
 #include "tools/calibrate/times.h"
+#include "tools/options.h"
 #include "tools/outcome.h"
 #include "tools/standard_streams.h"
-#include "tools/whole_number.h"
 
 using namespace nereid;
 using namespace nereid::calibrate;
@@ -165,13 +165,11 @@ void add_options(CLI::App &app, Options &options) {
   app.add_option("--folds", options.folds, "Of the cross-validation")
       ->check(CLI::Range(2, 100))
       ->capture_default_str();
-  app.add_option("--worst", options.worst, "Worst cases listed")
-      ->check(tools::whole_number(0))
-      ->capture_default_str();
-  app.add_option("--all-tiles", options.all_tiles,
-                 "Shapes of the table for which the measured tile is compared with all tiles")
-      ->check(tools::whole_number(0))
-      ->capture_default_str();
+  tools::Option(*app.add_option("--worst", options.worst, "Worst cases listed")).at_least(0).shows_default();
+  tools::Option(*app.add_option("--all-tiles", options.all_tiles,
+                                "Shapes of the table for which the measured tile is compared with all tiles"))
+      .at_least(0)
+      .shows_default();
   app.add_option("--threads", options.threads, "Of the host; 0: all cores")
       ->check(CLI::Range(0, 1024))
       ->capture_default_str();
