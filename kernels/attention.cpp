@@ -171,6 +171,15 @@ BoundKernel bind_attention(std::string_view name, const AttentionConfig &config,
   return bound;
 }
 
+constexpr LaunchNumber<AttentionConfig, AttentionOperands> attention_numbers[] = {
+    {"batch", [](auto &operands, int64_t value) { operands.batch = value; },
+     [](const auto &) { return int64_t{1}; }},
+    {"heads", [](auto &operands, int64_t value) { operands.heads = value; },
+     [](const auto &) { return int64_t{32}; }},
+    {"key_heads", [](auto &operands, int64_t value) { operands.key_heads = value; },
+     [](const auto &) { return int64_t{8}; }},
+};
+
 } // namespace
 
 constinit const LibraryKernel<AttentionConfig, AttentionOperands> attention_kernel{
@@ -181,6 +190,7 @@ constinit const LibraryKernel<AttentionConfig, AttentionOperands> attention_kern
     .grid = attention_grid,
     .grid_terms = {{{"m", "block_m"}, {"heads", ""}, {"batch", ""}}},
     .bind = bind_attention,
+    .numbers = attention_numbers,
 };
 
 } // namespace nereid::kernels

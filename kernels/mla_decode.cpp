@@ -158,6 +158,16 @@ BoundKernel bind_combine(std::string_view name, const MlaDecodeConfig &config, c
                  name, operands);
 }
 
+constexpr LaunchNumber<MlaDecodeConfig, MlaDecodeOperands> mla_numbers[] = {
+    {"heads", [](auto &operands, int64_t value) { operands.heads = value; },
+     [](const auto &) { return int64_t{128}; }},
+};
+
+LaunchIndices decode_indices(const MlaDecodeConfig &, const ProblemSize &size, MlaDecodeOperands &) {
+  const std::vector<int32_t> lengths(static_cast<size_t>(size.m), static_cast<int32_t>(size.n));
+  return {"all n keys in every sequence", {contents_of<int32_t>("lengths", lengths)}};
+}
+
 } // namespace
 
 constinit const LibraryKernel<MlaDecodeConfig, MlaDecodeOperands> mla_decode_kernel{
@@ -168,6 +178,8 @@ constinit const LibraryKernel<MlaDecodeConfig, MlaDecodeOperands> mla_decode_ker
     .grid = decode_grid,
     .grid_terms = {{{"head_blocks", ""}, {"", "split_k"}, {"batch", ""}}},
     .bind = bind_decode,
+    .numbers = mla_numbers,
+    .indices = decode_indices,
 };
 
 constinit const LibraryKernel<MlaDecodeConfig, MlaDecodeOperands> mla_combine_kernel{
@@ -178,6 +190,7 @@ constinit const LibraryKernel<MlaDecodeConfig, MlaDecodeOperands> mla_combine_ke
     .grid = combine_grid,
     .grid_terms = {{{"heads", ""}, {"m", ""}, {}}},
     .bind = bind_combine,
+    .numbers = mla_numbers,
 };
 
 } // namespace nereid::kernels

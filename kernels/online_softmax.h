@@ -11,9 +11,9 @@
 /// Gimelshein 2018; FlashAttention, Dao et al. 2022): what kernels of attention carry through their loops.
 namespace nereid::kernels {
 
-/// The keys along `axis` in the order in which a result's lanes hold them: of four neighbours in a lane the
-/// next four are in the next lane, but the instruction wants them in the same. A view: what the product of
-/// two such tiles adds up is the same, and P needs no exchange between lanes.
+/// A view of x with its keys, along `axis`, in the order of the first product's result: 4 in a lane and the
+/// next 4 in the next, where the second product wants 8 in a lane. Both its operands are reordered alike, so
+/// its sums are the same and P stays in its lanes. The keys are a multiple of 8 * 64 / mfma.
 template <class T> Tile<T> in_lane_order(const Tile<T> &x, int axis, int mfma) {
   const int64_t lanes = 64 / mfma, block = 8 * lanes;
   std::vector<int64_t> split = x.shape();
@@ -26,8 +26,8 @@ template <class T> Tile<T> in_lane_order(const Tile<T> &x, int axis, int mfma) {
   return reshape(permute(reshape(x, split), order), x.shape());
 }
 
-/// Of a tile of [rows, keys] scores a program adds at a time, and [rows, columns] of output. Blocks of keys
-/// are multiples of 8 * 64 / mfma.
+/// The running softmax of `rows` rows and its product with the values, f32 [rows, columns]; keys come in
+/// blocks of a multiple of 8 * 64 / mfma.
 class OnlineSoftmax {
 public:
   /// Of a key that a row does not see: its weight is 0, and a row that sees none keeps zeros.
@@ -42,8 +42,8 @@ public:
       output_.emplace_back(zeros<f32>({rows, columns}));
   }
 
-  /// The scores of keys up to the `last` of each row (an Int, or [rows, 1]), counted from the first of the
-  /// block.
+  /// Scores f32 [rows, keys] with `unseen` in place of those beyond the `last` key of each row: an Int or i32
+  /// [rows, 1], counted from the first key of the block.
   template <class Last> Tile<f32> seen(const Tile<f32> &scores, const Last &last) const {
     const int64_t rows = scores.shape()[0], keys = scores.shape()[1], lanes = 64 / mfma_;
     const int64_t quads = keys / (4 * lanes);
