@@ -1,6 +1,8 @@
 // Attention of few queries: split and paged keys, heads that share keys as rows of one tile.
 #include "kernels/attention_decode.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "kernels/config_checks.h"
@@ -19,22 +21,27 @@ public:
   Tile<T> load_rows(const Ptr<const T> &from, const Int &first_key, const Int &last, bool is_masked) const {
     const Tile<i32> row = rows(config_.block_n);
     const Tile<i1> exists = first_key + row < last;
-    if (config_.page == 0) {
-      const Long first = sequence_ * room_.to<i64>() + first_key.to<i64>();
-      const Ptr<const T> tile = from + first * pitch_.to<i64>();
-      const Tile<i32> offsets = row * pitch_ + cols(config_.head);
-      return is_masked ? load(tile + offsets, exists) : load(tile + offsets);
+    const auto load_at = [&](const auto &elements) {
+      return is_masked ? load(elements, exists) : load(elements);
+    };
+    const Ptr<const i32> pages = table_ + sequence_ * cdiv(room_, std::max(config_.page, 1)).to<i64>();
+    if (config_.page % config_.block_n == 0) { // a block's rows follow each other
+      const Long first = config_.page == 0 ? sequence_ * room_.to<i64>() + first_key.to<i64>()
+                                           : place(load(pages + first_key / config_.page).to<i64>(),
+                                                   (first_key % config_.page).to<i64>());
+      return load_at(from + first * pitch_.to<i64>() + (row * pitch_ + cols(config_.head)));
     }
     const Tile<i32> key = first_key + row;
-    const Ptr<const i32> pages = table_ + sequence_ * cdiv(room_, config_.page).template to<i64>();
-    const Tile<i32> page =
-        is_masked ? load(pages + key / config_.page, exists) : load(pages + key / config_.page);
-    const Tile<i64> place = page.template to<i64>() * config_.page + (key % config_.page).template to<i64>();
-    const Tile<i64> offsets = place * pitch_.to<i64>() + cols(config_.head).template to<i64>();
-    return is_masked ? load(from + offsets, exists) : load(from + offsets);
+    const Tile<i32> page = load_at(pages + key / config_.page);
+    const Tile<i64> first = place(page.to<i64>(), (key % config_.page).to<i64>());
+    return load_at(from + (first * pitch_.to<i64>() + cols(config_.head).to<i64>()));
   }
 
 private:
+  template <class Page> Page place(const Page &page, const Page &key) const {
+    return page * config_.page + key;
+  }
+
   const AttentionDecodeConfig &config_;
   Int pitch_;
   Long sequence_;

@@ -35,12 +35,12 @@ template <class Scores, class Values, class LastSeen>
 void add_keys(OnlineSoftmax &softmax, const KeyRange &keys, int block_n, const Scores &scores,
               const Values &values, const LastSeen &last_seen) {
   const auto add = [&](Int first_key, bool is_masked) {
-    Tile<f32> seen = scores(first_key, is_masked);
+    const Tile<f32> of_keys = scores(first_key, is_masked);
     if (is_masked)
-      softmax.add(softmax.seen(seen, last_seen(first_key)),
+      softmax.add(softmax.seen(of_keys, last_seen(first_key)),
                   [&](int piece) { return values(first_key, true, piece); });
     else
-      softmax.add(seen, [&](int piece) { return values(first_key, false, piece); });
+      softmax.add(of_keys, [&](int piece) { return values(first_key, false, piece); });
   };
   const Int masked_from = keys.first + (keys.whole - keys.first) / block_n * block_n;
   assume(masked_from >= 0);

@@ -1,7 +1,7 @@
 // Decoding with multi-head latent attention: waves have heads, which share the rows of the cache in LDS.
 #include "kernels/mla_decode.h"
 
-#include <algorithm>
+#include <bit>
 #include <vector>
 
 #include <fmt/format.h>
@@ -29,7 +29,8 @@ void mla_decode(const MlaDecodeConfig &c, Ptr<const bf16> q, Ptr<const bf16> cac
   const auto load_queries = [&](int from, int count) {
     return load(query + from + (head * mla_row + cols(count)), is_head);
   };
-  const int pieces = std::max(1, c.block_n * mla_latent / (64 * values_of_lane)), width = mla_latent / pieces;
+  const auto blocks_of_values = static_cast<unsigned>(cdiv(c.block_n * mla_latent, 64 * values_of_lane));
+  const int pieces = static_cast<int>(std::bit_ceil(blocks_of_values)), width = mla_latent / pieces;
   std::vector<Tile<bf16>> x;
   for (int piece = 0; piece < pieces; ++piece)
     x.push_back(load_queries(piece * width, width));

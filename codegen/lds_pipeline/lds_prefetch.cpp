@@ -146,7 +146,7 @@ unsigned LdsPrefetchEmitter::outstanding(size_t load, const Turn &turn) const {
 /// LLVM's scheduler would have the operands of several products in registers.
 void LdsPrefetchEmitter::emit_load(size_t load, const Turn &turn, llvm::Value *copied) {
   order_barrier(builder_, nothing_crosses);
-  if (const bool waits = !plan_.loads[load].source; waits) {
+  if (!plan_.loads[load].source) {
     wait(builder_, outstanding(load, turn), true);
     builder_.CreateIntrinsic(llvm::Intrinsic::amdgcn_s_barrier, {});
     order_barrier(builder_, nothing_crosses);

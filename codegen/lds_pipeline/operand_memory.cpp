@@ -134,20 +134,22 @@ void OperandMemory::apply_iteration_masks(size_t load) {
     states_[load].offsets = masked(states_[load].open_offsets, {of.op->operands[1]}, leaders(load));
 }
 
-/// The bytes of the rows that are not masked out.
+/// The bytes of the rows that are not masked out. LLVM may take a vector instruction for what is uniform, as
+/// for a number between two limits; of a descriptor in vector registers it makes a loop.
 llvm::Value *OperandMemory::records_of(const RowBound &bound) {
   const auto scalar = [&](ir::ValueId value) {
     return builder_.CreateSExtOrTrunc(lowering_.values.scalar(value), builder_.getInt32Ty());
   };
+  const auto number = [&](int64_t value) { return builder_.getInt32(static_cast<uint32_t>(value)); };
   llvm::Value *rows = builder_.CreateSub(scalar(bound.bound), scalar(bound.first));
-  rows = bound.inclusive ? builder_.CreateAdd(rows, builder_.getInt32(1)) : rows;
-  rows = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, rows, builder_.getInt32(0));
-  rows = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, rows,
-                                        builder_.getInt32(static_cast<uint32_t>(bound.rows)));
-  llvm::Value *pitch = builder_.getInt32(static_cast<uint32_t>(bound.pitch));
+  rows = bound.inclusive ? builder_.CreateAdd(rows, number(1)) : rows;
+  rows = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, rows, number(0));
+  rows = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, rows, number(bound.rows));
+  llvm::Value *pitch = number(bound.pitch);
   pitch = bound.factor ? builder_.CreateMul(scalar(*bound.factor), pitch) : pitch;
   llvm::Value *bytes = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, builder_.CreateMul(rows, pitch),
                                                       builder_.getInt32(gfx950::buffer_range));
+  bytes = builder_.CreateIntrinsic(llvm::Intrinsic::amdgcn_readfirstlane, {builder_.getInt32Ty()}, {bytes});
   return builder_.CreateZExt(bytes, builder_.getInt64Ty());
 }
 

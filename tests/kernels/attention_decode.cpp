@@ -138,7 +138,7 @@ TEST_P(AttentionDecode, SeveralQueriesSeeKeysUpToTheirOwn) {
 
 TEST_P(AttentionDecode, KeysLieInPages) {
   const Sizes size{1, 150, 4, 2, {150, 64, 0, 1, 97}};
-  for (int page : {1, 16, 64, 100})
+  for (int page : {1, 16, 64, 100, 128})
     expect_right<bf16>(GetParam(), size, {.page = page});
   expect_right<f16>(GetParam(), {2, 100, 4, 1, {100, 37}}, {.causal = true, .split_k = 2, .page = 16});
 }

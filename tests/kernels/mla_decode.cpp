@@ -92,10 +92,11 @@ void expect_right(Backend backend, const Problem &problem, const MlaDecodeConfig
 
 TEST(MlaDecode, AgreesWithDoublePrecision) {
   const Problem problem(64, 140, {140, 37, 0, 1, 128});
-  for (Backend backend : {Backend::Interpreted, Backend::Checked})
-    for (int split_k : {1, 3})
-      for (int block_n : {32, 64})
-        expect_right(backend, problem, {.block_n = block_n, .split_k = split_k});
+  for (int split_k : {1, 3}) {
+    expect_right(Backend::Interpreted, problem, {.split_k = split_k});
+    for (int block_n : {32, 64})
+      expect_right(Backend::Checked, problem, {.block_n = block_n, .split_k = split_k});
+  }
 }
 
 TEST(MlaDecode, TakesAnyNumberOfHeads) {
