@@ -70,12 +70,19 @@ void IssueRecorder::passed_barrier(size_t group, unsigned wave, uint64_t from, u
 
 void IssueRecorder::choose_hot_loop(Report &report, const MachineCode &machine) const {
   report.hot_loop = -1;
-  if (!has_hot_loop_)
-    return;
+  double most = 0;
   for (size_t i = 0; i < report.loops.size(); ++i) {
     const Loop &loop = report.loops[i];
-    if (machine.program_index[loop.first] == hot_first_ && machine.program_index[loop.last] == hot_last_)
+    if (has_hot_loop_ && machine.program_index[loop.first] == hot_first_ &&
+        machine.program_index[loop.last] == hot_last_) {
       report.hot_loop = static_cast<int>(i);
+      return;
+    }
+    const double executed = loop.iterations * (loop.last - loop.first + 1);
+    if (executed > most) {
+      most = executed;
+      report.hot_loop = static_cast<int>(i);
+    }
   }
 }
 

@@ -45,7 +45,7 @@ public:
     if (n >= n1_)
       return n1_ > 0 ? v1_ * n / n1_ : v1_;
     if (n <= n0_)
-      return v0_ * n / n0_;
+      return n0_ > 0 ? v0_ * n / n0_ : v0_; // a workgroup may do nothing
     return v0_ + (v1_ - v0_) * (n - n0_) / (n1_ - n0_);
   }
 

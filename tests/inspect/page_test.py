@@ -154,12 +154,13 @@ class Page(unittest.TestCase):
         cases = [
             ("gemm", ["mxfp4_gemm_fused", "--shape", "16,2112,7168", "--table", table, "--key", "M=16,N=2112,K=7168"], with_tuning),
             ("attention", ["attention", "--shape", "512,512,128", "--numbers", "heads=8,key_heads=2"], every),
-            ("moe_up", ["moe_up", "--shape", "64,512,512", "--numbers", "experts=8,top_k=2"], every),
+            ("moe_up", ["moe_up", "--shape", "64,512,2048", "--numbers", "experts=8,top_k=2"], every),
         ]
         for name, arguments, sections in cases:
             with self.subTest(name):
                 self.load(inspect(*arguments, name + ".html"))
                 self.assertEqual(self.sections(), sections)
+                self.assertIsNotNone(self.report["hot_loop"])
                 self.check_linked_highlighting()
                 self.check_timeline()
                 self.check_layouts(3)

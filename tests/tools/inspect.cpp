@@ -80,13 +80,13 @@ struct LibraryLaunch {
 
 TEST(Inspect, LaunchesEveryKernelOfTheLibraryWithWorkForItsPrograms) {
   const LibraryLaunch launches[] = {
-      {"mxfp4_quant", "32,0,512", "", "zeros", {1, 2, 1}},
+      {"mxfp4_quant", "32,0,512", "", "zeros", {2, 1, 1}},
       {"mxfp4_rmsnorm_quant", "8,0,1024", "", "zeros", {8, 1, 1}},
-      {"mxfp4_act_quant", "32,0,512", "", "zeros", {1, 2, 1}},
-      {"mxfp4_gemm_fused", "16,64,256", "", "zeros", {1, 1, 1}},
+      {"mxfp4_act_quant", "32,0,512", "", "zeros", {4, 1, 1}},
+      {"mxfp4_gemm_fused", "16,64,256", "", "zeros", {2, 1, 1}},
       {"mxfp4_gemm", "16,64,256", "", "zeros", {1, 1, 1}},
-      {"mxfp4_batched_gemm", "16,64,256", "batch=3", "zeros, batch=3", {1, 1, 3}},
-      {"mxfp4_grouped_gemm", "64,64,256", "experts=4", "rows in equal shares to the experts", {1, 5, 1}},
+      {"mxfp4_batched_gemm", "16,64,256", "batch=3", "zeros, batch=3", {2, 1, 3}},
+      {"mxfp4_grouped_gemm", "64,64,256", "experts=4", "rows in equal shares to the experts", {2, 7, 1}},
       {"splitk_reduce", "16,128,256", "", "zeros", {1, 1, 1}},
       {"moe_route", "16,0,32", "", "experts=256", {4, 1, 1}},
       {"moe_up", "64,128,256", "experts=8,top_k=2", "experts=8, top_k=2", {2, 8, 1}},
@@ -122,6 +122,7 @@ TEST(Inspect, LaunchesEveryKernelOfTheLibraryWithWorkForItsPrograms) {
     EXPECT_TRUE(executes(report, "vmem_load"));
     EXPECT_TRUE(executes(report, "vmem_store"));
     EXPECT_EQ(executes(report, "mfma"), has_products(report));
+    EXPECT_GT(run->getNumber("us").value_or(0), 0);
   }
   EXPECT_EQ(names, kernels_of_the_library());
 }
