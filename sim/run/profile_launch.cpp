@@ -6,6 +6,9 @@
 #include <array>
 #include <vector>
 
+#include <fmt/format.h>
+
+#include "base/progress.h"
 #include "sim/run/uneven_launch.h"
 #include "sim/run/workgroup_sampler.h"
 #include "sim/timing/compute_unit.h"
@@ -131,6 +134,7 @@ Result<ProfiledLaunch> profile_launch(const CodeObject &code, Memory &memory, co
                                       timing::ReplayObserver *observer) {
   NEREID_TRY(const auto state, LaunchState::prepare(code, memory, launch));
   state->compute_products = false;
+  const ProgressClock progress(fmt::format("timing kernel '{}'", state->kernel->name));
   const uint64_t places = uint64_t{timing::compute_units} * timing::workgroups_of_unit(*state);
   const uint64_t sharing =
       (std::min(state->group_count, places) + timing::compute_units - 1) / timing::compute_units;

@@ -33,7 +33,7 @@ constexpr uint64_t most_sampled = 2 * sampled_instructions;
 /// by the last to arrive may be a little.
 constexpr double longer = 1.05, longer_with_atomics = 1.002;
 /// Wave instructions between two looks at what was executed.
-constexpr uint64_t slice = 8;
+constexpr uint64_t look_interval = 8;
 
 /// Leaves the first events of each wave, with what stands for others.
 void cut(WorkgroupTrace &trace, uint64_t events) {
@@ -94,7 +94,7 @@ std::optional<Fault> WorkgroupSampler::trace(uint64_t id, TracedWorkgroup &resul
   runner_.begin(id);
   uint64_t most = traced_;
   for (bool skips = false; !runner_.ended();) {
-    if (auto fault = runner_.advance(slice))
+    if (auto fault = runner_.advance(look_interval))
       return fault;
     if (!skips && (recorder_.instructions() > traced_ || recorder_.lines() > most_lines)) {
       recorder_.skip_loops(state_.code->program());
@@ -117,10 +117,10 @@ std::optional<Fault> WorkgroupSampler::trace(uint64_t id, TracedWorkgroup &resul
 std::optional<Fault> WorkgroupSampler::run_part(uint64_t id, uint64_t limit) {
   recorder_.keep_traces(false);
   runner_.begin(id);
-  for (uint64_t executed = 0; !runner_.ended() && executed < limit; executed += slice) {
-    if (auto fault = runner_.advance(slice))
+  for (uint64_t executed = 0; !runner_.ended() && executed < limit; executed += look_interval) {
+    if (auto fault = runner_.advance(look_interval))
       return fault;
-    executed_ += slice;
+    executed_ += look_interval;
   }
   return std::nullopt;
 }
