@@ -16,19 +16,21 @@ constexpr int64_t simds = 4, lanes = 64, simd_registers = 512, simd_waves = 8;
 /// library's kernels).
 constexpr int64_t other_registers = 48;
 /// Of the library's kernels that quantise A as they multiply, fitted to simulated times of their configs over
-/// 24 shapes (docs/timing.md): clocks of a workgroup; elements quantised a clock of a compute unit (two
+/// 32 shapes (docs/timing.md): clocks of a workgroup; elements quantised a clock of a compute unit (two
 /// vector instructions for each and 64 of them a clock would be 32); clocks from the last slice's arrival to
-/// its sum; how much more is in flight where K is a constant and the loop is written out.
-constexpr TiledProductCosts fused_costs{160, 16.2, 0, 0.3, 24};
-constexpr double quantised_elements = 19.3;
-constexpr double last_arrival_cycles = 1980;
+/// its sum, and of each element of the tile; how much more is in flight where K is a constant and the loop is
+/// written out.
+constexpr TiledProductCosts fused_costs{160, 9.3, 0, 0.22, 9};
+constexpr double quantised_elements = 17.3;
+constexpr double last_arrival_cycles = 1660, last_arrival_element = 0.9;
 constexpr double written_out = 2.6;
 /// Of the quantiser's and the reduction's programs.
 constexpr int64_t stream_programs_bytes = 16 * 1024;
 
-/// Workgroups that a compute unit holds by the registers that accumulators and prefetched operands take.
-int64_t workgroups_of_unit(const TileConfig &tile, double a_bytes) {
-  const int64_t items = lanes * tile.waves;
+/// Workgroups that a compute unit holds by the registers that accumulators and prefetched operands take;
+/// where waves take iterations in turn (below) each has the whole tile.
+int64_t workgroups_of_unit(const TileConfig &tile, double a_bytes, bool in_turn) {
+  const int64_t items = lanes * (in_turn ? 1 : tile.waves);
   const double operands =
       static_cast<double>(tile.block_k) *
       (static_cast<double>(tile.block_m) * a_bytes + static_cast<double>(tile.block_n) * mxfp4_bytes);
@@ -61,7 +63,7 @@ TiledProduct tiled_product(const GemmPlan &plan, const ProblemSize &size) {
   product.a_bytes = quantises ? 2 : mxfp4_bytes;
   product.b_bytes = mxfp4_bytes;
   product.c_bytes = plan.gemm.reduce == Reduce::None ? 2 : 4;
-  product.workgroups_per_cu = workgroups_of_unit(tile, product.a_bytes);
+  product.workgroups_per_cu = workgroups_of_unit(tile, product.a_bytes, quantises);
   product.prefetched_steps = tile.stages;
   if (quantises) {
     const double idle = idle_waves(plan, size);
@@ -79,8 +81,9 @@ TiledProduct tiled_product(const GemmPlan &plan, const ProblemSize &size) {
 void add_last_arrival(sim::LaunchProfile &profile, const GemmPlan &plan) {
   const TileConfig &tile = plan.gemm.tile;
   sim::PhaseProfile &epilogue = profile.rounds.back().phases[sim::RoundProfile::Epilogue];
-  epilogue.load_bytes += static_cast<double>(plan.gemm.split_k) * tile.block_m * tile.block_n * 4;
-  epilogue.cycles += last_arrival_cycles;
+  const double elements = static_cast<double>(tile.block_m) * tile.block_n;
+  epilogue.load_bytes += static_cast<double>(plan.gemm.split_k) * elements * 4;
+  epilogue.cycles += last_arrival_cycles + last_arrival_element * elements;
 }
 
 /// A launch that only reads and writes.

@@ -9,7 +9,7 @@
 namespace nereid::sim {
 
 /// Raised whenever the profile of a launch changes, so that profiles that were kept are not mistaken for it.
-inline constexpr int profile_version = 8;
+inline constexpr int profile_version = 9;
 
 /// What one phase of the workgroups that share a compute unit needs: before, in, or after their hot loop.
 struct PhaseProfile {

@@ -147,6 +147,16 @@ TEST(PlanSpace, HasSplitsThatDoNotDivideTheBlocksOfK) {
     EXPECT_NE(config.split_k, 8) << "two blocks each leave splits without any";
 }
 
+TEST(PlanSpace, HasNoTallTilesWhoseWavesLoadAllOfAEach) {
+  bool has_shared = false;
+  for (const Partial<GemmConfig> &config : plan_space(GemmPath::TwoPass, {512, 2304, 16384})) {
+    EXPECT_TRUE(*config.tile.block_n > 64 || *config.tile.block_m <= 64 || *config.tile.block_m == 128)
+        << config_text(config);
+    has_shared |= *config.tile.block_n == 64 && *config.tile.block_m == 128;
+  }
+  EXPECT_TRUE(has_shared);
+}
+
 TEST(PlanSpace, TheBestComeFirst) {
   const ProblemSize size{64, 7168, 2048};
   double last = 0;
