@@ -34,6 +34,12 @@ const Device &test_device() {
   return device;
 }
 
+const Device &budgeted_device() {
+  static const Device device =
+      test_device().kind() == DeviceKind::Simulator ? test_device() : Device::simulator();
+  return device;
+}
+
 const Device &device_of(Backend backend) {
   static const Device checked = [] {
     (void)test_device();

@@ -28,6 +28,9 @@ LaunchOptions options_of(Backend backend);
 /// The device that all tests of a program share, so that its kernels are compiled once: the simulator, or
 /// NEREID_TEST_DEVICE=hip, on which nothing is interpreted.
 const Device &test_device();
+/// Of tests of launches that end half done: test_device() where that is a simulator, else a simulator, for no
+/// other device has a LaunchBudget.
+const Device &budgeted_device();
 /// The one that a backend runs on.
 const Device &device_of(Backend backend);
 

@@ -23,10 +23,10 @@ struct Operands {
   Buffer<uint8_t> b_scales;
   Buffer<uint16_t> c;
 
-  explicit Operands(const host::Problem &problem)
-      : a(test_device().upload(problem.a).value()), b(test_device().upload(problem.b).value()),
-        b_scales(test_device().upload(problem.b_scales).value()),
-        c(test_device().allocate<uint16_t>(problem.m * problem.n).value()) {
+  explicit Operands(const host::Problem &problem, const Device &device = test_device())
+      : a(device.upload(problem.a).value()), b(device.upload(problem.b).value()),
+        b_scales(device.upload(problem.b_scales).value()),
+        c(device.allocate<uint16_t>(problem.m * problem.n).value()) {
     EXPECT_TRUE(c.fill(0xffff).ok());
   }
   LinearOperands operands() const { return {a, b, b_scales, c}; }
@@ -320,11 +320,11 @@ TEST(Mxfp4Linear, InACaptureNeitherBuildsNorAllocatesNorTunes) {
 TEST(Mxfp4Linear, AfterALaunchThatFailedItsCountersAreNewOnes) {
   const ProblemSize size{20, 48, 1056};
   const host::Problem problem = host::random_problem(size.m, size.n, size.k, 3);
-  const Operands operands(problem);
+  const Operands operands(problem, budgeted_device());
   const Partial<GemmConfig> config{.split_k = 4, .reduce = Reduce::LastArrival};
-  Mxfp4Linear linear(test_device(), options_of(Backend::Compiled));
+  Mxfp4Linear linear(budgeted_device(), options_of(Backend::Compiled));
   const auto call = [&](const LinearOperands &on) {
-    return linear(test_device().stream(), on, size, GemmPath::Workspace, config).ok();
+    return linear(budgeted_device().stream(), on, size, GemmPath::Workspace, config).ok();
   };
   ASSERT_TRUE(call(operands.operands()));
   {
@@ -339,9 +339,9 @@ TEST(Mxfp4Linear, AfterALaunchThatFailedItsCountersAreNewOnes) {
 TEST(Mxfp4Linear, AfterAReplayThatFailedItsCountersAreZero) {
   const ProblemSize size{20, 48, 1056};
   const host::Problem problem = host::random_problem(size.m, size.n, size.k, 3);
-  Operands operands(problem);
-  const Stream stream = test_device().new_stream().value();
-  Mxfp4Linear linear(test_device(), options_of(Backend::Compiled));
+  Operands operands(problem, budgeted_device());
+  const Stream stream = budgeted_device().new_stream().value();
+  Mxfp4Linear linear(budgeted_device(), options_of(Backend::Compiled));
   const auto call = [&]() -> Status {
     NEREID_CHECK(linear(stream, operands.operands(), size, GemmPath::Workspace,
                         {.split_k = 4, .reduce = Reduce::LastArrival}));
