@@ -22,8 +22,9 @@ struct AuthorConfig {
   int depth = 256; ///< of a product, a step along K
   int waves = 1;
   int stages = 2;
+  int mfma = 16;
   bool fast = false;
-  NEREID_CONFIG(AuthorConfig, rows, columns, depth, waves, stages, fast)
+  NEREID_CONFIG(AuthorConfig, rows, columns, depth, waves, stages, mfma, fast)
 
   Tile<i32> offsets() const { return (program_id(0) * rows + nereid::rows(rows)) * columns + cols(columns); }
 };

@@ -216,8 +216,11 @@ def rms_norm(waves, k, more=""):
 
 ROWS += [
     (rms_norm(2, 4096), [("VALU a value of the rows", 9)]),
-    (("mxfp4_rmsnorm_quant", "block_m=2,waves=4", "256,0,4096"), [("VALU a value of the rows", 9.1)]),
-    (rms_norm(2, 2880), [("VALU a value of the rows", 15.5)]),
+    (("mxfp4_rmsnorm_quant", "block_m=2,waves=4", "256,0,4096"), [("VALU a value of the rows", 9)]),
+    (rms_norm(4, 4096), [("VALU a value of the rows", 11)]),
+    (rms_norm(1, 2880), [("VALU a value of the rows", 10.5)]),
+    (rms_norm(2, 2880), [("VALU a value of the rows", 12)]),
+    (rms_norm(2, 7168), [("VALU a value of the rows", 9)]),
     (rms_norm(2, 4096, ",residual=0"), [("VALU a value of the rows", 7)]),
     (("mxfp4_act_quant", "block_m=32,block_k=128,waves=2,activation=silu", "256,0,2880"),
      [("VALU a value, whole kernel", 20)]),
@@ -230,24 +233,23 @@ ROWS += [
 
 PER_VALUE = "VALU a value of the tile"
 PLAIN_SCALES = [("VALU a unit", 0.05), ("vmcnt(0) in loop", 0)]
-HALF_DWORDS = [("VALU a unit", 0.16), ("vmcnt(0) in loop", 0)]
 AUTHOR_ROWS = [
-    (author("softmax", "columns=1024,waves=1"), [(PER_VALUE, 16.5)]),
-    (author("softmax", "columns=1024,waves=1,fast=1"), [(PER_VALUE, 6.5)]),
-    (author("softmax", "columns=2048,waves=1"), [(PER_VALUE, 15)]),
-    (author("softmax", "columns=1024,waves=4"), [(PER_VALUE, 27)]),
-    (author("softmax_masked", "columns=1024,waves=1"), [(PER_VALUE, 18.5)]),
-    (author("layer_norm_f16", "columns=1024,waves=1"), [(PER_VALUE, 10)]),
-    (author("layer_norm_f16", "rows=4,columns=1024,waves=1"), [(PER_VALUE, 8)]),
+    (author("softmax", "columns=1024,waves=1"), [(PER_VALUE, 12)]),
+    (author("softmax", "columns=1024,waves=1,fast=1"), [(PER_VALUE, 5)]),
+    (author("softmax", "columns=2048,waves=1"), [(PER_VALUE, 11.5)]),
+    (author("softmax", "columns=1024,waves=4"), [(PER_VALUE, 19.5)]),
+    (author("softmax_masked", "columns=1024,waves=1"), [(PER_VALUE, 14.5)]),
+    (author("layer_norm_f16", "columns=1024,waves=1"), [(PER_VALUE, 9.25)]),
+    (author("layer_norm_f16", "rows=4,columns=1024,waves=1"), [(PER_VALUE, 7.5)]),
     (author("layer_norm_f16", "rows=4,columns=2048,waves=1"), [(PER_VALUE, 7)]),
-    (author("layer_norm_bf16", "rows=4,columns=1024,waves=1"), [(PER_VALUE, 8)]),
+    (author("layer_norm_bf16", "rows=4,columns=1024,waves=1"), [(PER_VALUE, 7.5)]),
     (author("hadamard", "columns=64,waves=1"), [("registers", 12), ("scratch", 0)]),
     (author("hadamard", "columns=128,waves=1"), [("registers", 16), ("scratch", 0)]),
     (author("hadamard", "columns=512,waves=1"), [("registers", 24), ("scratch", 0)]),
     (author("hadamard", "columns=4096,waves=1"), [("registers", 136), ("scratch", 0)]),
     (author("hadamard_f16", "columns=1024,waves=1"), [("registers", 48), ("scratch", 0)]),
     (author("scaled_product", "rows=128,columns=128,depth=256,waves=4"),
-     [("scale loads a unit", 0.32)] + HALF_DWORDS),
+     [("scale loads a unit", 0.16)] + PLAIN_SCALES),
     (author("scaled_product", "rows=128,columns=128,depth=512,waves=4"),
      [("scale loads a unit", 0.16)] + PLAIN_SCALES),
     (author("scaled_product", "rows=128,columns=256,depth=512,waves=8"),

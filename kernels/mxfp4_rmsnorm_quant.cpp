@@ -12,10 +12,10 @@
 namespace nereid::kernels {
 namespace {
 
-/// Sums of the squares of each row, [rows, 1]. Halves of a group of 32, which one lane holds, are added
-/// first: neighbours of a half stay neighbours in registers, and two of them are one instruction.
+/// Sums of the squares of each row, [rows, 1]. Halves of 8 neighbours, which one lane holds, are added first:
+/// neighbours of a half stay neighbours in registers, and two of them are one instruction.
 Tile<f32> sum_of_squares(const Tile<f32> &x) {
-  const Tile<f32> halves = permute(reshape(x, {x.size(0), x.size(1) / 32, 2, 16}), {0, 1, 3, 2});
+  const Tile<f32> halves = permute(reshape(x, {x.size(0), x.size(1) / 8, 2, 4}), {0, 1, 3, 2});
   const auto [low, high] = split(halves);
   return sum(reshape(fma(high, high, low * low), {x.size(0), x.size(1) / 2}), keep_axis(1));
 }
@@ -30,6 +30,8 @@ void mxfp4_rmsnorm_quant(const Specialized<RmsNormQuantConfig> &specialized, Ptr
 
   const ProducerInput input{config.source, config.split_k, View2D(x, {m, k}, even),
                             View2D(slices, {m, k}, even)};
+  // Before the first store, behind which it would stay.
+  const Tile<bf16> w = View2D(weight, {1, k}, even).load({0, 0}, {1, config.width});
   Var r = load_input(input, at, size);
   if (config.residual) {
     r += View2D(residual, {m, k}, even).load(at, size).to<f32>();
@@ -37,9 +39,7 @@ void mxfp4_rmsnorm_quant(const Specialized<RmsNormQuantConfig> &specialized, Ptr
   }
   const Tile<f32> total = sum_of_squares(r);
   const Tile<f32> mean = shape.even_k ? total / static_cast<float>(config.width) : total / k.to<f32>();
-  const View2D weights(weight, {1, k}, even);
-  const Tile<f32> w = weights.load({0, 0}, {1, config.width}).to<f32>();
-  const Tile<f32> y = r * rsqrt(mean + epsilon) * w;
+  const Tile<f32> y = r * rsqrt(mean + epsilon) * w.to<f32>();
 
   const MxView2D to(codes, scales, {m, k},
                     {.scales = config.shuffled ? MxOrder::Shuffled : MxOrder::RowMajor,
@@ -48,13 +48,30 @@ void mxfp4_rmsnorm_quant(const Specialized<RmsNormQuantConfig> &specialized, Ptr
   to.store(at, quantize(y, e2m1, scale_rule(config.rule)));
 }
 
+/// The least width that holds k columns and in which all lanes have a part of each row, 8 columns at least;
+/// an odd factor is registers.
+int64_t width_of(int64_t k, int block_m, int waves) {
+  const int64_t rows = std::bit_floor(static_cast<unsigned>(std::max(block_m, 1)));
+  const int64_t unit = std::max<int64_t>(64 * 8 * waves / rows, 32);
+  return k < unit ? static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(k)))
+                  : (k + unit - 1) / unit * unit;
+}
+
+/// About 32 columns a lane, and up to 64 where fewer waves save padding.
 RmsNormQuantConfig rmsnorm_quant_defaults(const Partial<RmsNormQuantConfig> &given, const MaybeSize &size) {
   RmsNormQuantConfig config = config_merge(RmsNormQuantConfig{}, given);
-  if (size)
-    config.width = given.width.value_or(static_cast<int>(std::bit_ceil(static_cast<uint64_t>(size->k))));
-  // A lane quantises groups of 32 values.
-  const auto waves = static_cast<int>(std::bit_floor(std::max(config.block_m * config.width / 2048U, 1U)));
-  config.waves = given.waves.value_or(std::min(waves, 8));
+  const int64_t k = std::max<int64_t>(size && !given.width ? size->k : config.width, 1);
+  const auto width = [&](int waves) { return width_of(k, config.block_m, waves); };
+  const auto rounded = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(k)));
+  const int64_t shares = std::clamp<int64_t>(config.block_m * rounded / 2048, 1, 8);
+  auto waves = static_cast<int>(std::bit_floor(static_cast<uint64_t>(shares)));
+  if (size && !given.width)
+    while (waves > 1 && width(waves / 2) < width(waves) &&
+           config.block_m * width(waves / 2) <= 64 * 64 * (waves / 2))
+      waves /= 2;
+  config.waves = given.waves.value_or(waves);
+  if (size && !given.width)
+    config.width = static_cast<int>(width(config.waves));
   return config;
 }
 

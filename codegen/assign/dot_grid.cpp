@@ -45,7 +45,7 @@ static int64_t values_along_k(const GridSide &side) {
   return packed ? side.shape[1] * 8 / stored_bits(side.operand.format) : side.shape[1];
 }
 
-Result<DotGrid> dot_grid(const ir::Function &function, const ir::Op &op) {
+Result<DotGrid> dot_grid(const ir::Function &function, const ir::Op &op, bool large) {
   const DotSides sides = sides_of_dot(function, op);
   const ir::Shape &a = function.type(sides.a.value).shape, &b = function.type(sides.b.value).shape;
   DotGrid grid{function, {sides.a, "mk", a}, {sides.b, "nk", {b[1], b[0]}}};
@@ -58,8 +58,8 @@ Result<DotGrid> dot_grid(const ir::Function &function, const ir::Op &op) {
                                     name_of(sides.b.format)),
                         "formats that compile: " + operand_formats(), function.location(op));
   const ir::Shape &shape = function.type(op.result()).shape;
-  const bool large = function.options.mfma == 32 && shape[0] % 32 == 0 && shape[1] % 32 == 0;
-  grid.mfma = &find_mfma(*kind, large ? 32 : 16);
+  const bool fits_large = shape[0] % 32 == 0 && shape[1] % 32 == 0;
+  grid.mfma = &find_mfma(*kind, large && fits_large ? 32 : 16);
   // The instruction's A is B^T and its B is A^T.
   grid.a.instruction = permute(grid.mfma->b_layout, {1, 0});
   grid.b.instruction = grid.mfma->a_layout;

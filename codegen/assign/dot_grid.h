@@ -47,8 +47,8 @@ struct DotGrid {
 /// Instructions of `step` values along a dimension.
 Dimension instructions_along(int64_t size, int64_t step);
 
-/// An instruction of 32 rows, where it is wished for, needs multiples of 32 rows and columns; other dots take
-/// one of 16. Errors: Nereid's, naming the formats that exist.
-Result<DotGrid> dot_grid(const ir::Function &function, const ir::Op &op);
+/// An instruction of 32 rows, where it is wished for (`large`), needs multiples of 32 rows and columns; other
+/// dots take one of 16. Errors: Nereid's, naming the formats that exist.
+Result<DotGrid> dot_grid(const ir::Function &function, const ir::Op &op, bool large);
 
 } // namespace nereid::codegen

@@ -170,7 +170,8 @@ size_t DotPlan::sum_scale(size_t result_register, unsigned group) const {
 }
 
 Result<DotPlan> plan_dot(const ir::Function &function, const ir::Op &op, DotSharing sharing) {
-  NEREID_TRY(const DotGrid grid, dot_grid(function, op));
+  NEREID_TRY(const DotGrid grid,
+             dot_grid(function, op, function.options.mfma == 32 || sharing.large_instruction));
   const ir::Shape &shape = function.type(op.result()).shape;
   WaveTiling waves = choose_wave_tiling(grid, sharing.owner);
   DotPlan plan;

@@ -69,6 +69,8 @@ struct DotSharing {
   /// that their scales are one access; which groups meet in an instruction is free as long as both sides
   /// agree. Both sides are e2m1 with scales.
   bool neighbouring_groups = false;
+  /// An instruction of 32 rows, where the shape allows it, whatever the kernel's option says.
+  bool large_instruction = false;
 };
 
 /// Lanes whose rows A lacks take steps along K, and waves slices of it, only where both sides are

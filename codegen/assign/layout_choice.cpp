@@ -55,6 +55,10 @@ private:
   DotSharing sharing_of(const ir::Op &op) const;
   Result<DotPlan> plan_of(const ir::Op &op) const;
   std::optional<unsigned> loaded_scales_of_access(ir::ValueId scale, const LinearLayout &layout) const;
+  struct ScaleAccesses {
+    unsigned a, b;
+  };
+  std::optional<ScaleAccesses> scale_accesses(const DotSides &sides, const DotPlan &plan) const;
   void find_chained_dots();
   std::vector<const ir::Op *> products_within(ir::ValueId operand) const;
   void suggest_dot_operands();
@@ -140,27 +144,39 @@ std::optional<unsigned> Chooser::loaded_scales_of_access(ir::ValueId scale,
       .elements();
 }
 
+/// The same of both sides.
+std::optional<Chooser::ScaleAccesses> Chooser::scale_accesses(const DotSides &sides,
+                                                              const DotPlan &plan) const {
+  const auto a = loaded_scales_of_access(*sides.a.scale, plan.a.scale_layout);
+  const auto b = loaded_scales_of_access(*sides.b.scale, plan.b.scale_layout);
+  return a && b ? std::optional(ScaleAccesses{*a, *b}) : std::nullopt;
+}
+
 /// Scales that lie side by side along K are loaded as such, where that makes no access of either side
-/// narrower.
+/// narrower. Of a step with two groups a lane in instructions of 16 rows, those of 32 take four: a dword.
 Result<DotPlan> Chooser::plan_of(const ir::Op &op) const {
   DotSharing sharing = sharing_of(op);
   NEREID_TRY(DotPlan plan, plan_dot(function_, op, sharing));
   const DotSides sides = sides_of_dot(function_, op);
   if (!sides.a.scale || !sides.b.scale)
     return plan;
-  sharing.neighbouring_groups = true;
-  NEREID_TRY(DotPlan other, plan_dot(function_, op, sharing));
-  unsigned one_by_one = 0, together = 0;
-  for (auto [side, in_order, grouped] :
-       {std::tuple{&sides.a, &plan.a, &other.a}, {&sides.b, &plan.b, &other.b}}) {
-    const auto narrow = loaded_scales_of_access(*side->scale, in_order->scale_layout);
-    const auto wide = loaded_scales_of_access(*side->scale, grouped->scale_layout);
-    if (!narrow || *wide < *narrow)
-      return plan;
-    one_by_one += *narrow;
-    together += *wide;
+  std::optional<ScaleAccesses> accesses = scale_accesses(sides, plan);
+  const ir::Shape &shape = function_.type(op.result()).shape;
+  const bool has_large_tiles = shape[0] / 32 * (shape[1] / 32) >= function_.options.waves;
+  for (bool large : {false, true}) {
+    if (!accesses || (large && (!has_large_tiles || accesses->a != 2 || accesses->b != 2)))
+      break;
+    sharing.neighbouring_groups = true;
+    sharing.large_instruction = large;
+    NEREID_TRY(DotPlan other, plan_dot(function_, op, sharing));
+    const std::optional<ScaleAccesses> wider = scale_accesses(sides, other);
+    if (!wider || wider->a < accesses->a || wider->b < accesses->b ||
+        wider->a + wider->b == accesses->a + accesses->b)
+      continue;
+    plan = std::move(other);
+    accesses = wider;
   }
-  return together > one_by_one ? std::move(other) : std::move(plan);
+  return plan;
 }
 
 /// The dots that an operand is computed from, element by element.

@@ -249,7 +249,8 @@ void Propagation::forward(const ir::Op &op) {
 
 void Propagation::assign_quantize(const ir::Op &op) {
   const ir::ValueId codes = op.results[0], scales = op.results[1];
-  QuantizeRequest request{choice_.assigned[codes], {}, known(op.operands[0]), is_wave_split(op)};
+  QuantizeRequest request{
+      choice_.assigned[codes], {}, known(op.operands[0]), from_stores_, is_wave_split(op)};
   if (from_stores_)
     request.scales = choice_.assigned[scales];
   QuantizeLayouts layouts = choose_quantize_layouts(function_, op, request);

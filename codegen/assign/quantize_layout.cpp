@@ -7,6 +7,7 @@
 #include "codegen/layout/layout_error.h"
 #include "codegen/layout/layout_transforms.h"
 #include "codegen/target/cost_model.h"
+#include "codegen/target/gfx950.h"
 #include "dsl/ir/format.h"
 
 namespace nereid::codegen {
@@ -41,10 +42,22 @@ std::optional<LinearLayout> operand_from_codes(const LinearLayout &codes, const 
   return pairs ? in_place_of_each(codes, 2) : codes;
 }
 
+LinearLayout neighbours_in_a_lane(const ir::Shape &x, int64_t count, int waves) {
+  ir::Shape parts = x;
+  parts.back() /= count;
+  return in_place_of_each(default_layout(parts, waves), count);
+}
+
+/// A group in a lane or, where there are fewer than lanes, in two or four lanes that follow each other.
 LinearLayout default_operand(const ir::Shape &x, int waves) {
-  ir::Shape groups = x;
-  groups.back() /= ir::scale_group;
-  return in_place_of_each(default_layout(groups, waves), ir::scale_group);
+  constexpr int64_t values_of_access = 8; // 16 bytes of halves, a dword of e2m1 codes
+  int64_t values = 1;                     // but for odd factors, which no lanes share
+  for (const int64_t size : x)
+    values <<= Dimension::of(size).bits;
+  int64_t count = ir::scale_group;
+  while (count > values_of_access && values / count < int64_t{gfx950::lanes} * waves)
+    count /= 2;
+  return neighbours_in_a_lane(x, count, waves);
 }
 
 /// The groups of x that are broadcast to all waves, split among them; nothing if there are none. Odd factors
@@ -68,6 +81,11 @@ bool waves_may_share(const ir::Function &function, const LinearLayout &x) {
 
 LinearLayout choose_operand(const ir::Function &function, const ir::Op &op, const QuantizeRequest &request) {
   const ir::Shape &x = function.type(op.operands[0]).shape, &codes = function.type(op.results[0]).shape;
+  const int waves = function.options.waves;
+  LinearLayout own =
+      request.is_wave_split ? in_every_wave(default_operand(x, 1), waves) : default_operand(x, waves);
+  if (request.is_stored && parts_of_groups(own).lanes != 0)
+    return own;
   if (request.scales)
     return in_place_of_each(*request.scales, ir::scale_group);
   if (request.codes)
@@ -76,8 +94,7 @@ LinearLayout choose_operand(const ir::Function &function, const ir::Op &op, cons
   if (request.operand)
     if (auto layout = operand_from_codes(quantize_codes_layout(*request.operand, codes), x))
       return *layout;
-  const int waves = function.options.waves;
-  return request.is_wave_split ? in_every_wave(default_operand(x, 1), waves) : default_operand(x, waves);
+  return own;
 }
 
 } // namespace
@@ -88,12 +105,24 @@ LinearLayout quantize_codes_layout(const LinearLayout &x, const ir::Shape &codes
 
 LinearLayout quantize_scales_layout(const LinearLayout &x) { return by_groups(x, ir::scale_group); }
 
+GroupParts parts_of_groups(const LinearLayout &x) {
+  GroupParts parts;
+  for (const uint64_t basis : x.bases(Space::Register))
+    if (basis != 0 && basis < ir::scale_group)
+      parts.values *= 2;
+  for (unsigned bit = 0; bit < x.bits(Space::Lane); ++bit)
+    if (const uint64_t basis = x.flat_basis(Space::Lane, bit); basis != 0 && basis < ir::scale_group)
+      parts.lanes |= 1u << bit;
+  return parts;
+}
+
 QuantizeLayouts choose_quantize_layouts(const ir::Function &function, const ir::Op &op,
                                         const QuantizeRequest &request) {
   const ir::Shape &codes = function.type(op.results[0]).shape;
   if (ir::facts(*ir::format_named(op.string("format"))).bits == 6) {
     // The codes come through LDS and may lie anyhow.
-    const LinearLayout x = default_operand(function.type(op.operands[0]).shape, function.options.waves);
+    const LinearLayout x =
+        neighbours_in_a_lane(function.type(op.operands[0]).shape, ir::scale_group, function.options.waves);
     return {x, request.codes.value_or(default_layout(codes, function.options.waves)),
             quantize_scales_layout(x)};
   }

@@ -95,7 +95,7 @@ void IterationTemplate::place_load(const ir::Op &op) {
   const unsigned count = groups.access.elements();
   llvm::IRBuilder<> &builder = lowering_.context.builder;
   llvm::Type *element = llvm_type(builder.getContext(), type.element);
-  llvm::Type *access = access_type(builder, count * ir::byte_size(type.element));
+  llvm::Type *access = access_type(builder, std::max(4u, count * ir::byte_size(type.element)));
   const LinearLayout layout = assigned_layout(lowering_.context.plan, op.result());
   Registers registers(layout.registers());
   for (size_t g = 0; g < groups.first.size(); ++g) {

@@ -280,8 +280,10 @@ llvm::Value *OperandMemory::load(LoadGroup group, llvm::Value *scalar_offset) {
   const BufferAccess access{descriptor, state.offsets[group.group], scalar};
   const unsigned bytes = loads_[group.load].groups.access.elements() *
                          ir::byte_size(lowering_.context.type(op.result()).element);
-  return buffer_load(builder_, access, access_type(builder_, bytes),
-                     cache_policy(lowering_.context.plan, op));
+  llvm::Value *loaded =
+      buffer_load(builder_, access, access_type(builder_, bytes), cache_policy(lowering_.context.plan, op));
+  // Extended beside the load, which does it, and not an iteration later, where LLVM would do it again.
+  return bytes < 4 ? builder_.CreateZExt(loaded, builder_.getInt32Ty()) : loaded;
 }
 
 llvm::Value *OperandMemory::read(LoadGroup group, unsigned buffer) {

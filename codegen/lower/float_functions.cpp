@@ -82,28 +82,55 @@ llvm::Value *exp_f64(Math &m, llvm::Value *x) {
   return m.ldexp(p, m.b.CreateFPToSI(n, m.b.getInt32Ty()));
 }
 
-/// x = n ln 2 + r with |r| <= ln(2) / 2; e^r = 1 + r + r^2 q(r), q within 2^-29. Adding 1.5 2^23 rounds to
-/// n, which then stands in the low bits. Rounding r, the last but one sum and the last adds up to 0.95 ulp,
-/// measured over all negative and each seventh positive f32. From the bounds on the result is 0 or infinite;
-/// a NaN passes through all steps.
-llvm::Value *exp(Math &m, llvm::Value *x, bool may_be_positive) {
+/// x = n ln 2 + r with |r| <= ln(2) / 2; n + `shift` stands in the low bits of `shifted`.
+struct ExponentAndRest {
+  llvm::Value *shifted, *r;
+};
+
+/// Adding 1.5 2^23 and more rounds to n.
+ExponentAndRest split_exponent(Math &m, llvm::Value *x, float shift) {
   constexpr float ln2_high = 0x1.62e4p-1f; // few enough bits that n * ln2_high is exact
   constexpr double ln2_low = std::numbers::ln2 - double(ln2_high);
-  constexpr float shift = 0x1.8p23f;
+  llvm::IRBuilder<> &b = m.b;
+  llvm::Value *shifted = m.fma(x, m.like(x, std::numbers::log2e), m.like(x, shift));
+  llvm::Value *minus_n = b.CreateFNeg(b.CreateFSub(shifted, m.like(x, shift)));
+  llvm::Value *high = m.fma(minus_n, m.like(x, ln2_high), x);
+  return {shifted, m.fma(minus_n, m.like(x, ln2_low), high)};
+}
+
+/// `scale` e^r = scale (1 + r + r^2 q(r)), q within 2^-29. Rounding r, the last but one sum and the last adds
+/// up to 0.95 ulp, measured over all negative and each seventh positive f32.
+llvm::Value *exp_of_rest(Math &m, llvm::Value *r, double scale) {
+  std::vector<double> coefficients = {
+      1.3926926614e-3, 8.36377387441e-3, 4.16665501103e-2, 1.66665733819e-1, 0.5, 1, 1};
+  for (double &coefficient : coefficients)
+    coefficient *= scale;
+  return m.polynomial(r, coefficients);
+}
+
+constexpr float exp_shift = 0x1.8p23f;
+
+/// From the bounds on the result is 0 or infinite; a NaN passes through all steps.
+llvm::Value *exp(Math &m, llvm::Value *x) {
   llvm::IRBuilder<> &b = m.b;
   llvm::Value *bounded = b.CreateBinaryIntrinsic(llvm::Intrinsic::maximum, x, m.like(x, -104));
-  if (may_be_positive)
-    bounded = b.CreateBinaryIntrinsic(llvm::Intrinsic::minimum, bounded, m.like(x, 89));
-  llvm::Value *shifted = m.fma(bounded, m.like(x, std::numbers::log2e), m.like(x, shift));
-  llvm::Value *minus_n = b.CreateFNeg(b.CreateFSub(shifted, m.like(x, shift)));
-  llvm::Value *high = m.fma(minus_n, m.like(x, ln2_high), bounded);
-  llvm::Value *r = m.fma(minus_n, m.like(x, ln2_low), high);
-  llvm::Value *power =
-      m.polynomial(r, {1.3926926614e-3, 8.36377387441e-3, 4.16665501103e-2, 1.66665733819e-1, 0.5, 1, 1});
+  bounded = b.CreateBinaryIntrinsic(llvm::Intrinsic::minimum, bounded, m.like(x, 89));
+  const ExponentAndRest parts = split_exponent(m, bounded, exp_shift);
   llvm::Type *integers = x->getType()->getWithNewType(b.getInt32Ty());
-  llvm::Value *exponent = b.CreateSub(b.CreateBitCast(shifted, integers),
-                                      llvm::ConstantInt::get(integers, std::bit_cast<uint32_t>(shift)));
-  return m.ldexp(power, exponent);
+  llvm::Value *exponent = b.CreateSub(b.CreateBitCast(parts.shifted, integers),
+                                      llvm::ConstantInt::get(integers, std::bit_cast<uint32_t>(exp_shift)));
+  return m.ldexp(exp_of_rest(m, parts.r, 1), exponent);
+}
+
+/// scale 2^64 e^x of x no more than 0: 2^(n + 64), of which the shift has made the exponent, is normal for
+/// all n, from -150 on.
+llvm::Value *exp_of_nonpositive(Math &m, llvm::Value *x, double scale) {
+  llvm::IRBuilder<> &b = m.b;
+  llvm::Value *bounded = b.CreateBinaryIntrinsic(llvm::Intrinsic::maximum, x, m.like(x, -104));
+  const ExponentAndRest parts = split_exponent(m, bounded, exp_shift + 127 + 64);
+  llvm::Type *integers = x->getType()->getWithNewType(b.getInt32Ty());
+  llvm::Value *power = b.CreateShl(b.CreateBitCast(parts.shifted, integers), 23);
+  return b.CreateFMul(exp_of_rest(m, parts.r, scale), b.CreateBitCast(power, x->getType()));
 }
 
 /// x = 2^n (1 + f) with 1 + f in [2/3, 4/3): log(1 + f) = f - f^2/2 + f^3 P(f), P within 5e-9 / f^2. What
@@ -152,7 +179,7 @@ llvm::Value *rsqrt(Math &m, llvm::Value *x) {
 /// before its rounding. 1.45 ulp for any reciprocal within 1 ulp, measured on samples of all exponents.
 llvm::Value *sigmoid(Math &m, llvm::Value *x) {
   llvm::IRBuilder<> &b = m.b;
-  llvm::Value *e = exp(m, b.CreateFNeg(m.unary(llvm::Intrinsic::fabs, x)), false);
+  llvm::Value *e = exp_of_nonpositive(m, b.CreateFNeg(m.unary(llvm::Intrinsic::fabs, x)), 0x1p-64);
   llvm::Value *numerator = b.CreateSelect(b.CreateFCmpOLT(x, m.like(x, 0)), e, m.like(x, 1));
   llvm::Value *inverse = m.hardware(llvm::Intrinsic::amdgcn_rcp, b.CreateFAdd(e, m.like(x, 1)));
   llvm::Value *estimate = b.CreateFMul(numerator, inverse);
@@ -221,7 +248,12 @@ llvm::Value *fast_tanh(Math &m, llvm::Value *x) {
 
 llvm::Value *exp_of_nonpositive(llvm::IRBuilder<> &builder, llvm::Value *x) {
   Math m(builder);
-  return exp(m, x, false);
+  return exp_of_nonpositive(m, x, 0x1p-64);
+}
+
+llvm::Value *scaled_exp_of_nonpositive(llvm::IRBuilder<> &builder, llvm::Value *x) {
+  Math m(builder);
+  return exp_of_nonpositive(m, x, 1);
 }
 
 llvm::Value *fast_function(llvm::IRBuilder<> &builder, ir::Opcode opcode, llvm::Value *x) {
@@ -248,7 +280,7 @@ llvm::Value *float_function(llvm::IRBuilder<> &builder, ir::Opcode opcode, llvm:
   Math m(builder);
   switch (opcode) {
   case ir::Opcode::Exp:
-    return exp(m, x, true);
+    return exp(m, x);
   case ir::Opcode::Exp2:
     return m.unary(llvm::Intrinsic::exp2, x);
   case ir::Opcode::Log:

@@ -10,6 +10,7 @@
 
 #include "codegen/lower/casts.h"
 #include "codegen/lower/lane_moves.h"
+#include "codegen/target/gfx950.h"
 #include "dsl/ir/format.h"
 
 namespace nereid::codegen {
@@ -48,8 +49,9 @@ bool is_bf16(const Registers &group) { return group[0]->getType()->isBFloatTy();
 
 } // namespace
 
-GroupQuantizer::GroupQuantizer(llvm::IRBuilder<> &builder, Packing &packing, const ir::Op &op)
-    : builder_(builder), packing_(packing), op_(op), facts_(facts_for_quantize(op)) {}
+GroupQuantizer::GroupQuantizer(EmitContext &context, Packing &packing, const ir::Op &op, uint32_t lanes)
+    : context_(context), builder_(context.builder), packing_(packing), op_(op),
+      facts_(facts_for_quantize(op)), lanes_(lanes) {}
 
 /// As bits of an f32, which order like magnitudes, NaN and infinity above all. Pairs of bf16 are compared as
 /// packed 16-bit integers.
@@ -86,9 +88,18 @@ llvm::Value *GroupQuantizer::largest_of_floats(const Registers &group) {
   return builder_.CreateAnd(to_bits(builder_, row[0]), 0x7fffffff);
 }
 
+llvm::Value *GroupQuantizer::largest_of_lanes(llvm::Value *magnitude) {
+  for (unsigned bit = 0; bit < gfx950::log2_lanes; ++bit)
+    if (lanes_ >> bit & 1) {
+      const auto [one, other] = lane_and_partner(context_, magnitude, bit, lanes_ & ((1u << bit) - 1));
+      magnitude = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::umax, one, other);
+    }
+  return magnitude;
+}
+
 llvm::Value *GroupQuantizer::scale(const Registers &group) {
   constexpr uint32_t exponent_unit = 1U << 23, infinity = 0x7f800000, largest_scale = 254 * exponent_unit;
-  llvm::Value *bits = largest_magnitude(group);
+  llvm::Value *bits = largest_of_lanes(largest_magnitude(group));
   // The lower half of a bf16's pattern says nothing: it must not count the exponent up.
   const uint32_t bump = exponent_bump(op_, facts_) & (is_bf16(group) ? 0x7f0000 : 0x7fffff);
   const uint32_t to_scale = bump - facts_.largest_exponent * exponent_unit;
@@ -129,7 +140,7 @@ Registers GroupQuantizer::to_e2m1(const Registers &group, llvm::Value *factor) {
       pairs.push_back(builder_.CreateBitCast(opaque_unless_loaded(dword, group[2 * pairs.size()]),
                                              llvm::FixedVectorType::get(builder_.getBFloatTy(), 2)));
   Registers dwords;
-  for (unsigned number = 0; number < 4; ++number) {
+  for (unsigned number = 0; number < group.size() / 8; ++number) {
     llvm::Value *dword = llvm::PoisonValue::get(builder_.getInt32Ty());
     for (unsigned byte = 0; byte < 4; ++byte) {
       const unsigned pair = number * 4 + byte;

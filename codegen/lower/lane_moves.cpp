@@ -65,6 +65,8 @@ enum DppControl : unsigned {
   FromAbove = 0x100, ///< row_shl: lane i has what lane i + n had; n is added
   FromBelow = 0x110, ///< row_shr: what lane i - n had
   HalfMirror = 0x141,
+  LastOfRow = 0x142,  ///< row_bcast:15: what the last lane of the row below had
+  LastOfHalf = 0x143, ///< row_bcast:31: in the upper half, what the last lane of the lower had
   Rotate8 = 0x128
 };
 
@@ -142,6 +144,19 @@ std::pair<llvm::Value *, llvm::Value *> lane_and_partner(EmitContext &context, l
   llvm::Value *bits = to_bits(builder, value);
   const auto [low, high] = swap_rows(builder, bits, bits, lane_bit);
   return {from_bits(builder, low, type), from_bits(builder, high, type)};
+}
+
+std::pair<llvm::Value *, llvm::Value *> lane_and_rows_below(EmitContext &context, llvm::Value *value,
+                                                            unsigned lane_bit) {
+  llvm::IRBuilder<> &builder = context.builder;
+  const DppControl control = lane_bit == 4 ? LastOfRow : LastOfHalf;
+  return {value, from_bits(builder, dpp(builder, to_bits(builder, value), control), value->getType())};
+}
+
+llvm::Value *of_last_lane(llvm::IRBuilder<> &builder, llvm::Value *dword) {
+  llvm::Value *last = builder.CreateIntrinsic(llvm::Intrinsic::amdgcn_readlane, {builder.getInt32Ty()},
+                                              {to_bits(builder, dword), builder.getInt32(gfx950::lanes - 1)});
+  return from_bits(builder, last, dword->getType());
 }
 
 } // namespace nereid::codegen

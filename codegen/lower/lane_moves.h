@@ -30,5 +30,11 @@ std::pair<llvm::Value *, llvm::Value *> swap_with_lanes(EmitContext &context, ll
 /// to which order does not matter. Lanes that differ in the bits `equal` hold equal values.
 std::pair<llvm::Value *, llvm::Value *> lane_and_partner(EmitContext &context, llvm::Value *value,
                                                          unsigned lane_bit, uint32_t equal);
+/// For a reduction over all lanes, after that over the lanes of each row of 16: the lane's value and that of
+/// the row below (lane bit 4), then of both below (lane bit 5). In the last lane they are those of all.
+std::pair<llvm::Value *, llvm::Value *> lane_and_rows_below(EmitContext &context, llvm::Value *value,
+                                                            unsigned lane_bit);
+/// The dword of the wave's last lane, in a scalar register.
+llvm::Value *of_last_lane(llvm::IRBuilder<> &builder, llvm::Value *dword);
 
 } // namespace nereid::codegen

@@ -5,6 +5,7 @@
 #include "codegen/lower/elementwise.h"
 #include "codegen/lower/float_functions.h"
 #include "codegen/lower/llvm_types.h"
+#include "codegen/lower/softmax_weights.h"
 
 namespace nereid::codegen {
 
@@ -25,27 +26,10 @@ bool has_paired_form(const ir::Op &op) {
   }
 }
 
-/// x - max(x): each element less the maximum of its own row.
-bool is_never_positive(const EmitContext &context, ir::ValueId value) {
-  const FunctionIndex &index = context.plan.index;
-  const ir::Op *difference = index.definition(value);
-  if (!difference || difference->opcode != ir::Opcode::Sub)
-    return false;
-  const ir::Op *maximum = index.definition(difference->operands[1]);
-  if (maximum && maximum->opcode == ir::Opcode::Broadcast)
-    maximum = index.definition(maximum->operands[0]);
-  const ir::Op *expanded = maximum && maximum->opcode == ir::Opcode::ExpandDims ? maximum : nullptr;
-  if (expanded)
-    maximum = index.definition(expanded->operands[0]);
-  if (!maximum || maximum->opcode != ir::Opcode::ReduceMax || maximum->operands[0] != difference->operands[0])
-    return false;
-  return expanded ? expanded->integer("axis") == maximum->integer("axis")
-                  : context.type(maximum->result()).rank() == 0;
-}
-
 llvm::Value *of_pairs(EmitContext &context, const ir::Op &op, const Registers &x) {
   llvm::IRBuilder<> &builder = context.builder;
-  if (op.opcode == ir::Opcode::Exp && !op.has("fast") && is_never_positive(context, op.operands[0]))
+  if (op.opcode == ir::Opcode::Exp && !op.has("fast") &&
+      maximum_subtracted(context.plan.index, op.operands[0]))
     return exp_of_nonpositive(builder, x[0]);
   if (op.opcode == ir::Opcode::Cast)
     return x[0];

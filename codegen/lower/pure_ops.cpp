@@ -11,6 +11,7 @@
 #include "codegen/lower/llvm_types.h"
 #include "codegen/lower/pairs.h"
 #include "codegen/lower/shared_divisor.h"
+#include "codegen/lower/softmax_weights.h"
 #include "codegen/lower/thread_position.h"
 
 namespace nereid::codegen {
@@ -117,6 +118,8 @@ Registers emit_pure(EmitContext &context, const ir::Op &op, unsigned result, con
   if (op.opcode == ir::Opcode::Cast)
     return cast_all(context.builder, operands[0], context.type(op.operands[0]).element,
                     context.type(op.result()).element);
+  if (std::optional<Registers> weights = softmax_weights(context, op, operands))
+    return *std::move(weights);
   if (std::optional<Registers> quotients = divide_by_shared(context, op, operands))
     return *std::move(quotients);
   if (std::optional<Registers> pairs = elementwise_in_pairs(context, op, operands))

@@ -7,12 +7,14 @@
 
 namespace nereid::codegen {
 
-QuantizeEmitter::Quantized QuantizeEmitter::quantize_groups(const ir::Op &op, const Registers &values,
+QuantizeEmitter::Quantized QuantizeEmitter::quantize_groups(const ir::Op &op, const Tile &x,
                                                             const std::function<void()> &between) {
-  GroupQuantizer quantizer(builder_, packing_, op);
+  const GroupParts parts = parts_of_groups(x.layout);
+  GroupQuantizer quantizer(context_, packing_, op, parts.lanes);
   Quantized result;
-  for (size_t first = 0; first < values.size(); first += ir::scale_group) {
-    const Registers group(values.begin() + first, values.begin() + first + ir::scale_group);
+  for (size_t first = 0; first < x.registers.size(); first += parts.values) {
+    const auto begin = x.registers.begin() + first;
+    const Registers group(begin, begin + parts.values);
     llvm::Value *scale = quantizer.scale(group);
     if (between)
       between();
@@ -36,7 +38,7 @@ Registers QuantizeEmitter::bytes_of(const std::vector<Registers> &codes) {
 
 QuantizeEmitter::Pair QuantizeEmitter::quantize(const ir::Op &op, const std::function<void()> &between) {
   const LinearLayout sorted = in_group_order(context_.plan.layouts.quantize_operands.at(&op));
-  const Quantized quantized = quantize_groups(op, values_.get(op.operands[0], sorted), between);
+  const Quantized quantized = quantize_groups(op, {sorted, values_.get(op.operands[0], sorted)}, between);
   return {Tile{quantize_codes_layout(sorted, context_.type(op.results[0]).shape), bytes_of(quantized.codes)},
           Tile{quantize_scales_layout(sorted), quantized.scales}};
 }
@@ -45,7 +47,7 @@ QuantizeEmitter::Pair QuantizeEmitter::quantize(const ir::Op &op, const std::fun
 void QuantizeEmitter::emit_six_bits(const ir::Op &op) {
   const LayoutChoice &layouts = context_.plan.layouts;
   const LinearLayout sorted = in_group_order(layouts.quantize_operands.at(&op));
-  const Quantized quantized = quantize_groups(op, values_.get(op.operands[0], sorted));
+  const Quantized quantized = quantize_groups(op, {sorted, values_.get(op.operands[0], sorted)});
   const LinearLayout of_scales = quantize_scales_layout(sorted);
   const LinearLayout &of_codes = layouts.layout(op.results[0]);
   values_.define(op.results[1], of_scales, quantized.scales);

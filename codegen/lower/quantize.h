@@ -7,7 +7,7 @@
 
 namespace nereid::codegen {
 
-/// quantize: groups of 32 values, each in a lane, to codes and scales.
+/// quantize: groups of 32 values to codes and scales.
 class QuantizeEmitter {
 public:
   QuantizeEmitter(EmitContext &context, Packing &packing, LdsMemory &lds, MemoryOrder &order,
@@ -19,18 +19,17 @@ public:
   using Pair = std::array<Tile, 2>;
 
   void emit(const ir::Op &op, const BodyCopy &copy);
-  /// Of a format of 4 or 8 bits, where no wave has a part only. Calls `between` twice a group: what it emits
-  /// has the time that the work of half a group takes.
+  /// Of a format of 4 or 8 bits, where no wave has a part only. Calls `between` twice for each group that a
+  /// lane has, or has a part of: what it emits has the time that half of the work takes.
   Pair quantize(const ir::Op &op, const std::function<void()> &between = {});
 
 private:
-  /// Dwords of codes and bytes of scales, by group.
+  /// Dwords of codes and bytes of scales, by group, of what a lane has of it.
   struct Quantized {
     std::vector<Registers> codes;
     Registers scales;
   };
-  Quantized quantize_groups(const ir::Op &op, const Registers &values,
-                            const std::function<void()> &between = {});
+  Quantized quantize_groups(const ir::Op &op, const Tile &x, const std::function<void()> &between = {});
   void emit_six_bits(const ir::Op &op);
   Registers bytes_of(const std::vector<Registers> &codes);
   /// Codes and scales of which each wave has a part, to all waves. Nothing if that takes more than one

@@ -105,7 +105,14 @@ llvm::Value *ReduceEmitter::combine(const Combining &how, llvm::Value *a, llvm::
   case ir::Opcode::ReduceSum:
     return add_numbers(builder_, a, b);
   default: {
-    const ir::Opcode pair = how.opcode == ir::Opcode::ReduceMax ? ir::Opcode::Max : ir::Opcode::Min;
+    const bool is_max = how.opcode == ir::Opcode::ReduceMax;
+    const ir::Opcode pair = is_max ? ir::Opcode::Max : ir::Opcode::Min;
+    if (how.numbers_only) {
+      llvm::CallInst *extreme = llvm::cast<llvm::CallInst>(
+          builder_.CreateBinaryIntrinsic(is_max ? llvm::Intrinsic::maxnum : llvm::Intrinsic::minnum, a, b));
+      extreme->setHasNoNaNs(true);
+      return extreme;
+    }
     return how.is_float() ? float_binary(builder_, pair, a, b)
                           : integer_binary(builder_, pair, ir::is_signed(how.element), a, b);
   }
@@ -139,12 +146,42 @@ llvm::Value *ReduceEmitter::reduce_registers(const Combining &how, Registers val
 }
 
 llvm::Value *ReduceEmitter::reduce_lanes(const Combining &how, llvm::Value *value, uint32_t lanes) {
+  constexpr uint32_t all = gfx950::lanes - 1;
+  if (lanes == all && value->getType()->getPrimitiveSizeInBits() == 32)
+    return how.is_float() && how.opcode != ir::Opcode::ReduceSum ? extreme_of_lanes(how, value)
+                                                                 : reduce_all_lanes(how, value);
   for (unsigned bit = 0; bit < gfx950::log2_lanes; ++bit)
     if (lanes >> bit & 1) {
       const auto [one, other] = lane_and_partner(context_, value, bit, lanes & ((1u << bit) - 1));
       value = combine(how, one, other);
     }
   return value;
+}
+
+/// The last lane collects the rows of 16; its result goes to a scalar register.
+llvm::Value *ReduceEmitter::reduce_all_lanes(const Combining &how, llvm::Value *value) {
+  for (unsigned bit = 0; bit < gfx950::log2_lanes; ++bit) {
+    const auto [one, other] = 1u << bit < gfx950::row_lanes
+                                  ? lane_and_partner(context_, value, bit, (1u << bit) - 1)
+                                  : lane_and_rows_below(context_, value, bit);
+    value = combine(how, one, other);
+  }
+  return of_last_lane(builder_, value);
+}
+
+/// v_max_f32 and v_min_f32 take a lane move, as v_maximum3_f32 does not, but let a NaN pass for the other
+/// value: whether a lane has one is asked once.
+llvm::Value *ReduceEmitter::extreme_of_lanes(const Combining &how, llvm::Value *value) {
+  llvm::Value *is_nan = builder_.CreateFCmpUNO(value, value);
+  llvm::Value *lanes =
+      builder_.CreateIntrinsic(llvm::Intrinsic::amdgcn_ballot, {builder_.getInt64Ty()}, {is_nan});
+  llvm::Value *extreme = reduce_all_lanes({how.opcode, how.element, /*numbers_only=*/true}, value);
+  // As integers, which scalar instructions combine: any number and these bits are a NaN.
+  constexpr uint32_t quiet_nan = 0x7fc00000;
+  llvm::Value *nan = builder_.CreateSelect(builder_.CreateICmpEQ(lanes, builder_.getInt64(0)),
+                                           builder_.getInt32(0), builder_.getInt32(quiet_nan));
+  llvm::Value *bits = builder_.CreateOr(builder_.CreateFreeze(to_bits(builder_, extreme)), nan);
+  return from_bits(builder_, bits, value->getType());
 }
 
 Registers ReduceEmitter::reduce_waves(const Combining &how, const Registers &values,

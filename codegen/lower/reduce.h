@@ -18,6 +18,7 @@ private:
   struct Combining {
     ir::Opcode opcode; ///< ReduceSum, ReduceMax, ReduceMin or ReduceAny
     ir::Element element;
+    bool numbers_only = false; ///< the result is not used where there is a NaN
     bool is_float() const { return ir::is_float(element); }
   };
 
@@ -27,6 +28,8 @@ private:
   llvm::Value *combine(const Combining &how, llvm::Value *a, llvm::Value *b);
   llvm::Value *reduce_registers(const Combining &how, Registers values);
   llvm::Value *reduce_lanes(const Combining &how, llvm::Value *value, uint32_t lanes);
+  llvm::Value *reduce_all_lanes(const Combining &how, llvm::Value *value);
+  llvm::Value *extreme_of_lanes(const Combining &how, llvm::Value *value);
   Registers reduce_waves(const Combining &how, const Registers &values, const LinearLayout &layout,
                          uint32_t waves);
 

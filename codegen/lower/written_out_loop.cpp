@@ -1,6 +1,7 @@
 // Loops of few iterations a wave, written out: all loads are in flight while the first is computed.
 #include <algorithm>
 
+#include "codegen/assign/quantize_layout.h"
 #include "codegen/lower/body_copy.h"
 #include "codegen/lower/lowering.h"
 
@@ -117,10 +118,12 @@ void LoopEmitter::WrittenOutLoop::quantize(Iteration &iteration, const std::func
 
 /// That a wave quantises.
 size_t LoopEmitter::WrittenOutLoop::half_groups() const {
-  size_t values = 0;
-  for (const ir::Op *op : plan_.quantizes)
-    values += parts_.context.plan.layouts.quantize_operands.at(op).registers();
-  return iterations_.size() * 2 * values / ir::scale_group;
+  size_t groups = 0;
+  for (const ir::Op *op : plan_.quantizes) {
+    const LinearLayout &x = parts_.context.plan.layouts.quantize_operands.at(op);
+    groups += x.registers() / parts_of_groups(x).values;
+  }
+  return iterations_.size() * 2 * groups;
 }
 
 void LoopEmitter::WrittenOutLoop::emit() {

@@ -199,8 +199,8 @@ double softmax_price(bool fast) {
 }
 
 TEST(LowerFastMath, InstructionsOfASoftmax) {
-  EXPECT_LE(softmax_price(true), 6.5);
-  EXPECT_LE(softmax_price(false), 16.5);
+  EXPECT_LE(softmax_price(true), 5);
+  EXPECT_LE(softmax_price(false), 12);
 }
 
 } // namespace

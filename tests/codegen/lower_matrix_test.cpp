@@ -250,6 +250,19 @@ TEST(LowerQuantize, OddFactors) {
     }
 }
 
+/// Tiles of fewer groups than lanes: two or four lanes have a group.
+TEST(LowerQuantize, GroupsThatLanesShare) {
+  for (auto [m, k] :
+       {std::pair<int64_t, int64_t>{1, 512}, {1, 1024}, {2, 256}, {1, 3072}, {1, 1536}, {1, 64}})
+    for (int waves : {1, 2, 4})
+      for (ir::Format format : {ir::Format::E2M1, ir::Format::E5M2}) {
+        Random random(static_cast<uint64_t>(m * k + waves));
+        check_quantize(Element::BF16, ir::ScaleRule::Even, m, k, waves, buffer(random.bits<uint16_t>(m * k)),
+                       format);
+        check_quantize(Element::F32, ir::ScaleRule::Ceil, m, k, waves, buffer(random.normals(m * k)), format);
+      }
+}
+
 TEST(LowerQuantize, OneValueForAll) {
   KernelBuilder b(1);
   ir::ValueId x = b.scalar_argument(Element::F32), pc = b.pointer(Element::U8), ps = b.pointer(Element::U8);

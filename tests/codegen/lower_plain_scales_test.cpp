@@ -64,11 +64,21 @@ TEST(LowerPlainScales, LoopsGiveTheProduct) {
 /// The index divided by the codes of a byte and by the codes of a scale rises evenly: the loop is an LDS
 /// pipeline.
 TEST(LowerPlainScales, ScalesGoToRegistersByDwordBesideAPipeline) {
-  const std::string code = codegen::testing::assembly(traced_product({128, 128, 512}));
-  EXPECT_NE(code.find("buffer_load_dword "), std::string::npos);
-  EXPECT_EQ(code.find("buffer_load_ubyte"), std::string::npos);
-  EXPECT_EQ(code.find("buffer_load_ushort"), std::string::npos);
-  EXPECT_NE(code.find(" lds"), std::string::npos);
+  for (int depth : {256, 512}) {
+    const std::string code = codegen::testing::assembly(traced_product({128, 128, depth}));
+    EXPECT_NE(code.find("buffer_load_dword "), std::string::npos);
+    EXPECT_EQ(code.find("buffer_load_ubyte"), std::string::npos);
+    EXPECT_EQ(code.find("buffer_load_ushort"), std::string::npos);
+    EXPECT_NE(code.find(" lds"), std::string::npos);
+  }
+}
+
+/// Where tiles of 32 rows are too few for the waves, two bytes a load; their bytes are picked by op_sel.
+TEST(LowerPlainScales, HalfDwordsAreNotExtendedInTheLoop) {
+  const std::string code = codegen::testing::assembly(traced_product({64, 32, 256}));
+  EXPECT_NE(code.find("buffer_load_ushort"), std::string::npos);
+  EXPECT_EQ(code.find("v_and_b32_e32 v0, 0xffff"), std::string::npos);
+  EXPECT_EQ(code.find(", 0xffff,"), std::string::npos);
 }
 
 } // namespace
