@@ -64,8 +64,12 @@ ValueId Builder::load(ValueId pointer, std::optional<ValueId> mask, std::optiona
   std::vector<ValueId> operands{pointer};
   if (mask)
     operands.push_back(memory_mask("load", pointer, *mask));
-  if (other)
-    operands.push_back(memory_operand("the other value of load", pointer, *other));
+  if (other) {
+    const ValueId value = memory_operand("the other value of load", pointer, *other);
+    // Without another value it is zero: one form for both, which is what loops with stages can do.
+    if (definitions_[*other].bits != uint64_t{0})
+      operands.push_back(value);
+  }
   if (mask && constant_of(operands[1]) == 1)
     operands.resize(1);
   return emit_one(Opcode::Load, operands, Type::tile(type(pointer).element, shape), cache_attribute(cache));
