@@ -20,6 +20,7 @@ constexpr std::chrono::milliseconds interval{250}; ///< between two drawings
 constexpr std::string_view clear_line = "\r\x1b[K";
 
 std::atomic<bool> silent = false;
+std::atomic<std::chrono::milliseconds> usual_delay{std::chrono::milliseconds(1000)};
 std::mutex drawing;    // of what follows, and of the terminal
 bool is_drawn = false; ///< a line stands there
 
@@ -50,6 +51,9 @@ std::string progress_bar(uint64_t done, uint64_t of) {
       static_cast<size_t>(static_cast<double>(std::min(done, of)) / static_cast<double>(of) * width);
   return "[" + std::string(filled, '#') + std::string(width - filled, '.') + "]";
 }
+
+std::chrono::milliseconds progress_delay() { return usual_delay; }
+void set_progress_delay(std::chrono::milliseconds delay) { usual_delay = delay; }
 
 void silence_progress() { silent = true; }
 

@@ -13,15 +13,17 @@ namespace nereid {
 /// "[######........................]" for `done` of `of` steps, `of` at least 1.
 std::string progress_bar(uint64_t done, uint64_t of);
 
+/// After how long a line appears: a second. Tests, which wait for no such thing, set another.
+std::chrono::milliseconds progress_delay();
+void set_progress_delay(std::chrono::milliseconds delay);
+
 /// A line for people who wait: what goes on, how far it is, and for how long. It stands on stderr where that
 /// is a terminal and NEREID_LOG is not "none", after `delay`, and is gone when this is. Elsewhere nothing is
 /// written.
 class ProgressLine {
 public:
-  static constexpr std::chrono::milliseconds usual_delay{1000};
-
   /// `what` says what goes on ("simulating kernel 'add'"), `of` is the number of steps.
-  ProgressLine(std::string what, uint64_t of, std::chrono::milliseconds delay = usual_delay);
+  ProgressLine(std::string what, uint64_t of, std::chrono::milliseconds delay = progress_delay());
   ~ProgressLine();
   ProgressLine(const ProgressLine &) = delete;
   ProgressLine &operator=(const ProgressLine &) = delete;
@@ -40,7 +42,7 @@ private:
 /// The same of what has no steps: a thread draws the line, with the seconds so far.
 class ProgressClock {
 public:
-  explicit ProgressClock(std::string what, std::chrono::milliseconds delay = ProgressLine::usual_delay);
+  explicit ProgressClock(std::string what, std::chrono::milliseconds delay = progress_delay());
   ~ProgressClock();
   ProgressClock(const ProgressClock &) = delete;
   ProgressClock &operator=(const ProgressClock &) = delete;

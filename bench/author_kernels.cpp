@@ -96,7 +96,7 @@ void copy_rows(const AuthorConfig &c, Ptr<const f16> x, Ptr<f16> y, Int pitch) {
   store(y + at, load(x + at));
 }
 
-constexpr ArgumentFacts even{.divisibility = 16}, any{};
+const ArgumentFacts even{.divisibility = 16}, any{};
 
 /// The text of a kernel whose launches know `facts` of its arguments.
 template <class K>

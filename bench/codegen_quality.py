@@ -95,7 +95,7 @@ def narrow_loads_a_unit(k):
 
 # VALU an element of the scores, of all lanes; the elements follow from the multiplications of both products.
 def valu_an_element(loop, k):
-    products = 576 + 512 if k.name == "mla_decode" else 2 * int(k.config["head"])
+    products = 576 + 512 if k.name == "mla_decode" else 2 * int(k.config["head"]) + int(k.config.get("rotary", 0))
     return loop["valu"] * 64 * products / loop["macs"]
 
 
@@ -195,12 +195,18 @@ ROWS = [
     (matmul("256x256x32", 8, "f16", 1, 4), [("VALU a unit", 0.05)] + MATMUL),
     (matmul("256x256x32", 8, "f16", 0, 4), [("VALU a unit", 0.10)] + MATMUL),
     (attention(128, 0), [("VALU an element", 4.5), ("issue of VALU and MFMA / MFMA cycles", 0.85)] + ATTENTION),
-    (attention(128, 1), [("VALU an element", 4.5), ("VALU an element, masked", 7.0)] + ATTENTION),
+    (attention(128, 1), [("VALU an element", 4.5), ("VALU an element, masked", 6.6)] + ATTENTION),
     (attention(128, 0, "f16"), [("VALU an element", 4.5)] + ATTENTION),
     (attention(64, 0), [("VALU an element", 4.0)] + ATTENTION),
     (attention(64, 1), [("VALU an element", 4.0), ("VALU an element, masked", 6.6)] + ATTENTION),
+    (("attention", "head=128,rotary=64,causal=0,element=bf16,block_m=128,block_n=64,waves=4,stages=2,mfma=32,waves_per_eu=1", "4096,4096,192"),
+     [("VALU an element", 4.5), ("scratch", 0), ("vmcnt(0) in loop", 0)]),
+    (("mla_decode", "block_m=64,block_n=64,split_k=1,waves=4,stages=2", "16,4096,576"),
+     [("VALU an element", 10.6), ("scratch", 0), ("vmcnt(0) in loop", 0), ("barriers in loop, an iteration", 2)]),
     (("mla_decode", "block_m=64,block_n=32,split_k=1,waves=4,stages=2", "16,4096,576"),
-     [("VALU an element", 21.5), ("scratch", 0), ("vmcnt(0) in loop", 0)]),
+     [("VALU an element", 13.5), ("scratch", 0), ("vmcnt(0) in loop", 0)]),
+    (("attention_decode", "head=128,block_m=32,block_n=64,split_k=4,waves=2,stages=2", "1,8192,128"),
+     [("VALU an element", 9), ("scratch", 0), ("vmcnt(0) in loop", 0), ("barriers in loop, an iteration", 2)]),
 ]
 
 
@@ -252,7 +258,7 @@ AUTHOR_ROWS = [
 
 # Milliseconds from trace to code object: about twice the slowest row on a quiet two-core server, so that a compiler
 # that became slow shows and noise mostly does not.
-COMPILE_BUDGET = {"mxfp4_quant": 150, "mxfp4_gemm_fused": 500, "mxfp4_gemm": 2500, "matmul": 2000, "attention": 2000, "mla_decode": 2000,
+COMPILE_BUDGET = {"mxfp4_quant": 150, "mxfp4_gemm_fused": 500, "mxfp4_gemm": 2500, "matmul": 2000, "attention": 2000, "attention_decode": 2000, "mla_decode": 2000,
                   "mxfp4_rmsnorm_quant": 300, "mxfp4_act_quant": 300, "moe_route": 600, "rope_cache": 300}
 AUTHOR_BUDGET = {"scaled_product": 2500}
 OTHER_AUTHOR_BUDGET = 200

@@ -239,7 +239,7 @@ int main(int count, char **words) {
     Result<Choice> choice = Choice::parse(text);
     if (!choice)
       return refuse(choice.error().text());
-    choices.push_back(std::move(*choice));
+    choices.push_back(*choice);
   }
   std::vector<ProblemSize> sizes;
   for (const std::string &shape : shapes) {

@@ -36,6 +36,7 @@ struct BareLaunch {
 
   int operator()(const jit::HipApi &hip, void *stream) {
     size_t size = sizeof(kernarg);
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): HIP passes them as pointers
     const auto tag = [](uintptr_t value) { return reinterpret_cast<void *>(value); };
     void *extra[] = {tag(1), kernarg, tag(2), &size, tag(3)};
     return hip.hipModuleLaunchKernel(function, 1, 1, 1, 256, 1, 1, 0, stream, nullptr, extra);

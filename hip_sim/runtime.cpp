@@ -29,7 +29,7 @@ void reserve_device_addresses() {
 } // namespace
 
 Runtime::Runtime(Options given)
-    : options(std::move(given)), launches(options.launches), memory(capacity, device_addresses) {
+    : options(given), launches(options.launches), memory(capacity, device_addresses) {
   reserve_device_addresses();
   for (int index = 0; index < options.devices; ++index) {
     auto device = std::make_unique<Device>();
@@ -69,7 +69,7 @@ void Runtime::release(uint64_t address) {
 Result<Runtime *> &runtime() {
   static Result<Runtime *> one = []() -> Result<Runtime *> {
     NEREID_TRY(Options options, Options::from_environment());
-    return new Runtime(std::move(options)); // never destroyed
+    return new Runtime(options); // never destroyed
   }();
   return one;
 }

@@ -35,14 +35,16 @@ Occupancy occupancy_of(const CodeResources &resources, unsigned lds, unsigned wa
   OccupancyLimit registers{"vector registers", by_registers(resources.vgpr),
                            fmt::format("{} of {} registers a lane of the SIMD, in steps of {}",
                                        resources.vgpr, sim::vector_registers, sim::vector_register_granule),
-                           ""};
-  if (const unsigned less = most_for_more(resources.vgpr, sim::vector_register_granule, by_registers))
-    registers.remedy = fmt::format("at most {} registers: {} waves a SIMD", less, by_registers(less));
+                           "", most_for_more(resources.vgpr, sim::vector_register_granule, by_registers)};
+  if (registers.next)
+    registers.remedy =
+        fmt::format("at most {} registers: {} waves a SIMD", registers.next, by_registers(registers.next));
   OccupancyLimit memory{
       "LDS", by_lds(lds),
-      fmt::format("{} of {} bytes a workgroup, in steps of {}", lds, sim::max_lds, sim::lds_granule), ""};
-  if (const unsigned less = most_for_more(lds, sim::lds_granule, by_lds))
-    memory.remedy = fmt::format("at most {} bytes: {} waves a SIMD", less, by_lds(less));
+      fmt::format("{} of {} bytes a workgroup, in steps of {}", lds, sim::max_lds, sim::lds_granule), "",
+      most_for_more(lds, sim::lds_granule, by_lds)};
+  if (memory.next)
+    memory.remedy = fmt::format("at most {} bytes: {} waves a SIMD", memory.next, by_lds(memory.next));
   const unsigned slots = nereid::occupancy(0, 0, waves);
   occupancy.limits = {
       registers,

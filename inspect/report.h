@@ -103,6 +103,7 @@ struct OccupancyLimit {
   unsigned waves = 0; ///< a SIMD
   std::string detail; ///< "136 of 512 registers a wave"
   std::string remedy; ///< what the next step takes; may be empty
+  unsigned next = 0;  ///< the most of the resource, in its unit, with which more waves fit; 0: none
 };
 
 /// Waves that run at once.

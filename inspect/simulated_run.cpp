@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/float_environment.h"
+#include "base/progress.h"
 #include "inspect/access_recorder.h"
 #include "inspect/issue_recorder.h"
 #include "sim/decode/program.h"
@@ -32,6 +33,7 @@ Status add_accesses(Report &report, const MachineCode &machine, const sim::CodeO
   NEREID_TRY(const std::unique_ptr<sim::Memory> copy, memory.fork());
   NEREID_TRY(const auto state, sim::LaunchState::prepare(code, *copy, launch));
   state->compute_products = false;
+  const ProgressClock progress(fmt::format("simulating a workgroup of kernel '{}'", launch.kernel));
   AccessRecorder recorder(code.program().size());
   sim::WorkgroupRunner runner(*state, &recorder);
   runner.begin(0);

@@ -7,8 +7,7 @@
 namespace nereid::inspect {
 
 /// Adds what a simulated launch does: times, stalls of each instruction, the timeline, coalescing, bank
-/// conflicts, traffic. What the launch leaves in memory is undefined. Errors: user: the launch cannot be;
-/// device: it faults.
+/// conflicts, traffic. Memory stays as it was. Errors: user: the launch cannot be; device: it faults.
 Status add_run(Report &report, const MachineCode &machine, const sim::CodeObject &code, sim::Memory &memory,
                const sim::Launch &launch);
 

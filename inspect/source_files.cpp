@@ -12,7 +12,7 @@ namespace {
 /// A source file that has more is no kernel's.
 constexpr uint64_t max_bytes = uint64_t{1} << 20;
 
-std::vector<std::string> lines_of(const std::string &path) {
+std::vector<std::string> lines_of_file(const std::string &path) {
   llvm::sys::fs::file_status status;
   if (llvm::sys::fs::status(path, status) || !llvm::sys::fs::is_regular_file(status) ||
       status.getSize() > max_bytes)
@@ -44,9 +44,9 @@ Place SourceFiles::place(const SourceLine &line) {
 std::vector<SourceFile> SourceFiles::read() const {
   std::vector<SourceFile> files;
   for (const std::string &path : paths_) {
-    files.push_back({path, lines_of(path)});
+    files.push_back({path, lines_of_file(path)});
     if (files.back().lines.empty() && !path.starts_with('/') && !directory_.empty())
-      files.back().lines = lines_of(directory_ + "/" + path);
+      files.back().lines = lines_of_file(directory_ + "/" + path);
   }
   return files;
 }

@@ -5,74 +5,102 @@
 #include <fmt/format.h>
 
 #include "kernels/config_checks.h"
-#include "kernels/online_softmax.h"
 #include "kernels/problem_arguments.h"
 
 namespace nereid::kernels {
 namespace {
 
-constexpr int64_t max_heads = 1024;
-constexpr float min_scale = 1e-6F, max_scale = 1000;
-template <class T>
-void attention(const AttentionConfig &c, Ptr<const T> q, Ptr<const T> k, Ptr<const T> v, Ptr<T> out, Int m,
-               Int n, Int heads, Int key_heads, Float scale) {
-  assume(m >= 0);
-  assume(n >= 0);
-  assume(heads >= 0);
-  assume(heads <= max_heads);
-  assume(key_heads >= 0);
-  assume(key_heads <= max_heads);
-  const Int first = program_id(0) * c.block_m, head = program_id(1);
-  const Long batch = program_id(2).to<i64>();
-  const Int pitch = heads * c.head, key_pitch = key_heads * c.head;
-  const Int key_head = head / (heads / key_heads);
-  const Long start = (batch * m.to<i64>() + first.to<i64>()) * pitch.to<i64>() + (head * c.head).to<i64>();
-  const Long key_start = batch * n.to<i64>() * key_pitch.to<i64>() + (key_head * c.head).to<i64>();
+/// Where the rows of a sequence begin, and how many there are.
+struct Rows {
+  Long first;
+  Int count;
+};
 
+/// With `starts` those between its and the next start, at most `most`; else `most` for each.
+Rows rows_of(bool ragged, const Ptr<const i32> &starts, const Int &sequence, const Int &most) {
+  if (!ragged)
+    return {sequence.to<i64>() * most.to<i64>(), most};
+  const Int first = load(starts + sequence), next = load(starts + (sequence + 1));
+  return {first.to<i64>(), max(min(next - first, most), 0)};
+}
+
+template <class T>
+void attention(const AttentionConfig &c, Ptr<const T> q, Ptr<const T> k, Ptr<const T> v, Ptr<T> out,
+               Ptr<const i32> query_starts, Ptr<const i32> key_starts, Int most_queries, Int most_keys,
+               Int heads, Int key_heads, Float scale) {
+  assume(most_queries >= 0);
+  assume(most_keys >= 0);
+  for (const Int &count : {heads, key_heads}) {
+    assume(count >= 1);
+    assume(count <= max_attention_heads);
+  }
+  const Int first = program_id(0) * c.block_m, head = program_id(1);
+  const auto [first_query, m] = rows_of(c.ragged, query_starts, program_id(2), most_queries);
+  const auto [first_of_keys, n] = rows_of(c.ragged, key_starts, program_id(2), most_keys);
+  const Int key_head = head / (heads / key_heads);
   const Tile<i32> query = first + rows(c.block_m);
-  const Tile<i32> offsets = rows(c.block_m) * pitch + cols(c.head);
-  const Tile<i32> key_offsets = rows(c.block_n) * key_pitch + cols(c.head);
-  const Tile<T> x = load(q + start + offsets, query < m);
+  // Of a program's queries or results, heads of so many elements in memory: the first element.
+  const auto start_of = [&](int width) {
+    const Int pitch = heads * width;
+    return (first_query + first.to<i64>()) * pitch.to<i64>() + (head * width).to<i64>();
+  };
+  const auto queries_of = [&](int from, int count) {
+    const int width = c.head + c.rotary;
+    const Tile<i32> offsets = rows(c.block_m) * (heads * width) + cols(count);
+    return load(q + start_of(width) + from + offsets, query < m);
+  };
+  const auto keys_of = [&](const Ptr<const T> &memory, int width, int from, int count, Int first_key,
+                           bool is_masked) {
+    const Int pitch = key_heads * width;
+    const Long start = first_of_keys * pitch.to<i64>() + (key_head * width).to<i64>();
+    const Ptr<const T> tile = memory + (start + first_key.to<i64>() * pitch.to<i64>()) + from;
+    const Tile<i32> offsets = rows(c.block_n) * pitch + cols(count);
+    return is_masked ? load(tile + offsets, first_key + rows(c.block_n) < n) : load(tile + offsets);
+  };
+  const Tile<T> x = queries_of(0, c.head);
+  const Tile<T> x_rotary = c.rotary > 0 ? queries_of(c.head, c.rotary) : x;
 
   OnlineSoftmax softmax(c.block_m, c.head, c.mfma, scale);
-  const auto add_keys = [&](Int first_key, bool is_masked) {
-    const Long at = key_start + first_key.to<i64>() * key_pitch.to<i64>();
-    const auto keys_of = [&](const Ptr<const T> &from) {
-      const Ptr<const T> tile = from + at;
-      return is_masked ? load(tile + key_offsets, first_key + rows(c.block_n) < n) : load(tile + key_offsets);
+  const auto scores = [&](Int first_key, bool is_masked) {
+    const auto keys = [&](int from, int count) {
+      return trans(keys_of(k, c.head + c.rotary, from, count, first_key, is_masked));
     };
-    Var scores = dot(x, trans(keys_of(k)));
-    if (is_masked) {
-      const Int last_key = n - 1 - first_key;
-      scores = c.causal ? softmax.seen(scores.get(), min(last_key, query + (n - m - first_key)))
-                        : softmax.seen(scores.get(), last_key);
-    }
-    softmax.add(scores.get(), [&] { return keys_of(v); });
+    const Tile<f32> product = dot(x, keys(0, c.head));
+    return c.rotary > 0 ? product + dot(x_rotary, keys(c.head, c.rotary)) : product;
+  };
+  const auto values = [&](Int first_key, bool is_masked, int) {
+    return keys_of(v, c.head, 0, c.head, first_key, is_masked);
+  };
+  const auto last_seen = [&](Int first_key) {
+    const Tile<i32> last_key = (n - 1 - first_key) + zeros<i32>({c.block_m, 1});
+    return c.causal ? min(last_key, query + (n - m - first_key)) : last_key;
   };
 
-  // Keys that all queries of the block see come without masks.
-  Var last = n, whole = n;
+  const Int seen = c.ragged ? Int(where(first < m, n, 0)) : n; // none where there is no query
+  Var last = seen, whole = seen;
   if (c.causal) {
     const Int visible = max(first + (n - m) + 1, 0); // of the first query
-    last = min(n, max(visible + (c.block_m - 1), 0));
-    whole = min(n, visible);
+    last = min(seen, max(visible + (c.block_m - 1), 0));
+    whole = min(seen, visible);
   }
-  const Int masked_from = whole.get() / c.block_n * c.block_n;
-  for (Int first_key : range(0, masked_from, c.block_n))
-    add_keys(first_key, false);
-  for (Int first_key : range(masked_from, last.get(), c.block_n))
-    add_keys(first_key, true);
+  add_keys(softmax, {0, whole.get(), last.get()}, c.block_n, scores, values, last_seen);
 
-  store(out + start + offsets, softmax.result().template to<T>(), query < m);
+  const Tile<i32> offsets = rows(c.block_m) * (heads * c.head) + cols(c.head);
+  store(out + start_of(c.head) + offsets, softmax.result().template to<T>(), query < m);
 }
 
 AttentionConfig attention_defaults(const Partial<AttentionConfig> &given, const MaybeSize &) {
-  return config_merge(AttentionConfig{}, given);
+  AttentionConfig config = config_merge(AttentionConfig{}, given);
+  if (config.rotary > 0 && !given.waves_per_eu)
+    config.waves_per_eu = 1;
+  return config;
 }
 
 Status check_attention(std::string_view kernel, const AttentionConfig &config, const MaybeSize &) {
   if (config.head != 64 && config.head != 128)
     return user_error(fmt::format("{}: head={} is not taken", kernel, config.head), "use 64 or 128");
+  if (config.rotary != 0 && config.rotary != 64)
+    return user_error(fmt::format("{}: rotary={} is not taken", kernel, config.rotary), "use 0 or 64");
   const KeyValue values[] = {{"block_m", config.block_m},
                              {"block_n", config.block_n},
                              {"waves", config.waves},
@@ -88,18 +116,15 @@ Status check_attention(std::string_view kernel, const AttentionConfig &config, c
 
 /// Error (User): a problem that the kernel does not take.
 Status check_problem(std::string_view kernel, const ProblemSize &size, const AttentionOperands &operands) {
-  const auto &[q, k, v, out, batch, heads, key_heads, scale] = operands;
+  const int64_t batch = operands.batch;
   if (batch < 1 || batch > Grid::max_y_or_z || size.m < 1 || size.n < 0 || size.m > INT32_MAX / 2 ||
       size.n > INT32_MAX / 2)
     return user_error(
         fmt::format("{}: {} x {} queries and {} keys are out of range", kernel, batch, size.m, size.n));
-  if (heads < 1 || heads > max_heads || key_heads < 1 || heads % key_heads != 0)
-    return user_error(fmt::format("{}: {} heads on {} key heads", kernel, heads, key_heads),
-                      fmt::format("heads are a multiple of key heads, at most {}", max_heads));
-  if (!(scale >= min_scale && scale <= max_scale))
-    return user_error(
-        fmt::format("{}: the scale {} is not from {} to {}", kernel, scale, min_scale, max_scale));
-  return {};
+  if (operands.queries < 0 || operands.queries > INT32_MAX || operands.keys < 0 || operands.keys > INT32_MAX)
+    return user_error(fmt::format("{}: {} queries and {} keys of all sequences are out of range", kernel,
+                                  operands.queries, operands.keys));
+  return check_heads_and_scale(kernel, operands.heads, operands.key_heads, operands.scale);
 }
 
 Grid attention_grid(const AttentionConfig &config, const ProblemSize &size,
@@ -111,16 +136,27 @@ Grid attention_grid(const AttentionConfig &config, const ProblemSize &size,
 template <class T>
 BoundKernel bind_element(std::string_view name, const AttentionConfig &config, const ProblemSize &size,
                          const AttentionOperands &operands) {
-  const int64_t row = operands.heads * config.head * 2, key_row = operands.key_heads * config.head * 2;
-  const int64_t bytes = operands.batch * size.m * row, key_bytes = operands.batch * size.n * key_row;
-  constexpr std::string_view rows = "[batch, m, heads, head]", key_rows = "[batch, n, key_heads, head]";
+  const int64_t of_key = (config.head + config.rotary) * 2, of_value = config.head * 2; // bytes of a head
+  const int64_t queries = config.ragged ? operands.queries : operands.batch * size.m;
+  const int64_t keys = config.ragged ? operands.keys : operands.batch * size.n;
+  const int64_t starts = config.ragged ? (operands.batch + 1) * 4 : 0;
+  const int64_t query_heads = queries * operands.heads, key_heads = keys * operands.key_heads;
+  const std::string_view q = config.ragged ? "[queries, heads, head + rotary]"
+                                           : "[batch, m, heads, head + rotary]",
+                         k = config.ragged ? "[keys, key_heads, head + rotary]"
+                                           : "[batch, n, key_heads, head + rotary]",
+                         v = config.ragged ? "[keys, key_heads, head]" : "[batch, n, key_heads, head]",
+                         out = config.ragged ? "[queries, heads, head]" : "[batch, m, heads, head]";
   const auto number = [](int64_t of) { return static_cast<int32_t>(of); };
   return bind_kernel<attention<T>>(
-      name, config, MemoryArgument<const T>{"q", operands.q, bytes, rows},
-      MemoryArgument<const T>{"k", operands.k, key_bytes, key_rows},
-      MemoryArgument<const T>{"v", operands.v, key_bytes, key_rows},
-      MemoryArgument<T>{"out", operands.out, bytes, rows}, DimensionArgument{"m", size.m},
-      DimensionArgument{"n", size.n}, NumberArgument{"heads", number(operands.heads)},
+      name, config, MemoryArgument<const T>{"q", operands.q, query_heads * of_key, q},
+      MemoryArgument<const T>{"k", operands.k, key_heads * of_key, k},
+      MemoryArgument<const T>{"v", operands.v, key_heads * of_value, v},
+      MemoryArgument<T>{"out", operands.out, query_heads * of_value, out},
+      MemoryArgument<const i32>{"query_starts", operands.query_starts, starts, "i32 [batch + 1]"},
+      MemoryArgument<const i32>{"key_starts", operands.key_starts, starts, "i32 [batch + 1]"},
+      DimensionArgument{"m", size.m}, DimensionArgument{"n", size.n},
+      NumberArgument{"heads", number(operands.heads)},
       NumberArgument{"key_heads", number(operands.key_heads)}, NumberArgument{"scale", operands.scale});
 }
 
@@ -135,6 +171,15 @@ BoundKernel bind_attention(std::string_view name, const AttentionConfig &config,
   return bound;
 }
 
+constexpr LaunchNumber<AttentionConfig, AttentionOperands> attention_numbers[] = {
+    {"batch", [](auto &operands, int64_t value) { operands.batch = value; },
+     [](const auto &) { return int64_t{1}; }},
+    {"heads", [](auto &operands, int64_t value) { operands.heads = value; },
+     [](const auto &) { return int64_t{32}; }},
+    {"key_heads", [](auto &operands, int64_t value) { operands.key_heads = value; },
+     [](const auto &) { return int64_t{8}; }},
+};
+
 } // namespace
 
 constinit const LibraryKernel<AttentionConfig, AttentionOperands> attention_kernel{
@@ -145,6 +190,7 @@ constinit const LibraryKernel<AttentionConfig, AttentionOperands> attention_kern
     .grid = attention_grid,
     .grid_terms = {{{"m", "block_m"}, {"heads", ""}, {"batch", ""}}},
     .bind = bind_attention,
+    .numbers = attention_numbers,
 };
 
 } // namespace nereid::kernels

@@ -26,7 +26,7 @@ constexpr ConfigLimits limits[] = {
     {"heads", 1, 1024},
     {"kv_heads", 1, 1024},
     {"head", 2, 1024},
-    {"page", 1, 65536},
+    {"page", 0, 65536},
     {"experts", 1, 1024, powers_of_two},
 };
 

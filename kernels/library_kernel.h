@@ -8,6 +8,7 @@
 
 #include "kernels/bound_kernel.h"
 #include "kernels/config_limits.h"
+#include "kernels/launch_example.h"
 #include "kernels/problem_size.h"
 
 namespace nereid::kernels {
@@ -52,6 +53,11 @@ template <class C, class O> struct LibraryKernel {
   std::array<GridTerm, 3> grid_terms;
   /// The function that the config means, and its arguments.
   BoundKernel (*bind)(std::string_view kernel, const C &config, const MaybeSize &size, const O &operands);
+  /// What a launch without a caller's operands needs in addition to the size.
+  std::span<const LaunchNumber<C, O>> numbers = {};
+  /// The indices of such a launch; sets what of the operands follows from config, size and numbers. Null: it
+  /// has no indices.
+  LaunchIndices (*indices)(const C &config, const ProblemSize &size, O &operands) = nullptr;
 
   /// The complete config. Error (User): no kernel is built for it.
   Result<C> complete(const Partial<C> &given, const MaybeSize &size) const {

@@ -1,63 +1,73 @@
 // Decoding with multi-head latent attention: waves have heads, which share the rows of the cache in LDS.
 #include "kernels/mla_decode.h"
 
+#include <algorithm>
+#include <vector>
+
 #include <fmt/format.h>
 
+#include "kernels/attention_loop.h"
 #include "kernels/config_checks.h"
-#include "kernels/online_softmax.h"
 #include "kernels/problem_arguments.h"
 
 namespace nereid::kernels {
 namespace {
 
-constexpr int64_t max_heads = 1024;
-constexpr int rows_of_wave = 16; ///< the instruction's
+constexpr int rows_of_wave = 16;    ///< the instruction's
+constexpr int values_of_lane = 256; ///< at a time; two in a register
 
 void mla_decode(const MlaDecodeConfig &c, Ptr<const bf16> q, Ptr<const bf16> cache, Ptr<const i32> lengths,
                 Ptr<bf16> out, Ptr<f32> parts, Ptr<f32> sums, Int m, Int n, Int heads, Float scale) {
   assume(heads >= 0);
-  assume(heads <= max_heads);
+  assume(heads <= max_attention_heads);
   const Int first_head = program_id(0) * c.block_m, split = program_id(1);
   const Long sequence = program_id(2).to<i64>();
   const Tile<i32> head = rows(c.block_m);
   const Tile<i1> is_head = first_head + head < heads;
   const Long first_query = sequence * heads.to<i64>() + first_head.to<i64>();
   const Ptr<const bf16> query = q + first_query * mla_row;
-  const Tile<bf16> x = load(query + (head * mla_row + cols(mla_latent)), is_head);
-  const Tile<bf16> x_rotary = load(query + mla_latent + (head * mla_row + cols(mla_rotary)), is_head);
+  const auto load_queries = [&](int from, int count) {
+    return load(query + from + (head * mla_row + cols(count)), is_head);
+  };
+  const int pieces = std::max(1, c.block_n * mla_latent / (64 * values_of_lane)), width = mla_latent / pieces;
+  std::vector<Tile<bf16>> x;
+  for (int piece = 0; piece < pieces; ++piece)
+    x.push_back(load_queries(piece * width, width));
+  const Tile<bf16> x_rotary = load_queries(mla_latent, mla_rotary);
 
   const Int length = max(min(load(lengths + sequence), n), 0);
-  const Int share = cdiv(cdiv(length, c.block_n), c.split_k) * c.block_n;
-  const Int first = min(split * share, length), last = min(first + share, length);
+  const KeyRange range = part_of_keys(split, c.split_k, length, c.block_n);
   const Ptr<const bf16> keys = cache + sequence * n.to<i64>() * mla_row;
-  OnlineSoftmax softmax(c.block_m, mla_latent, rows_of_wave, scale);
-  const auto add_keys = [&](Int first_key, bool is_masked) {
+  OnlineSoftmax softmax(c.block_m, width, rows_of_wave, scale, pieces);
+  const auto columns = [&](Int first_key, bool is_masked, int from, int count) {
     const Ptr<const bf16> tile = keys + first_key.to<i64>() * mla_row;
-    const auto columns = [&](int from, int count) {
-      const Tile<i32> offsets = rows(c.block_n) * mla_row + cols(count);
-      return is_masked ? load(tile + from + offsets, first_key + rows(c.block_n) < last)
-                       : load(tile + from + offsets);
-    };
-    Var scores = dot(x, trans(columns(0, mla_latent)));
-    scores += dot(x_rotary, trans(columns(mla_latent, mla_rotary)));
-    if (is_masked)
-      scores = softmax.seen(scores.get(), last - first_key - 1);
-    softmax.add(scores.get(), [&] { return columns(0, mla_latent); });
+    const Tile<i32> offsets = rows(c.block_n) * mla_row + cols(count);
+    return is_masked ? load(tile + from + offsets, first_key + rows(c.block_n) < range.last)
+                     : load(tile + from + offsets);
   };
-  const Int whole = first + (last - first) / c.block_n * c.block_n;
-  for (Int first_key : range(first, whole, c.block_n))
-    add_keys(first_key, false);
-  for (Int first_key : range(whole, last, c.block_n))
-    add_keys(first_key, true);
+  const auto latent = [&](Int first_key, bool is_masked, int piece) {
+    return columns(first_key, is_masked, piece * width, width);
+  };
+  const auto scores = [&](Int first_key, bool is_masked) {
+    Var sum = dot(x[0], trans(latent(first_key, is_masked, 0)));
+    for (int piece = 1; piece < pieces; ++piece)
+      sum += dot(x[piece], trans(latent(first_key, is_masked, piece)));
+    sum += dot(x_rotary, trans(columns(first_key, is_masked, mla_latent, mla_rotary)));
+    return sum.get();
+  };
+  add_keys(softmax, range, c.block_n, scores, latent,
+           [&](Int first_key) { return range.last - first_key - 1; });
 
-  const Tile<i32> place = head * mla_latent + cols(mla_latent);
-  if (c.split_k == 1) {
-    store(out + first_query * mla_latent + place, softmax.result().to<bf16>(), is_head);
-    return;
-  }
   const Long part = split.to<i64>() * m.to<i64>() * heads.to<i64>() + first_query;
-  store(parts + part * mla_latent + place, softmax.result(), is_head);
-  store(sums + part + head, softmax.log2_sum(), is_head);
+  for (int piece = 0; piece < pieces; ++piece) {
+    const Tile<i32> place = head * mla_latent + cols(width) + piece * width;
+    if (c.split_k == 1)
+      store(out + first_query * mla_latent + place, softmax.result(piece).to<bf16>(), is_head);
+    else
+      store(parts + part * mla_latent + place, softmax.result(piece), is_head);
+  }
+  if (c.split_k > 1)
+    store(sums + part + head, softmax.log2_sum(), is_head);
 }
 
 /// A head of a sequence.
@@ -65,18 +75,8 @@ void mla_combine(const MlaDecodeConfig &c, Ptr<const f32> parts, Ptr<const f32> 
                  Int heads) {
   const Long row = program_id(1).to<i64>() * heads.to<i64>() + program_id(0).to<i64>();
   const Long pitch = m.to<i64>() * heads.to<i64>();
-  const Tile<i32> column = arange(0, mla_latent);
-  Var highest = load(sums + row);
-  for (int split = 1; split < c.split_k; ++split)
-    highest = max(highest.get(), load(sums + row + pitch * split));
-  Var total = 0.0F;
-  Var sum = zeros<f32>({mla_latent});
-  for (int split = 0; split < c.split_k; ++split) {
-    const Float weight = exp2(load(sums + row + pitch * split) - highest.get());
-    total = total.get() + weight;
-    sum = fma(load(parts + (row + pitch * split) * mla_latent + column), weight, sum.get());
-  }
-  store(out + row * mla_latent + column, (sum.get() / total.get()).to<bf16>());
+  const Tile<f32> result = combined_parts(c.split_k, mla_latent, parts, sums, row, pitch);
+  store(out + row * mla_latent + arange(0, mla_latent), result.to<bf16>());
 }
 
 MlaDecodeConfig mla_defaults(const Partial<MlaDecodeConfig> &given, const MaybeSize &) {
@@ -94,15 +94,6 @@ Status check_mla(std::string_view kernel, const MlaDecodeConfig &config, const M
                                   config.block_m, rows_of_wave, config.waves));
   if (size && (size->m < 1 || size->m > Grid::max_y_or_z || size->n < 0 || size->n > INT32_MAX / 2))
     return user_error(fmt::format("{}: {} sequences of {} keys are out of range", kernel, size->m, size->n));
-  return {};
-}
-
-/// Error (User): a problem that the kernels do not take.
-Status check_problem(std::string_view kernel, const MlaDecodeOperands &operands) {
-  if (operands.heads < 1 || operands.heads > max_heads)
-    return user_error(fmt::format("{}: {} heads are not from 1 to {}", kernel, operands.heads, max_heads));
-  if (!(operands.scale >= 1e-6F && operands.scale <= 1000))
-    return user_error(fmt::format("{}: the scale {} is not from 1e-6 to 1000", kernel, operands.scale));
   return {};
 }
 
@@ -138,7 +129,7 @@ struct MlaArguments {
 };
 
 BoundKernel checked(BoundKernel bound, std::string_view name, const MlaDecodeOperands &operands) {
-  if (const Status fits = check_problem(name, operands); !fits)
+  if (const Status fits = check_heads_and_scale(name, operands.heads, 1, operands.scale); !fits)
     bound.refuse(fits.error());
   return bound;
 }
@@ -166,6 +157,16 @@ BoundKernel bind_combine(std::string_view name, const MlaDecodeConfig &config, c
                  name, operands);
 }
 
+constexpr LaunchNumber<MlaDecodeConfig, MlaDecodeOperands> mla_numbers[] = {
+    {"heads", [](auto &operands, int64_t value) { operands.heads = value; },
+     [](const auto &) { return int64_t{128}; }},
+};
+
+LaunchIndices decode_indices(const MlaDecodeConfig &, const ProblemSize &size, MlaDecodeOperands &) {
+  const std::vector<int32_t> lengths(static_cast<size_t>(size.m), static_cast<int32_t>(size.n));
+  return {"all n keys in every sequence", {contents_of<int32_t>("lengths", lengths)}};
+}
+
 } // namespace
 
 constinit const LibraryKernel<MlaDecodeConfig, MlaDecodeOperands> mla_decode_kernel{
@@ -176,6 +177,8 @@ constinit const LibraryKernel<MlaDecodeConfig, MlaDecodeOperands> mla_decode_ker
     .grid = decode_grid,
     .grid_terms = {{{"head_blocks", ""}, {"", "split_k"}, {"batch", ""}}},
     .bind = bind_decode,
+    .numbers = mla_numbers,
+    .indices = decode_indices,
 };
 
 constinit const LibraryKernel<MlaDecodeConfig, MlaDecodeOperands> mla_combine_kernel{
@@ -186,6 +189,7 @@ constinit const LibraryKernel<MlaDecodeConfig, MlaDecodeOperands> mla_combine_ke
     .grid = combine_grid,
     .grid_terms = {{{"heads", ""}, {"m", ""}, {}}},
     .bind = bind_combine,
+    .numbers = mla_numbers,
 };
 
 } // namespace nereid::kernels

@@ -11,7 +11,7 @@ inline constexpr int mla_latent = 512, mla_rotary = 64, mla_row = mla_latent + m
 /// The choices of mla_decode and mla_combine at compile time.
 struct MlaDecodeConfig {
   int block_m = 64; ///< heads of a program, 16 a wave
-  int block_n = 32; ///< keys of an iteration
+  int block_n = 64; ///< keys of an iteration
   int split_k = 1;  ///< parts of a sequence's keys; above 1 mla_combine puts them together
   int waves = 4;
   int stages = 2;

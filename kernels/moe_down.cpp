@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "kernels/config_checks.h"
+#include "kernels/moe_example.h"
 #include "kernels/moe_tiles.h"
 #include "kernels/problem_arguments.h"
 
@@ -82,6 +83,11 @@ BoundKernel bind_moe_down(std::string_view name, const MoeDownConfig &config, co
   return bound;
 }
 
+LaunchIndices moe_down_indices(const MoeDownConfig &config, const ProblemSize &size,
+                               MoeDownOperands &operands) {
+  return equal_moe_shares(config.tile, size.m, operands.rows);
+}
+
 struct CombineConfig {
   int block_n = 1024;
   int waves = 4;
@@ -120,6 +126,8 @@ constinit const LibraryKernel<MoeDownConfig, MoeDownOperands> moe_down_kernel{
     .grid = moe_down_grid,
     .grid_terms = {{{"n", "block_n"}, {"blocks", ""}, {}}},
     .bind = bind_moe_down,
+    .numbers = moe_numbers<MoeDownConfig, MoeDownOperands>,
+    .indices = moe_down_indices,
 };
 
 Result<LaunchRecord> launch_moe_combine(const LaunchTarget &target, Scatter scatter, int64_t m, int64_t n,

@@ -111,6 +111,11 @@ BoundKernel bind_moe_route(std::string_view name, const MoeRouteConfig &config, 
   return bound;
 }
 
+constexpr LaunchNumber<MoeRouteConfig, MoeRouteOperands> moe_route_numbers[] = {
+    {"experts", [](auto &operands, int64_t value) { operands.experts = static_cast<int>(value); },
+     [](const auto &config) { return int64_t{config.experts}; }},
+};
+
 } // namespace
 
 constinit const LibraryKernel<MoeRouteConfig, MoeRouteOperands> moe_route_kernel{
@@ -122,6 +127,7 @@ constinit const LibraryKernel<MoeRouteConfig, MoeRouteOperands> moe_route_kernel
     .grid = moe_route_grid,
     .grid_terms = {{{"m", "block_m"}, {}, {}}},
     .bind = bind_moe_route,
+    .numbers = moe_route_numbers,
 };
 
 } // namespace nereid::kernels

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "kernels/config_checks.h"
+#include "kernels/moe_example.h"
 #include "kernels/moe_tiles.h"
 #include "kernels/problem_arguments.h"
 #include "kernels/tile_defaults.h"
@@ -107,6 +108,11 @@ BoundKernel bind_moe_up(std::string_view name, const MoeUpConfig &config, const 
   return bound;
 }
 
+LaunchIndices moe_up_indices(const MoeUpConfig &config, const ProblemSize &size, MoeUpOperands &operands) {
+  operands.gates = config.gates;
+  return equal_moe_shares(config.tile, size.m, operands.rows);
+}
+
 } // namespace
 
 Status check_moe_rows(std::string_view kernel, const MoeRows &rows, int block_m, int64_t a_rows, int64_t k) {
@@ -128,6 +134,8 @@ constinit const LibraryKernel<MoeUpConfig, MoeUpOperands> moe_up_kernel{
     .grid = moe_up_grid,
     .grid_terms = {{{"n", "block_n"}, {"blocks", ""}, {}}},
     .bind = bind_moe_up,
+    .numbers = moe_numbers<MoeUpConfig, MoeUpOperands>,
+    .indices = moe_up_indices,
 };
 
 } // namespace nereid::kernels

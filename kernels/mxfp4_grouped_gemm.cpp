@@ -128,6 +128,24 @@ BoundKernel bind_grouped(std::string_view name, const GroupedConfig &config, con
   return bound;
 }
 
+constexpr LaunchNumber<TileConfig, BatchedOperands> batched_numbers[] = {
+    {"batch", [](auto &operands, int64_t value) { operands.batch = static_cast<int>(value); },
+     [](const auto &) { return int64_t{8}; }},
+};
+
+constexpr LaunchNumber<GroupedConfig, GroupedOperands> grouped_numbers[] = {
+    {"experts", [](auto &operands, int64_t value) { operands.experts = static_cast<int>(value); },
+     [](const auto &config) { return int64_t{config.experts}; }},
+};
+
+/// Where each expert's rows end, as many for each.
+LaunchIndices grouped_indices(const GroupedConfig &, const ProblemSize &size, GroupedOperands &operands) {
+  std::vector<int32_t> ends;
+  for (int64_t expert = 1; expert <= operands.experts; ++expert)
+    ends.push_back(static_cast<int32_t>(size.m * expert / operands.experts));
+  return {"rows in equal shares to the experts", {contents_of<int32_t>("ends", ends)}};
+}
+
 } // namespace
 
 constinit const LibraryKernel<TileConfig, BatchedOperands> batched_kernel{
@@ -138,6 +156,7 @@ constinit const LibraryKernel<TileConfig, BatchedOperands> batched_kernel{
     .grid = batched_grid,
     .grid_terms = {{{"n", "block_n"}, {"m", "block_m"}, {"batch", ""}}},
     .bind = bind_batched,
+    .numbers = batched_numbers,
 };
 
 constinit const LibraryKernel<GroupedConfig, GroupedOperands> grouped_kernel{
@@ -148,6 +167,8 @@ constinit const LibraryKernel<GroupedConfig, GroupedOperands> grouped_kernel{
     .grid = grouped_grid,
     .grid_terms = {{{"n", "block_n"}, {"row_blocks", ""}, {}}},
     .bind = bind_grouped,
+    .numbers = grouped_numbers,
+    .indices = grouped_indices,
 };
 
 } // namespace nereid::kernels

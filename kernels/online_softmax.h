@@ -1,5 +1,6 @@
 #pragma once
 
+#include <deque>
 #include <numbers>
 #include <utility>
 #include <vector>
@@ -10,9 +11,9 @@
 /// Gimelshein 2018; FlashAttention, Dao et al. 2022): what kernels of attention carry through their loops.
 namespace nereid::kernels {
 
-/// The keys along `axis` in the order in which a result's lanes hold them: of four neighbours in a lane the
-/// next four are in the next lane, but the instruction wants them in the same. A view: what the product of
-/// two such tiles adds up is the same, and P needs no exchange between lanes.
+/// A view of x with its keys, along `axis`, in the order of the first product's result: 4 in a lane and the
+/// next 4 in the next, where the second product wants 8 in a lane. Both its operands are reordered alike, so
+/// its sums are the same and P stays in its lanes. The keys are a multiple of 8 * 64 / mfma.
 template <class T> Tile<T> in_lane_order(const Tile<T> &x, int axis, int mfma) {
   const int64_t lanes = 64 / mfma, block = 8 * lanes;
   std::vector<int64_t> split = x.shape();
@@ -25,21 +26,24 @@ template <class T> Tile<T> in_lane_order(const Tile<T> &x, int axis, int mfma) {
   return reshape(permute(reshape(x, split), order), x.shape());
 }
 
-/// Of a tile of [rows, keys] scores a program adds at a time, and [rows, columns] of output. Blocks of keys
-/// are multiples of 8 * 64 / mfma.
+/// The running softmax of `rows` rows and its product with the values, f32 [rows, columns]; keys come in
+/// blocks of a multiple of 8 * 64 / mfma.
 class OnlineSoftmax {
 public:
   /// Of a key that a row does not see: its weight is 0, and a row that sees none keeps zeros.
   static constexpr float unseen = -1e30F;
 
-  /// `scale`: of the scores, 1e-6 to 1000.
-  OnlineSoftmax(int64_t rows, int64_t columns, int mfma, const Float &scale)
+  /// `scale`: of the scores, 1e-6 to 1000. Output comes in `pieces` of so many columns, so that a lane's
+  /// registers need not hold all values of a block of keys.
+  OnlineSoftmax(int64_t rows, int64_t columns, int mfma, const Float &scale, int pieces = 1)
       : mfma_(mfma), log2_scale_(scale * std::numbers::log2e_v<float>),
-        maximum_(full<f32>({rows, 1}, no_maximum)), total_(zeros<f32>({rows, 64 / mfma})),
-        output_(zeros<f32>({rows, columns})) {}
+        maximum_(full<f32>({rows, 1}, no_maximum)), total_(zeros<f32>({rows, 64 / mfma})) {
+    for (int piece = 0; piece < pieces; ++piece)
+      output_.emplace_back(zeros<f32>({rows, columns}));
+  }
 
-  /// The scores of keys up to the `last` of each row (an Int, or [rows, 1]), counted from the first of the
-  /// block.
+  /// Scores f32 [rows, keys] with `unseen` in place of those beyond the `last` key of each row: an Int or i32
+  /// [rows, 1], counted from the first key of the block.
   template <class Last> Tile<f32> seen(const Tile<f32> &scores, const Last &last) const {
     const int64_t rows = scores.shape()[0], keys = scores.shape()[1], lanes = 64 / mfma_;
     const int64_t quads = keys / (4 * lanes);
@@ -55,28 +59,32 @@ public:
     return reshape(where(in_lane <= limit, split, unseen), scores.shape());
   }
 
-  /// The next keys: scores [rows, keys]; `load_values` gives the values [keys, columns], to whose element
-  /// weights are rounded. They are loaded where what came before has been rescaled: no read of LDS crosses
-  /// the branch around that.
+  /// The next keys: scores [rows, keys]; `load_values(piece)` gives the values [keys, columns], to whose
+  /// element weights are rounded. They are loaded where what came before has been rescaled: no read of LDS
+  /// crosses the branch around that.
   template <class Load> void add(const Tile<f32> &scores, const Load &load_values) {
     const Tile<f32> grown = max(max(scores, keep_axis(1)), maximum_.get());
     const Tile<f32> growth = (grown - maximum_.get()) * log2_scale_;
     const Tile<i1> grows = growth > max_growth;
     const Tile<f32> rescale = where(grows, fast::exp2(-growth), 1.0F);
     maximum_ = where(grows, grown, maximum_.get());
-    const Tile<f32> rescaled = output_ * rescale;
-    const auto values = load_values();
+    for (Var<Tile<f32>> &output : output_)
+      output = output * rescale;
+    const auto values = load_values(0);
     using T = typename std::decay_t<decltype(values)>::element_type;
     const Tile<f32> weights = fast::exp2(fma(scores, log2_scale_, maximum_.get() * -log2_scale_));
     total_ = fma(total_.get(), rescale, sum_in_lanes(weights));
-    output_ =
-        rescaled + dot(in_lane_order(weights.template to<T>(), 1, mfma_), in_lane_order(values, 0, mfma_));
+    const Tile<T> rounded = in_lane_order(weights.template to<T>(), 1, mfma_);
+    for (size_t piece = 0; piece < output_.size(); ++piece) {
+      const Tile<T> of_piece = piece == 0 ? values : load_values(static_cast<int>(piece));
+      output_[piece] = output_[piece] + dot(rounded, in_lane_order(of_piece, 0, mfma_));
+    }
   }
 
-  /// The weighted mean of the values, [rows, columns].
-  Tile<f32> result() const {
+  /// The weighted mean of the values, [rows, columns] of a piece.
+  Tile<f32> result(int piece = 0) const {
     const Tile<f32> all = total();
-    return output_.get() * where(all > 0, 1.0F / all, 0);
+    return output_[static_cast<size_t>(piece)] * where(all > 0, 1.0F / all, 0);
   }
   /// log2 of the sum of exp(score), [rows, 1], by which parts of the keys are put together; of a row that saw
   /// none far below all others.
@@ -102,7 +110,8 @@ private:
 
   int mfma_;
   Float log2_scale_;
-  Var<Tile<f32>> maximum_, total_, output_;
+  Var<Tile<f32>> maximum_, total_;
+  std::deque<Var<Tile<f32>>> output_; ///< by piece; a Var does not move
 };
 
 } // namespace nereid::kernels

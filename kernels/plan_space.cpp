@@ -23,6 +23,10 @@ constexpr int64_t most_split_programs = 1024;
 /// A tile of so many rows has at most 15 that do not exist beside the first 16.
 bool fits_rows(int block_m, const ProblemSize &size) { return block_m == 16 || block_m < size.m + 16; }
 
+/// Of tall tiles with few columns only the one whose waves share A through the LDS: those of the others load
+/// it all each.
+bool shares_operands(int rows, int columns) { return columns > 64 || rows <= 64 || rows == 128; }
+
 int64_t programs_of(const TileConfig &tile, const ProblemSize &size) {
   return blocks(size.m, tile.block_m) * blocks(size.n, tile.block_n);
 }
@@ -65,7 +69,8 @@ void add_two_pass(std::vector<Partial<GemmConfig>> &space, const ProblemSize &si
     for (const int columns : two_pass_columns) {
       const TileConfig tile{.block_m = rows, .block_n = columns};
       const bool is_small = rows * columns <= 64 * 64;
-      if (fits_rows(rows, size) && (is_small || programs_of(tile, size) >= few_programs))
+      if (fits_rows(rows, size) && shares_operands(rows, columns) &&
+          (is_small || programs_of(tile, size) >= few_programs))
         space.push_back({.tile = {.block_m = rows, .block_n = columns}});
     }
 }

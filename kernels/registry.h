@@ -3,7 +3,9 @@
 #include <functional>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "jit/aot/export.h"
@@ -12,11 +14,18 @@
 /// The kernels of the library by name, their configs as text: what the command works with.
 namespace nereid::kernels {
 
-/// A launch that is known from the problem's size alone: its programs and what it needs of each operand.
-struct SizedLaunch {
+/// A number of a launch by name: "heads" and 32.
+using GivenNumber = std::pair<std::string, int64_t>;
+
+/// A launch without a caller's operands: its memory holds zeros, indices apart.
+struct ExampleLaunch {
+  struct Argument {
+    BoundArgument argument;
+    std::vector<std::byte> contents; ///< of memory: its first bytes, the rest is zero
+  };
   Grid grid;
-  ProblemSize size;
-  std::vector<NeededMemory> operands; ///< without addresses
+  std::vector<Argument> arguments;
+  std::string words; ///< its numbers and what the memory holds, for reports
 };
 
 /// A kernel with its complete config.
@@ -25,8 +34,9 @@ struct ConfiguredKernel {
   std::function<CompiledResult(const Device &)> compile;
   /// Compiles it, with all that a launcher in another language needs to know.
   std::function<Result<aot::Export>(const Device &)> export_for_aot;
-  /// Nothing without a size, or where programs depend on more than it.
-  std::optional<SizedLaunch> sized_launch;
+  /// A launch of the size with some numbers of the kernel's `launch_numbers`, usual ones for the rest. Error
+  /// (User): there is no size or no such number, the kernel does not take them.
+  std::function<Result<ExampleLaunch>(std::span<const GivenNumber> given)> example_launch;
 };
 
 /// A kernel of the library for callers that know its name alone.
@@ -34,7 +44,8 @@ struct NamedKernel {
   std::string_view name;
   std::string_view summary;
   bool has_n;
-  std::vector<ConfigValue> keys; ///< of its config
+  std::vector<ConfigValue> keys;                ///< of its config
+  std::vector<std::string_view> launch_numbers; ///< that a launch has in addition to its size
   /// `config` is "key=value,..." of some keys.
   std::function<Result<ConfiguredKernel>(std::string_view config, const MaybeSize &size)> configure;
 };

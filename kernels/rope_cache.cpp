@@ -1,6 +1,8 @@
 // rope_cache: rotary embedding, and a token's keys and values into its slot of a paged cache.
 #include "kernels/rope_cache.h"
 
+#include <numeric>
+
 #include <fmt/format.h>
 
 #include "kernels/config_checks.h"
@@ -63,6 +65,8 @@ RopeCacheConfig rope_cache_defaults(const Partial<RopeCacheConfig> &given, const
 Status check_rope_cache(std::string_view kernel, const RopeCacheConfig &config, const MaybeSize &) {
   const KeyValue values[] = {{"waves", config.waves}};
   NEREID_CHECK(check_values(kernel, values));
+  if (config.page == 0)
+    return user_error(fmt::format("{}: page=0: a page has at least one token", kernel));
   if (config.head % 2 != 0)
     return user_error(fmt::format("{}: head={} is odd", kernel, config.head));
   return check_elements(kernel, {"heads", std::max(config.heads, config.kv_heads)}, {"head", config.head},
@@ -91,6 +95,15 @@ BoundKernel bind_rope_cache(std::string_view name, const RopeCacheConfig &config
       MemoryArgument<bf16>{"v_cache", operands.v_cache, cache_bytes, "bf16 [pages, page, kv_heads, head]"});
 }
 
+/// Tokens one after another in the slots of as many pages as they need.
+LaunchIndices rope_cache_indices(const RopeCacheConfig &config, const ProblemSize &size,
+                                 RopeCacheOperands &operands) {
+  operands.pages = blocks(size.m, config.page);
+  std::vector<int64_t> slots(static_cast<size_t>(size.m));
+  std::iota(slots.begin(), slots.end(), 0);
+  return {"tokens in neighbouring slots", {contents_of<int64_t>("slots", slots)}};
+}
+
 } // namespace
 
 constinit const LibraryKernel<RopeCacheConfig, RopeCacheOperands> rope_cache_kernel{
@@ -102,6 +115,7 @@ constinit const LibraryKernel<RopeCacheConfig, RopeCacheOperands> rope_cache_ker
     .grid = rope_cache_grid,
     .grid_terms = {{{"m", ""}, {}, {}}},
     .bind = bind_rope_cache,
+    .indices = rope_cache_indices,
 };
 
 } // namespace nereid::kernels

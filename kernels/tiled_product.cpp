@@ -50,9 +50,9 @@ private:
   std::vector<char> seen_;
 };
 
-/// Bytes of one K of all workgroups of a round.
+/// Bytes of one K of all workgroups of a round, and of the one that loads the most.
 struct RoundBytes {
-  double loads = 0, fabric = 0, stores = 0;
+  double loads = 0, most_loads = 0, fabric = 0, stores = 0;
 };
 
 RoundBytes round_bytes(const TiledProduct &product, const TileGrid &grid, int64_t first, int64_t count) {
@@ -64,6 +64,7 @@ RoundBytes round_bytes(const TiledProduct &product, const TileGrid &grid, int64_
     const double columns = extent(place.column, product.block_n, product.size.n);
     const double a = rows * product.a_bytes, b = columns * product.b_bytes;
     bytes.loads += a + b;
+    bytes.most_loads = std::max(bytes.most_loads, a + b);
     bytes.stores += rows * columns * product.c_bytes;
     if (a_panels.insert(i % xcds, place.row * grid.splits + place.split))
       bytes.fabric += a;
@@ -79,7 +80,6 @@ sim::RoundProfile count_round(const TiledProduct &product, const TileGrid &grid,
   const double units = static_cast<double>(std::min(count, compute_units));
   // The units with the most workgroups end last.
   const double per_unit = static_cast<double>(blocks(count, std::min(count, compute_units)));
-  const double of_all = per_unit / static_cast<double>(count);
   const int64_t all_steps = blocks(product.size.k, product.block_k);
   const double steps = static_cast<double>(blocks(all_steps, product.split_k));
   const double k = static_cast<double>(product.size.k) / static_cast<double>(product.split_k);
@@ -100,7 +100,7 @@ sim::RoundProfile count_round(const TiledProduct &product, const TileGrid &grid,
   loop.mfma_cycles = steps * per_unit * step_flop / matrix_rate;
   loop.issue_cycles = loop.mfma_cycles + steps * per_unit * product.extra_step_cycles;
   loop.cycles = std::max(loop.issue_cycles + steps * costs.step, steps * wait);
-  loop.load_bytes = k * bytes.loads * of_all;
+  loop.load_bytes = k * bytes.most_loads * per_unit;
   loop.fabric_bytes = k * bytes.fabric / std::min<double>(units, xcds);
   const double all = static_cast<double>(product.size.m) * product.a_bytes +
                      static_cast<double>(product.size.n) * product.b_bytes;

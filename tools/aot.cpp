@@ -71,17 +71,17 @@ Outcome run(const AotOptions &options) {
 
 } // namespace
 
-void add_aot(CLI::App &app, Invocation &invocation) {
+void add_aot(Subcommand app, Invocation &invocation) {
   auto options = std::make_shared<AotOptions>();
-  CLI::App *command = add_command(app, invocation, "aot", "Write library kernels as files for C programs",
-                                  [options] { return run(*options); });
-  command->footer(aot_footer);
-  command->add_option("kernels", options->kernels, "Kernels of the library, by name")->required();
-  command->add_option("--config", options->config, "key=value,... of each kernel");
-  command->add_option("--shape", options->shape, "M,N,K");
-  command->add_option("--name", options->name,
-                      "Of the files and C functions, where one kernel is exported; its own when not given");
-  command->add_option("-o,--output", options->directory, "Directory, made when it is missing")->required();
+  Subcommand command = add_command(app, invocation, "aot", "Write library kernels as files for C programs",
+                                   [options] { return run(*options); });
+  command.footer(aot_footer);
+  command.option("kernels", options->kernels, "Kernels of the library, by name").required();
+  command.option("--config", options->config, "key=value,... of each kernel");
+  command.option("--shape", options->shape, "M,N,K");
+  command.option("--name", options->name,
+                 "Of the files and C functions, where one kernel is exported; its own when not given");
+  command.option("-o,--output", options->directory, "Directory, made when it is missing").required();
 }
 
 } // namespace nereid::tools

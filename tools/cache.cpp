@@ -153,26 +153,24 @@ Outcome import_bundle(const std::string &path) {
 
 } // namespace
 
-void add_cache(CLI::App &app, Invocation &invocation) {
-  CLI::App *group =
-      app.add_subcommand("cache", "Look at the cache of compiled kernels, check, empty or move it");
-  group->require_subcommand(1);
-  group->footer(cache_footer);
-  add_command(*group, invocation, "stat", "Count the kernels in the cache and their bytes", stat);
+void add_cache(Subcommand app, Invocation &invocation) {
+  Subcommand group = app.group("cache", "Look at the cache of compiled kernels, check, empty or move it");
+  group.footer(cache_footer);
+  add_command(group, invocation, "stat", "Count the kernels in the cache and their bytes", stat);
   auto remove = std::make_shared<bool>(false);
-  add_command(*group, invocation, "verify", "Read every kernel; a damaged one is exit code 1", [remove] {
+  add_command(group, invocation, "verify", "Read every kernel; a damaged one is exit code 1", [remove] {
     return verify(*remove);
-  })->add_flag("--remove", *remove, "Remove what is damaged");
-  add_command(*group, invocation, "clear", "Remove all kernels", clear);
+  }).flag("--remove", *remove, "Remove what is damaged");
+  add_command(group, invocation, "clear", "Remove all kernels", clear);
   auto path = std::make_shared<std::string>();
-  add_command(*group, invocation, "export", "Write all kernels to one file, for another machine",
+  add_command(group, invocation, "export", "Write all kernels to one file, for another machine",
               [path] { return export_bundle(*path); })
-      ->add_option("FILE", *path, "The bundle to write")
-      ->required();
-  add_command(*group, invocation, "import", "Store the kernels of a bundle, after checking each",
+      .option("FILE", *path, "The bundle to write")
+      .required();
+  add_command(group, invocation, "import", "Store the kernels of a bundle, after checking each",
               [path] { return import_bundle(*path); })
-      ->add_option("FILE", *path, "The bundle")
-      ->required();
+      .option("FILE", *path, "The bundle")
+      .required();
 }
 
 } // namespace nereid::tools

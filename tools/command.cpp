@@ -8,24 +8,18 @@
 
 namespace nereid::tools {
 
-CLI::App *add_command(CLI::App &app, Invocation &invocation, const std::string &name,
-                      const std::string &description, std::function<Outcome()> action) {
-  CLI::App *command = app.add_subcommand(name, description);
-  command->footer(""); // not that of the whole command, which subcommands inherit
-  command->add_flag("--json", invocation.common.json, "Print one JSON object on stdout, also on failure");
-  command->callback([&invocation, command, action = std::move(action)] {
-    if (command->get_subcommands().empty())
-      invocation.run = action;
-  });
-  return command;
+Subcommand add_command(Subcommand app, Invocation &invocation, const std::string &name,
+                       const std::string &description, std::function<Outcome()> action) {
+  return app.command(name, description, invocation.common.json,
+                     [&invocation, action = std::move(action)] { invocation.run = action; });
 }
 
-void add_device_option(CLI::App &command, Invocation &invocation) {
+void add_device_option(Subcommand command, Invocation &invocation) {
   command
-      .add_option("--device", invocation.common.device,
-                  "sim: the simulator; hip: a gfx950 GPU; auto: a GPU if there is one, else the simulator")
-      ->check(CLI::IsMember({"sim", "hip", "auto"}))
-      ->capture_default_str();
+      .option("--device", invocation.common.device,
+              "sim: the simulator; hip: a gfx950 GPU; auto: a GPU if there is one, else the simulator")
+      .one_of({"sim", "hip", "auto"})
+      .shows_default();
 }
 
 Result<Device> ready_device(Result<Device> device) {

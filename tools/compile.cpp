@@ -87,17 +87,17 @@ Outcome run(const CommonOptions &common, const CompileOptions &options) {
 
 } // namespace
 
-void add_compile(CLI::App &app, Invocation &invocation) {
+void add_compile(Subcommand app, Invocation &invocation) {
   auto options = std::make_shared<CompileOptions>();
-  CLI::App *command =
+  Subcommand command =
       add_command(app, invocation, "compile", "Compile a library kernel and print what it became",
                   [&invocation, options] { return run(invocation.common, *options); });
-  command->footer(compile_footer);
-  add_kernel_choice(*command, options->choice);
-  command->add_option("--emit", options->emit, "ir, plan, llvm, isa, hsaco or resources")
-      ->check(CLI::IsMember({"ir", "plan", "llvm", "isa", "hsaco", "resources"}))
-      ->capture_default_str();
-  command->add_option("-o,--output", options->out, "File instead of stdout");
+  command.footer(compile_footer);
+  add_kernel_choice(command, options->choice);
+  command.option("--emit", options->emit, "ir, plan, llvm, isa, hsaco or resources")
+      .one_of({"ir", "plan", "llvm", "isa", "hsaco", "resources"})
+      .shows_default();
+  command.option("-o,--output", options->out, "File instead of stdout");
 }
 
 } // namespace nereid::tools

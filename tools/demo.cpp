@@ -166,15 +166,15 @@ Outcome run(const CommonOptions &common, const DemoOptions &options) {
 
 } // namespace
 
-void add_demo(CLI::App &app, Invocation &invocation) {
+void add_demo(Subcommand app, Invocation &invocation) {
   auto options = std::make_shared<DemoOptions>();
-  CLI::App *command = add_command(app, invocation, "demo", "Run and check mxfp4_linear on ten shapes",
-                                  [&invocation, options] { return run(invocation.common, *options); });
-  command->footer(demo_footer);
-  add_device_option(*command, invocation);
-  command->add_option("--only", options->only, "all, test or benchmark")
-      ->check(CLI::IsMember({"all", "test", "benchmark"}))
-      ->capture_default_str();
+  Subcommand command = add_command(app, invocation, "demo", "Run and check mxfp4_linear on ten shapes",
+                                   [&invocation, options] { return run(invocation.common, *options); });
+  command.footer(demo_footer);
+  add_device_option(command, invocation);
+  command.option("--only", options->only, "all, test or benchmark")
+      .one_of({"all", "test", "benchmark"})
+      .shows_default();
 }
 
 } // namespace nereid::tools

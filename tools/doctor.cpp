@@ -117,12 +117,12 @@ Outcome run(bool verbose) {
 
 } // namespace
 
-void add_doctor(CLI::App &app, Invocation &invocation) {
+void add_doctor(Subcommand app, Invocation &invocation) {
   auto verbose = std::make_shared<bool>(false);
   add_command(app, invocation, "doctor",
               "Show compilers, devices and the health of the cache; --verbose: why each is as it is",
               [verbose] { return run(*verbose); })
-      ->add_flag("--verbose", *verbose, "Versions, and why what is not there is not");
+      .flag("--verbose", *verbose, "Versions, and why what is not there is not");
 }
 
 } // namespace nereid::tools

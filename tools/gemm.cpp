@@ -100,23 +100,23 @@ Outcome run(const CommonOptions &common, const GemmOptions &options) {
 
 } // namespace
 
-void add_gemm(CLI::App &app, Invocation &invocation) {
+void add_gemm(Subcommand app, Invocation &invocation) {
   auto options = std::make_shared<GemmOptions>();
-  CLI::App *command =
+  Subcommand command =
       add_command(app, invocation, "gemm", "Multiply bf16 A, quantised on the way, with shuffled MXFP4 B",
                   [&invocation, options] { return run(invocation.common, *options); });
-  command->footer(gemm_footer);
-  add_device_option(*command, invocation);
-  command->add_option("--m", options->size.m, "Rows of A and C")->required();
-  command->add_option("--n", options->size.n, "Rows of B, columns of C, a multiple of 16")->required();
-  command->add_option("--k", options->size.k, "Columns of A and B, a multiple of 32")->required();
-  command->add_option("--a", options->a, "File of A")->required();
-  command->add_option("--b", options->b, "File of B")->required();
-  command->add_option("--b-scales", options->b_scales, "File of B's scales")->required();
-  command->add_option("--out", options->out, "File for C")->required();
-  add_path_option(*command, options->path);
-  command->add_option("--config", options->config, "key=value,... of the GEMM launch");
-  command->add_flag("--check", options->check, "Compare with the exact product; a difference is exit code 1");
+  command.footer(gemm_footer);
+  add_device_option(command, invocation);
+  command.option("--m", options->size.m, "Rows of A and C").required();
+  command.option("--n", options->size.n, "Rows of B, columns of C, a multiple of 16").required();
+  command.option("--k", options->size.k, "Columns of A and B, a multiple of 32").required();
+  command.option("--a", options->a, "File of A").required();
+  command.option("--b", options->b, "File of B").required();
+  command.option("--b-scales", options->b_scales, "File of B's scales").required();
+  command.option("--out", options->out, "File for C").required();
+  add_path_option(command, options->path);
+  command.option("--config", options->config, "key=value,... of the GEMM launch");
+  command.flag("--check", options->check, "Compare with the exact product; a difference is exit code 1");
 }
 
 } // namespace nereid::tools

@@ -21,6 +21,7 @@ struct InspectOptions {
   std::vector<std::string> what;
   std::string config;
   std::string shape;
+  std::string numbers;
   std::string kernel; ///< of a code object
   std::string caches;
   std::string table;
@@ -33,7 +34,9 @@ struct InspectOptions {
 constexpr const char *inspect_footer =
     R"(WHAT is a kernel of the library, perhaps with a config behind a colon; a code object (ELF), which need not be
 Nereid's; or a launch file (JSON, as nereid sim run takes it). With --shape a kernel of the library is also
-launched on the simulator, with zeros as operands; a launch file says itself what is launched.
+launched on the simulator, with zeros as operands and indices that give every program work; --numbers are what
+such a launch has besides: batch, heads and key_heads of attention, experts and top_k of a mixture. A launch
+file says itself what is launched.
 
 The report: tile IR, plan, LLVM IR and machine code beside the source lines, registers and occupancy, the hot
 loop, and of a launch stalls, coalescing, bank conflicts and traffic. Times are simulated, not measured.
@@ -41,6 +44,7 @@ loop, and of a launch stalls, coalescing, bank conflicts and traffic. Times are 
 Examples:
   nereid inspect mxfp4_gemm_fused --config block_m=16,block_n=32 --shape 16,2880,512
   nereid inspect mxfp4_gemm_fused --shape 16,2112,7168 --html report.html
+  nereid inspect attention --shape 2048,2048,128 --numbers heads=32,key_heads=8 --html report.html
   nereid inspect launch.json --html report.html
   nereid inspect kernel.hsaco --format json
   nereid inspect --diff mxfp4_gemm_fused:block_n=32 mxfp4_gemm_fused:block_n=64 --shape 16,2112,7168)";
@@ -51,16 +55,19 @@ Result<Report> library_report(const std::string &name, const std::string &config
                               const InspectOptions &options) {
   if (!options.kernel.empty())
     return user_error("--kernel names a kernel of a code object, '" + name + "' is a kernel of the library");
+  if (options.shape.empty() && !options.numbers.empty())
+    return user_error("--numbers are of a launch", "say which with --shape");
   NEREID_TRY(const kernels::ConfiguredKernel configured, configure_choice({name, config, options.shape}));
   NEREID_TRY(const std::shared_ptr<const CompiledKernel> kernel, configured.compile(Device::simulator()));
-  const std::optional<inspect::RunRequest> run = sized_run(configured, *kernel, options.caches);
+  std::optional<inspect::RunRequest> run;
+  if (!options.shape.empty()) {
+    NEREID_TRY(run, sized_run(configured, options.numbers, options.caches));
+  }
   NEREID_TRY(Report report, inspect::report_of(*kernel, run ? &*run : nullptr));
   report.origin = "library kernel";
   report.config = config_text(configured.config);
   if (!run)
-    report.notes.emplace_back(options.shape.empty()
-                                  ? "--shape says which launch to simulate"
-                                  : "what this kernel is launched with is not known from its shape alone");
+    report.notes.emplace_back("--shape says which launch to simulate");
   return report;
 }
 
@@ -71,7 +78,8 @@ bool is_elf(std::span<const uint8_t> bytes) {
 }
 
 Result<Report> file_report(const std::string &path, const InspectOptions &options) {
-  for (const auto &[name, value] : {std::pair("--config", &options.config), {"--shape", &options.shape}})
+  for (const auto &[name, value] :
+       {std::pair("--config", &options.config), {"--shape", &options.shape}, {"--numbers", &options.numbers}})
     if (!value->empty())
       return user_error(fmt::format("{} is of kernels of the library, {} is a file", name, path));
   NEREID_TRY(const std::vector<uint8_t> bytes, read_file(path, "a code object or a launch file"));
@@ -147,29 +155,30 @@ Outcome run(const CommonOptions &common, const InspectOptions &options) {
 
 } // namespace
 
-void add_inspect(CLI::App &app, Invocation &invocation) {
+void add_inspect(Subcommand app, Invocation &invocation) {
   auto options = std::make_shared<InspectOptions>();
-  CLI::App *command = add_command(app, invocation, "inspect", "Show what a kernel became and what it does",
-                                  [&invocation, options] { return run(invocation.common, *options); });
-  command->footer(inspect_footer);
-  command->add_option("WHAT", options->what, "A kernel of the library, a code object or a launch file")
-      ->required()
-      ->expected(1, 2);
-  command->add_option("--config", options->config, "key=value,... of a kernel of the library");
-  command->add_option("--shape", options->shape, "M,N,K of a kernel of the library");
-  command->add_option("--kernel", options->kernel, "Which kernel of a code object; default: the only one");
+  Subcommand command = add_command(app, invocation, "inspect", "Show what a kernel became and what it does",
+                                   [&invocation, options] { return run(invocation.common, *options); });
+  command.footer(inspect_footer);
+  command.option("WHAT", options->what, "A kernel of the library, a code object or a launch file")
+      .required()
+      .takes(1, 2);
+  command.option("--config", options->config, "key=value,... of a kernel of the library");
+  command.option("--shape", options->shape, "M,N,K of a kernel of the library");
+  command.option("--numbers", options->numbers,
+                 "name=integer,... of a launch besides its shape, for instance heads=32");
+  command.option("--kernel", options->kernel, "Which kernel of a code object; default: the only one");
   const std::vector<std::string> caches(sim::cache_state_names.begin(), sim::cache_state_names.end());
-  command
-      ->add_option("--caches", options->caches, "What the launch finds in the caches: cold, warm, rotating")
-      ->check(CLI::IsMember(caches));
-  command->add_option("--table", options->table, "A tuning table, or a directory of them, to show with it");
-  command->add_option("--key", options->key, "Of the table this key alone, for instance M=16,N=2112,K=7168");
-  command->add_flag("--diff", options->diff, "Compare two");
-  command->add_option("--html", options->html, "Write a page with all of it to this file");
-  command->add_option("--format", options->format, "text or json")
-      ->check(CLI::IsMember({"text", "json"}))
-      ->each([&invocation](const std::string &format) { invocation.common.json |= format == "json"; })
-      ->capture_default_str();
+  command.option("--caches", options->caches, "What the launch finds in the caches: cold, warm, rotating")
+      .one_of(caches);
+  command.option("--table", options->table, "A tuning table, or a directory of them, to show with it");
+  command.option("--key", options->key, "Of the table this key alone, for instance M=16,N=2112,K=7168");
+  command.flag("--diff", options->diff, "Compare two");
+  command.option("--html", options->html, "Write a page with all of it to this file");
+  command.option("--format", options->format, "text or json")
+      .one_of({"text", "json"})
+      .each([&invocation](const std::string &format) { invocation.common.json |= format == "json"; })
+      .shows_default();
 }
 
 } // namespace nereid::tools

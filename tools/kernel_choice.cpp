@@ -9,20 +9,18 @@
 
 namespace nereid::tools {
 
-void add_kernel_choice(CLI::App &command, KernelChoice &choice) {
+void add_kernel_choice(Subcommand command, KernelChoice &choice) {
   std::string names;
   for (const kernels::NamedKernel &kernel : kernels::library_kernels())
     names += (names.empty() ? "" : ", ") + std::string(kernel.name);
-  command.add_option("kernel", choice.kernel, names)->required();
-  command.add_option("--config", choice.config, "key=value,...");
-  command.add_option("--shape", choice.shape, "M,N,K");
+  command.option("kernel", choice.kernel, names).required();
+  command.option("--config", choice.config, "key=value,...");
+  command.option("--shape", choice.shape, "M,N,K");
 }
 
-void add_path_option(CLI::App &command, std::string &path) {
+void add_path_option(Subcommand command, std::string &path) {
   const std::vector<std::string> names(kernels::path_names.begin(), kernels::path_names.end());
-  command.add_option("--path", path, fmt::format("{}", fmt::join(names, ", ")))
-      ->check(CLI::IsMember(names))
-      ->capture_default_str();
+  command.option("--path", path, fmt::format("{}", fmt::join(names, ", "))).one_of(names).shows_default();
 }
 
 Result<kernels::ConfiguredKernel> configure_choice(const KernelChoice &choice) {

@@ -4,9 +4,8 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
-
 #include "kernels/registry.h"
+#include "tools/options.h"
 
 namespace nereid::tools {
 
@@ -17,10 +16,10 @@ struct KernelChoice {
   std::string shape;
 };
 
-void add_kernel_choice(CLI::App &command, KernelChoice &choice);
+void add_kernel_choice(Subcommand command, KernelChoice &choice);
 
 /// --path of mxfp4_linear.
-void add_path_option(CLI::App &command, std::string &path);
+void add_path_option(Subcommand command, std::string &path);
 
 /// Checks the size, then configures the kernel.
 Result<kernels::ConfiguredKernel> configure_choice(const KernelChoice &choice);

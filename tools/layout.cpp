@@ -5,7 +5,6 @@
 #include "codegen/layout/layout_svg.h"
 #include "codegen/layout/layout_text.h"
 #include "tools/command.h"
-#include "tools/whole_number.h"
 
 namespace nereid::tools {
 namespace {
@@ -44,17 +43,17 @@ Outcome run(const LayoutOptions &options) {
 
 } // namespace
 
-void add_layout(CLI::App &app, Invocation &invocation) {
+void add_layout(Subcommand app, Invocation &invocation) {
   auto options = std::make_shared<LayoutOptions>();
-  CLI::App *command =
+  Subcommand command =
       add_command(app, invocation, "layout", "Draw a layout: who holds which element of a tile",
                   [options] { return run(*options); });
-  command->footer(footer);
-  command->add_option("TEXT", options->text, "The layout")->required();
-  command->add_option("--svg", options->svg, "Write a picture to this file");
+  command.footer(footer);
+  command.option("TEXT", options->text, "The layout").required();
+  command.option("--svg", options->svg, "Write a picture to this file");
   for (const auto &[name, member] :
        {std::pair("--rows", &options->rows), std::pair("--columns", &options->columns)})
-    command->add_option(name, *member, "Of a table, at most")->check(whole_number(1))->capture_default_str();
+    command.option(name, *member, "Of a table, at most").at_least(1).shows_default();
 }
 
 } // namespace nereid::tools

@@ -5,6 +5,7 @@
 #include <sstream>
 #include <string_view>
 
+#include <CLI/CLI.hpp>
 #include <llvm/ADT/StringExtras.h>
 #include <llvm/Support/raw_ostream.h>
 
@@ -20,7 +21,7 @@ namespace {
 
 constexpr const char *description =
     "Nereid: tiled GPU kernels in C++ for AMD gfx950, on a GPU or on its simulator.";
-constexpr const char *footer = R"(Examples:
+constexpr const char *command_footer = R"(Examples:
   nereid demo
   nereid sample --m 16 --n 2112 --k 7168 --out-dir data
   nereid quant --m 16 --k 7168 --in data/a.bin --out-q q.bin --out-scales s.bin --shuffled
@@ -111,22 +112,23 @@ int finish_text(const CLI::App &app, const CLI::Success &success, const char *ke
 int main(int argc, char **argv) {
   reserve_standard_streams();
   CLI::App app(description, "nereid");
-  app.footer(footer);
+  app.footer(command_footer);
   app.require_subcommand(1);
   app.set_version_flag("--version", std::string("nereid ") + version);
   Invocation invocation;
-  add_demo(app, invocation);
-  add_sample(app, invocation);
-  add_quant(app, invocation);
-  add_gemm(app, invocation);
-  add_compile(app, invocation);
-  add_aot(app, invocation);
-  add_inspect(app, invocation);
-  add_layout(app, invocation);
-  add_tune(app, invocation);
-  add_cache(app, invocation);
-  add_doctor(app, invocation);
-  add_sim(app, invocation);
+  const Subcommand command(app);
+  add_demo(command, invocation);
+  add_sample(command, invocation);
+  add_quant(command, invocation);
+  add_gemm(command, invocation);
+  add_compile(command, invocation);
+  add_aot(command, invocation);
+  add_inspect(command, invocation);
+  add_layout(command, invocation);
+  add_tune(command, invocation);
+  add_cache(command, invocation);
+  add_doctor(command, invocation);
+  add_sim(command, invocation);
 
   try {
     app.parse(argc, argv);

@@ -78,21 +78,21 @@ Outcome run(const CommonOptions &common, const QuantOptions &options) {
 
 } // namespace
 
-void add_quant(CLI::App &app, Invocation &invocation) {
+void add_quant(Subcommand app, Invocation &invocation) {
   auto options = std::make_shared<QuantOptions>();
-  CLI::App *command = add_command(app, invocation, "quant", "Quantise a bf16 matrix to MXFP4",
-                                  [&invocation, options] { return run(invocation.common, *options); });
-  command->footer(quant_footer);
-  add_device_option(*command, invocation);
-  command->add_option("--m", options->m, "Rows")->required();
-  command->add_option("--k", options->k, "Columns, a multiple of 32")->required();
-  command->add_option("--in", options->in, "Input file")->required();
-  command->add_option("--out-q", options->out_q, "File for the codes")->required();
-  command->add_option("--out-scales", options->out_scales, "File for the scales")->required();
-  command->add_flag("--shuffled", options->shuffled, "Scales in shuffled order");
-  command->add_option("--path", options->path, "Rounding: sw, integer arithmetic; hw, the chip's conversion")
-      ->check(CLI::IsMember({"sw", "hw"}))
-      ->capture_default_str();
+  Subcommand command = add_command(app, invocation, "quant", "Quantise a bf16 matrix to MXFP4",
+                                   [&invocation, options] { return run(invocation.common, *options); });
+  command.footer(quant_footer);
+  add_device_option(command, invocation);
+  command.option("--m", options->m, "Rows").required();
+  command.option("--k", options->k, "Columns, a multiple of 32").required();
+  command.option("--in", options->in, "Input file").required();
+  command.option("--out-q", options->out_q, "File for the codes").required();
+  command.option("--out-scales", options->out_scales, "File for the scales").required();
+  command.flag("--shuffled", options->shuffled, "Scales in shuffled order");
+  command.option("--path", options->path, "Rounding: sw, integer arithmetic; hw, the chip's conversion")
+      .one_of({"sw", "hw"})
+      .shows_default();
 }
 
 } // namespace nereid::tools

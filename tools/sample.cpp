@@ -7,7 +7,6 @@
 #include "kernels/problem_size.h"
 #include "tools/command.h"
 #include "tools/files.h"
-#include "tools/whole_number.h"
 
 namespace nereid::tools {
 namespace {
@@ -53,19 +52,17 @@ Outcome run(const SampleOptions &options) {
 
 } // namespace
 
-void add_sample(CLI::App &app, Invocation &invocation) {
+void add_sample(Subcommand app, Invocation &invocation) {
   auto options = std::make_shared<SampleOptions>();
-  CLI::App *command = add_command(app, invocation, "sample", "Write random operands for quant and gemm",
-                                  [options] { return run(*options); });
-  command->footer(sample_footer);
-  command->add_option("--m", options->size.m, "Rows of A")->required();
-  command->add_option("--n", options->size.n, "Rows of B, a multiple of 16")->required();
-  command->add_option("--k", options->size.k, "Columns of A and B, a multiple of 32")->required();
-  command->add_option("--out-dir", options->directory, "Directory of the files, created when missing")
-      ->capture_default_str();
-  command->add_option("--seed", options->seed, "Of the random numbers")
-      ->check(whole_number(0))
-      ->capture_default_str();
+  Subcommand command = add_command(app, invocation, "sample", "Write random operands for quant and gemm",
+                                   [options] { return run(*options); });
+  command.footer(sample_footer);
+  command.option("--m", options->size.m, "Rows of A").required();
+  command.option("--n", options->size.n, "Rows of B, a multiple of 16").required();
+  command.option("--k", options->size.k, "Columns of A and B, a multiple of 32").required();
+  command.option("--out-dir", options->directory, "Directory of the files, created when missing")
+      .shows_default();
+  command.option("--seed", options->seed, "Of the random numbers").at_least(0).shows_default();
 }
 
 } // namespace nereid::tools

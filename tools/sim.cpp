@@ -9,7 +9,6 @@
 #include "tools/command.h"
 #include "tools/instructions_json.h"
 #include "tools/time_json.h"
-#include "tools/whole_number.h"
 
 namespace nereid::tools {
 namespace {
@@ -109,18 +108,17 @@ struct RunOptions {
 
 } // namespace
 
-void add_sim(CLI::App &app, Invocation &invocation) {
-  CLI::App *group = app.add_subcommand("sim", "Run any gfx950 code object on the simulator");
-  group->require_subcommand(1);
+void add_sim(Subcommand app, Invocation &invocation) {
+  Subcommand group = app.group("sim", "Run any gfx950 code object on the simulator");
   auto options = std::make_shared<RunOptions>();
-  CLI::App *run = add_command(*group, invocation, "run", "Run what a launch file describes",
-                              [options] { return run_file(options->path, options->budget); });
-  run->footer(run_footer);
-  run->add_option("LAUNCH", options->path, "The launch file (JSON)")->required();
-  run->add_option("--budget", options->budget, "Wave instructions after which the run ends with a fault")
-      ->check(whole_number(1))
-      ->capture_default_str();
-  add_command(*group, invocation, "coverage", "List the gfx950 instructions and which the simulator executes",
+  Subcommand run = add_command(group, invocation, "run", "Run what a launch file describes",
+                               [options] { return run_file(options->path, options->budget); });
+  run.footer(run_footer);
+  run.option("LAUNCH", options->path, "The launch file (JSON)").required();
+  run.option("--budget", options->budget, "Wave instructions after which the run ends with a fault")
+      .at_least(1)
+      .shows_default();
+  add_command(group, invocation, "coverage", "List the gfx950 instructions and which the simulator executes",
               show_coverage);
 }
 

@@ -1,7 +1,11 @@
-// Arguments of a launch of a library kernel from its problem's size.
+// A launch of a library kernel from its problem's size.
 #include "tools/sized_run.h"
 
 #include <algorithm>
+
+#include <fmt/format.h>
+#include <llvm/ADT/SmallVector.h>
+#include <llvm/ADT/StringRef.h>
 
 namespace nereid::tools {
 namespace {
@@ -9,42 +13,42 @@ namespace {
 using inspect::RunArgument;
 
 /// Memory that a kernel does not read still has an address.
-constexpr int64_t least_bytes = 256;
+constexpr int64_t min_bytes = 256;
 
-std::optional<RunArgument> argument_named(const std::string &name, const kernels::SizedLaunch &launch) {
-  const auto operand = std::find_if(launch.operands.begin(), launch.operands.end(),
-                                    [&](const auto &needed) { return needed.name == name; });
-  if (operand != launch.operands.end())
-    return RunArgument::buffer(static_cast<uint64_t>(std::max(operand->bytes, least_bytes)));
-  const auto [m, n, k] = launch.size;
-  for (const auto &[dimension, value] : {std::pair("m", m), {"n", n}, {"k", k}})
-    if (name == dimension)
-      return RunArgument::number(static_cast<int32_t>(value));
-  // C = alpha A B + beta C; epsilon below a square root
-  for (const auto &[number, value] : {std::pair("alpha", 1.0F), {"beta", 0.0F}, {"epsilon", 1e-6F}})
-    if (name == number)
-      return RunArgument::number(value);
-  return std::nullopt;
+Result<std::vector<kernels::GivenNumber>> parse_numbers(const std::string &text) {
+  std::vector<kernels::GivenNumber> numbers;
+  llvm::SmallVector<llvm::StringRef> entries;
+  llvm::StringRef(text).split(entries, ',', -1, /*KeepEmpty=*/false);
+  for (const llvm::StringRef entry : entries) {
+    const auto [name, digits] = entry.split('=');
+    int64_t value = 0;
+    if (name.empty() || digits.getAsInteger(10, value))
+      return user_error(fmt::format("'{}' of --numbers is not name=integer", entry.str()));
+    numbers.emplace_back(name.str(), value);
+  }
+  return numbers;
+}
+
+RunArgument run_argument(kernels::ExampleLaunch::Argument argument) {
+  kernels::BoundArgument &bound = argument.argument;
+  if (!bound.number.empty())
+    return {0, std::move(bound.number)};
+  return {static_cast<uint64_t>(std::max(bound.memory_bytes, min_bytes)), std::move(argument.contents)};
 }
 
 } // namespace
 
-std::optional<inspect::RunRequest> sized_run(const kernels::ConfiguredKernel &configured,
-                                             const CompiledKernel &kernel, const std::string &caches) {
-  if (!configured.sized_launch)
-    return std::nullopt;
-  const kernels::SizedLaunch &launch = *configured.sized_launch;
+Result<inspect::RunRequest> sized_run(const kernels::ConfiguredKernel &configured, const std::string &numbers,
+                                      const std::string &caches) {
+  NEREID_TRY(const std::vector<kernels::GivenNumber> given, parse_numbers(numbers));
+  NEREID_TRY(kernels::ExampleLaunch launch, configured.example_launch(given));
   inspect::RunRequest run;
   run.grid = launch.grid.sizes();
-  run.operands = "zeros";
+  run.operands = launch.words;
   if (!caches.empty())
     run.caches = caches;
-  for (const std::string &name : kernel.function().argument_names) {
-    std::optional<RunArgument> argument = argument_named(name, launch);
-    if (!argument)
-      return std::nullopt;
-    run.arguments.push_back(std::move(*argument));
-  }
+  for (kernels::ExampleLaunch::Argument &argument : launch.arguments)
+    run.arguments.push_back(run_argument(std::move(argument)));
   return run;
 }
 

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <optional>
 #include <string>
 
 #include "inspect/inspect.h"
@@ -8,9 +7,10 @@
 
 namespace nereid::tools {
 
-/// A launch of a kernel of the library with zeros as operands. Nothing where its size is not known, or where
-/// a launch takes numbers that the size does not give.
-std::optional<inspect::RunRequest> sized_run(const kernels::ConfiguredKernel &configured,
-                                             const CompiledKernel &kernel, const std::string &caches);
+/// A launch of a kernel of the library without a caller's operands, by its size and `numbers`,
+/// "heads=32,batch=4"; may be empty. `caches` too, then they are cold. Error (User): the kernel does not take
+/// them.
+Result<inspect::RunRequest> sized_run(const kernels::ConfiguredKernel &configured, const std::string &numbers,
+                                      const std::string &caches);
 
 } // namespace nereid::tools

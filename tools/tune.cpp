@@ -11,7 +11,6 @@
 #include "tools/progress.h"
 #include "tools/tune_request.h"
 #include "tools/tune_shapes.h"
-#include "tools/whole_number.h"
 
 namespace nereid::tools {
 namespace {
@@ -61,14 +60,11 @@ Result<std::vector<GemmPath>> chosen_paths(const TuneCommand &options) {
 }
 
 /// A time that ends: 0 < seconds < infinity.
-CLI::Validator seconds() {
-  const auto check = [](const std::string &text) -> std::string {
-    double value = 0;
-    if (llvm::StringRef(text).getAsDouble(value) || !std::isfinite(value) || value <= 0)
-      return fmt::format("{} is no number of seconds above 0", text);
-    return "";
-  };
-  return CLI::Validator(check, "", "");
+std::string problem_of_seconds(const std::string &text) {
+  double value = 0;
+  if (llvm::StringRef(text).getAsDouble(value) || !std::isfinite(value) || value <= 0)
+    return fmt::format("{} is no number of seconds above 0", text);
+  return "";
 }
 
 template <size_t n> size_t index_of(const std::string_view (&names)[n], const std::string &name) {
@@ -151,41 +147,37 @@ Outcome run(const CommonOptions &common, const TuneCommand &options) {
 
 } // namespace
 
-void add_tune(CLI::App &app, Invocation &invocation) {
+void add_tune(Subcommand app, Invocation &invocation) {
   auto options = std::make_shared<TuneCommand>();
-  CLI::App *command =
+  Subcommand command =
       add_command(app, invocation, "tune", "Find the best path and config of mxfp4_linear for shapes",
                   [&invocation, options] { return run(invocation.common, *options); });
-  command->footer(tune_footer);
-  add_device_option(*command, invocation);
-  command->add_option("kernel", options->kernel, "mxfp4_linear, mxfp4_gemm_fused or mxfp4_gemm")
-      ->check(CLI::IsMember({"mxfp4_linear", "mxfp4_gemm_fused", "mxfp4_gemm"}))
-      ->capture_default_str();
-  command->add_option("--shape", options->shapes.shapes, "M,N,K; may be given several times")
-      ->allow_extra_args(false);
-  command->add_option("--shapes", options->shapes.file, "File with M,N,K on each line");
-  command->add_option("--shard", options->shapes.shard, "i/n: of the shapes every n-th from the i-th on");
+  command.footer(tune_footer);
+  add_device_option(command, invocation);
+  command.option("kernel", options->kernel, "mxfp4_linear, mxfp4_gemm_fused or mxfp4_gemm")
+      .one_of({"mxfp4_linear", "mxfp4_gemm_fused", "mxfp4_gemm"})
+      .shows_default();
+  command.option("--shape", options->shapes.shapes, "M,N,K; may be given several times").repeated();
+  command.option("--shapes", options->shapes.file, "File with M,N,K on each line");
+  command.option("--shard", options->shapes.shard, "i/n: of the shapes every n-th from the i-th on");
+  command.option("--mode", options->mode, "off, model or measure; by default measure on a GPU, else model")
+      .one_of({"off", "model", "measure"});
+  add_path_option(command, options->path);
+  command.option("--caches", options->caches, "What they hold when a simulated launch starts")
+      .one_of({sim::cache_state_names.begin(), sim::cache_state_names.end()})
+      .shows_default();
   command
-      ->add_option("--mode", options->mode, "off, model or measure; by default measure on a GPU, else model")
-      ->check(CLI::IsMember({"off", "model", "measure"}));
-  add_path_option(*command, options->path);
-  command->add_option("--caches", options->caches, "What they hold when a simulated launch starts")
-      ->check(CLI::IsMember(sim::cache_state_names))
-      ->capture_default_str();
-  command
-      ->add_option("--generated", options->configs.generated,
-                   "Configs of each path that are taken from the generated space, by a quick estimate")
-      ->check(whole_number(0))
-      ->capture_default_str();
-  command->add_flag("!--no-lists", options->configs.listed, "Leave out the configs of the library's lists");
-  command->add_option("--table", options->table, "Directory of tuning tables");
-  command
-      ->add_option("--compile-seconds", options->compile_seconds,
-                   "Time that the compile of a config may take")
-      ->check(seconds())
-      ->capture_default_str();
-  add_tune_merge(*command, invocation);
-  add_tune_import(*command, invocation);
+      .option("--generated", options->configs.generated,
+              "Configs of each path that are taken from the generated space, by a quick estimate")
+      .at_least(0)
+      .shows_default();
+  command.flag("!--no-lists", options->configs.listed, "Leave out the configs of the library's lists");
+  command.option("--table", options->table, "Directory of tuning tables");
+  command.option("--compile-seconds", options->compile_seconds, "Time that the compile of a config may take")
+      .checked_by(problem_of_seconds)
+      .shows_default();
+  add_tune_merge(command, invocation);
+  add_tune_import(command, invocation);
 }
 
 } // namespace nereid::tools

@@ -93,16 +93,16 @@ Outcome import(const CommonOptions &common, const ImportCommand &options) {
 
 } // namespace
 
-void add_tune_import(CLI::App &tune, Invocation &invocation) {
+void add_tune_import(Subcommand tune, Invocation &invocation) {
   auto options = std::make_shared<ImportCommand>();
-  CLI::App *command = add_command(tune, invocation, "import", "Fill a tuning table from aiter's tuned CSV",
-                                  [&invocation, options] { return import(invocation.common, *options); });
-  command->footer(tune_import_footer);
-  add_device_option(*command, invocation);
-  command->add_option("CSV", options->csv, "aiter's table")->required();
-  command->add_option("--table", options->table, "Directory of tuning tables")->required();
-  command->add_option("--device-name", options->device,
-                      "The device that the table is of, where it is not that of --device");
+  Subcommand command = add_command(tune, invocation, "import", "Fill a tuning table from aiter's tuned CSV",
+                                   [&invocation, options] { return import(invocation.common, *options); });
+  command.footer(tune_import_footer);
+  add_device_option(command, invocation);
+  command.option("CSV", options->csv, "aiter's table").required();
+  command.option("--table", options->table, "Directory of tuning tables").required();
+  command.option("--device-name", options->device,
+                 "The device that the table is of, where it is not that of --device");
 }
 
 } // namespace nereid::tools

@@ -78,14 +78,14 @@ Outcome merge(const MergeCommand &options) {
 
 } // namespace
 
-void add_tune_merge(CLI::App &tune, Invocation &invocation) {
+void add_tune_merge(Subcommand tune, Invocation &invocation) {
   auto options = std::make_shared<MergeCommand>();
-  CLI::App *command = add_command(tune, invocation, "merge", "Put tuning tables together",
-                                  [options] { return merge(*options); });
-  command->footer(tune_merge_footer);
-  command->add_flag("--best", options->best, "Keep the winner of each key alone");
-  command->add_option("OUT", options->out, "Directory of the merged tables")->required();
-  command->add_option("IN", options->in, "Tables, or directories of them")->required();
+  Subcommand command = add_command(tune, invocation, "merge", "Put tuning tables together",
+                                   [options] { return merge(*options); });
+  command.footer(tune_merge_footer);
+  command.flag("--best", options->best, "Keep the winner of each key alone");
+  command.option("OUT", options->out, "Directory of the merged tables").required();
+  command.option("IN", options->in, "Tables, or directories of them").required();
 }
 
 } // namespace nereid::tools

@@ -178,12 +178,6 @@ Result<LinearTuning> LinearTuning::make(const Device &device, const ProblemSize 
   for (const Partial<LinearConfig> &config : configs_of(paths, size, device, configs))
     request.candidates.push_back(make_candidate(config, size, checked, ranked));
   request.validate = [checked] { return validate(*checked); };
-  // Runs that are only timed leave anything in memory, in the counters of arrivals too: each has new ones.
-  if (device.kind() == DeviceKind::Simulator)
-    request.prepare = [ranked]() -> Status {
-      ranked->linear.trim();
-      return {};
-    };
   tuning.instructions_ = budget_of(size);
   return tuning;
 }

@@ -12,8 +12,6 @@ namespace nereid::codegen {
 
 namespace {
 
-constexpr uint32_t max_tables = 4;
-
 std::string cell(const LinearLayout &layout, const Holders &holders) {
   if (holders.count == 0)
     return "-";
@@ -90,7 +88,7 @@ std::string draw(const LinearLayout &layout, const DrawingOptions &options) {
     tables *= static_cast<uint32_t>(layout.dim(d).size());
 
   std::string text = layout.text() + "\n";
-  for (uint32_t table = 0; table < std::min(tables, max_tables); ++table) {
+  for (uint32_t table = 0; table < std::min(tables, most_drawn_tables); ++table) {
     Coordinates at(rank, 0);
     uint32_t rest = table;
     for (unsigned d = rank > 2 ? rank - 2 : 0; d-- > 0;) {
@@ -101,8 +99,8 @@ std::string draw(const LinearLayout &layout, const DrawingOptions &options) {
       text += fmt::format("at [{}, ...]\n", fmt::join(at.begin(), at.end() - 2, ", "));
     text += draw_table(cells_of_table(layout, holders, std::move(at), options));
   }
-  if (tables > max_tables)
-    text += fmt::format("... {} more tables\n", tables - max_tables);
+  if (tables > most_drawn_tables)
+    text += fmt::format("... {} more tables\n", tables - most_drawn_tables);
   return text;
 }
 

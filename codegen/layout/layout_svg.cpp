@@ -12,7 +12,6 @@
 namespace nereid::codegen {
 namespace {
 
-constexpr uint32_t max_tables = 4;
 /// Pixels of a cell, and beside the table for headings.
 constexpr unsigned cell_width = 46, cell_height = 26, left = 40, heading = 20, line = 18;
 
@@ -29,12 +28,13 @@ public:
       tables *= static_cast<uint32_t>(layout_.dim(d).size());
     text(2, 12, layout_.text());
     y_ = line + 4;
-    for (uint32_t t = 0; t < std::min(tables, max_tables); ++t)
+    for (uint32_t t = 0; t < std::min(tables, most_drawn_tables); ++t)
       table(t);
-    if (tables > max_tables || rows_ < all_rows_ || columns_ < all_columns_) {
+    if (tables > most_drawn_tables || rows_ < all_rows_ || columns_ < all_columns_) {
       text(2, y_ + 14,
-           fmt::format("{} of {} tables, {} of {} rows, {} of {} columns", std::min(tables, max_tables),
-                       tables, rows_, all_rows_, columns_, all_columns_));
+           fmt::format("{} of {} tables, {} of {} rows, {} of {} columns",
+                       std::min(tables, most_drawn_tables), tables, rows_, all_rows_, columns_,
+                       all_columns_));
       y_ += line;
     }
     const unsigned width = std::max<unsigned>(left + columns_ * cell_width + 4,

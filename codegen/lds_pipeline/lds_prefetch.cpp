@@ -63,10 +63,17 @@ private:
   std::vector<std::pair<llvm::BasicBlock *, CarriedValues>> exits_;
 };
 
+/// Reads of another load's copies count as that load's.
 void LdsPrefetchEmitter::note_contracts() {
-  for (const PipelinedLoad &load : plan_.loads)
-    lowering_.contracts.push_back({lowering_.context.plan.index.line(*load.op), CodeTag::Pipeline,
-                                   load.copy_count(), load.read_count(), plan_.buffers});
+  for (size_t i = 0; i < plan_.loads.size(); ++i) {
+    if (plan_.loads[i].source)
+      continue;
+    unsigned reads = 0;
+    for (const PipelinedLoad &load : plan_.loads)
+      reads += &load == &plan_.loads[i] || load.source == i ? load.read_count() : 0;
+    lowering_.contracts.push_back({lowering_.context.plan.index.line(*plan_.loads[i].op), CodeTag::Pipeline,
+                                   plan_.loads[i].copy_count(), reads, plan_.buffers});
+  }
 }
 
 /// Behind the test that there is one.
@@ -139,9 +146,11 @@ unsigned LdsPrefetchEmitter::outstanding(size_t load, const Turn &turn) const {
 /// LLVM's scheduler would have the operands of several products in registers.
 void LdsPrefetchEmitter::emit_load(size_t load, const Turn &turn, llvm::Value *copied) {
   order_barrier(builder_, nothing_crosses);
-  wait(builder_, outstanding(load, turn), true);
-  builder_.CreateIntrinsic(llvm::Intrinsic::amdgcn_s_barrier, {});
-  order_barrier(builder_, nothing_crosses);
+  if (const bool waits = !plan_.loads[load].source; waits) {
+    wait(builder_, outstanding(load, turn), true);
+    builder_.CreateIntrinsic(llvm::Intrinsic::amdgcn_s_barrier, {});
+    order_barrier(builder_, nothing_crosses);
+  }
   if (turn.issues)
     copy(load, (turn.copy + plan_.buffers - 1) % plan_.buffers, copied);
   LlvmValues vectors;

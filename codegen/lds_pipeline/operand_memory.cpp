@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include <llvm/IR/InlineAsm.h>
 #include <llvm/IR/IntrinsicsAMDGPU.h>
 #include <llvm/IR/MDBuilder.h>
 
@@ -17,6 +18,12 @@ namespace {
 
 constexpr unsigned lds_address_space = 3, descriptor_address_space = 8;
 
+/// The same pointer, of whose origin LLVM knows nothing.
+llvm::Value *hidden(llvm::IRBuilder<> &builder, llvm::Value *pointer) {
+  auto *signature = llvm::FunctionType::get(pointer->getType(), {pointer->getType()}, false);
+  return builder.CreateCall(signature, llvm::InlineAsm::get(signature, "", "=v,0", false), {pointer});
+}
+
 } // namespace
 
 OperandMemory::OperandMemory(Lowering &lowering, const std::vector<PipelinedLoad> &loads, unsigned buffers,
@@ -27,13 +34,41 @@ OperandMemory::OperandMemory(Lowering &lowering, const std::vector<PipelinedLoad
 void OperandMemory::emit_addresses() {
   for (size_t i = 0; i < states_.size(); ++i) {
     lowering_.context.set_line(*loads_[i].op);
-    emit_offsets(i);
+    if (!loads_[i].source)
+      emit_offsets(i);
     if (loads_[i].through_lds()) {
-      emit_wave_target(i);
+      if (!loads_[i].source)
+        emit_wave_target(i);
       emit_read_bases(i);
     }
   }
   declare_buffers();
+  if (is_far())
+    for (State &state : states_)
+      emit_far_bases(state);
+}
+
+/// Whether reads reach beyond what their immediate offset holds.
+bool OperandMemory::is_far() const {
+  unsigned bytes = 0;
+  for (const PipelinedLoad &load : loads_)
+    bytes += load.through_lds() && !load.source ? load.image->bytes() * buffers_ : 0;
+  return kind_ == Kind::Prefetch && bytes > gfx950::lds_offset_reach;
+}
+
+/// LLVM would compute the address of each read anew from the origin that it sees.
+void OperandMemory::emit_far_bases(State &state) {
+  for (const auto &[exclusive, added] : state.reads)
+    for (unsigned buffer = 0; buffer < buffers_; ++buffer) {
+      const uint32_t span = (buffer * state.stride + added) / gfx950::lds_offset_reach;
+      llvm::Value *&base = state.far_bases[{exclusive, span}];
+      if (base)
+        continue;
+      llvm::Type *byte = builder_.getInt8Ty();
+      llvm::Value *start =
+          builder_.CreateConstGEP1_32(byte, state.buffers[0], span * gfx950::lds_offset_reach);
+      base = hidden(builder_, builder_.CreateGEP(byte, start, state.read_bases.at(exclusive)));
+    }
 }
 
 const LinearLayout &OperandMemory::leaders(size_t load) const {
@@ -91,16 +126,37 @@ LlvmValues OperandMemory::masked(const LlvmValues &offsets, const std::vector<ir
 
 void OperandMemory::apply_iteration_masks(size_t load) {
   const PipelinedLoad &of = loads_[load];
-  if (of.has_iteration_mask)
+  if (of.source)
+    return;
+  if (of.bound)
+    states_[load].records = records_of(*of.bound);
+  else if (of.has_iteration_mask)
     states_[load].offsets = masked(states_[load].open_offsets, {of.op->operands[1]}, leaders(load));
 }
 
-llvm::Value *OperandMemory::descriptor(llvm::Value *base) {
+/// The bytes of the rows that are not masked out.
+llvm::Value *OperandMemory::records_of(const RowBound &bound) {
+  const auto scalar = [&](ir::ValueId value) {
+    return builder_.CreateSExtOrTrunc(lowering_.values.scalar(value), builder_.getInt32Ty());
+  };
+  llvm::Value *rows = builder_.CreateSub(scalar(bound.bound), scalar(bound.first));
+  rows = bound.inclusive ? builder_.CreateAdd(rows, builder_.getInt32(1)) : rows;
+  rows = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, rows, builder_.getInt32(0));
+  rows = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, rows,
+                                        builder_.getInt32(static_cast<uint32_t>(bound.rows)));
+  llvm::Value *pitch = builder_.getInt32(static_cast<uint32_t>(bound.pitch));
+  pitch = bound.factor ? builder_.CreateMul(scalar(*bound.factor), pitch) : pitch;
+  llvm::Value *bytes = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, builder_.CreateMul(rows, pitch),
+                                                      builder_.getInt32(gfx950::buffer_range));
+  return builder_.CreateZExt(bytes, builder_.getInt64Ty());
+}
+
+llvm::Value *OperandMemory::descriptor(llvm::Value *base, llvm::Value *records) {
   return builder_.CreateIntrinsic(
       llvm::Intrinsic::amdgcn_make_buffer_rsrc,
       {llvm::PointerType::get(lowering_.context.builder.getContext(), descriptor_address_space),
        base->getType()},
-      {base, builder_.getInt16(0), builder_.getInt64(gfx950::buffer_range),
+      {base, builder_.getInt16(0), records ? records : builder_.getInt64(gfx950::buffer_range),
        builder_.getInt32(gfx950::buffer_flags)});
 }
 
@@ -109,7 +165,8 @@ std::pair<llvm::Value *, llvm::Value *> OperandMemory::moved(const State &state,
   if (!state.change)
     return {state.descriptor, steps};
   llvm::Value *bytes = builder_.CreateMul(builder_.CreateZExt(steps, builder_.getInt64Ty()), state.change);
-  return {descriptor(builder_.CreateGEP(builder_.getInt8Ty(), state.base, bytes)), builder_.getInt32(0)};
+  return {descriptor(builder_.CreateGEP(builder_.getInt8Ty(), state.base, bytes), state.records),
+          builder_.getInt32(0)};
 }
 
 /// Where a copy puts its elements follows the lanes by itself.
@@ -148,45 +205,58 @@ void OperandMemory::emit_read_bases(size_t load) {
     }
 }
 
-/// A buffer of a load with its scope.
-std::pair<llvm::GlobalVariable *, llvm::MDNode *> OperandMemory::new_buffer(size_t load,
-                                                                            llvm::MDNode *domain) {
+/// The buffers of a load with their scopes.
+void OperandMemory::new_buffers(size_t load, llvm::MDNode *domain) {
+  State &state = states_[load];
   const unsigned bytes = loads_[load].image->bytes();
   if (kind_ == Kind::Prefetch) {
-    const auto number = static_cast<unsigned>(load * buffers_ + states_[load].buffers.size());
-    const LdsMemory::SharedBuffer shared = lowering_.lds.shared_buffer(number, bytes);
-    return {shared.array, shared.scope};
+    const LdsMemory::SharedBuffers shared =
+        lowering_.lds.shared_buffers(static_cast<unsigned>(load), bytes, buffers_);
+    state.stride = shared.bytes;
+    state.scopes.assign(shared.scopes.begin(), shared.scopes.begin() + buffers_);
+    for (unsigned b = 0; b < buffers_; ++b)
+      state.buffers.push_back(llvm::ConstantExpr::getInBoundsGetElementPtr(
+          builder_.getInt8Ty(), shared.array, builder_.getInt32(b * shared.bytes)));
+    return;
   }
   constexpr uint64_t alignment = 1024; // the swizzle's xors stay inside
   auto *type = llvm::ArrayType::get(builder_.getInt8Ty(), bytes);
-  auto *buffer =
-      new llvm::GlobalVariable(lowering_.context.module, type, false, llvm::GlobalValue::InternalLinkage,
-                               llvm::PoisonValue::get(type), lowering_.context.function().name + ".pipeline",
-                               nullptr, llvm::GlobalValue::NotThreadLocal, lds_address_space);
-  buffer->setAlignment(llvm::Align(alignment));
   llvm::MDBuilder metadata(lowering_.context.builder.getContext());
-  return {buffer, metadata.createAnonymousAliasScope(domain)};
+  for (unsigned b = 0; b < buffers_; ++b) {
+    auto *buffer = new llvm::GlobalVariable(lowering_.context.module, type, false,
+                                            llvm::GlobalValue::InternalLinkage, llvm::PoisonValue::get(type),
+                                            lowering_.context.function().name + ".pipeline", nullptr,
+                                            llvm::GlobalValue::NotThreadLocal, lds_address_space);
+    buffer->setAlignment(llvm::Align(alignment));
+    state.buffers.push_back(buffer);
+    state.scopes.push_back(metadata.createAnonymousAliasScope(domain));
+  }
 }
 
 void OperandMemory::declare_buffers() {
-  llvm::MDBuilder metadata(lowering_.context.builder.getContext());
-  llvm::MDNode *domain = metadata.createAnonymousAliasScopeDomain("lds_pipeline");
+  llvm::LLVMContext &context = builder_.getContext();
+  llvm::MDNode *domain = llvm::MDBuilder(context).createAnonymousAliasScopeDomain("lds_pipeline");
   std::vector<llvm::Metadata *> all;
-  std::vector<std::vector<llvm::MDNode *>> own(states_.size());
   for (size_t i = 0; i < states_.size(); ++i)
-    for (unsigned b = 0; loads_[i].through_lds() && b < buffers_; ++b) {
-      const auto [buffer, scope] = new_buffer(i, domain);
-      states_[i].buffers.push_back(buffer);
-      own[i].push_back(scope);
-      all.push_back(scope);
+    if (loads_[i].through_lds() && !loads_[i].source) {
+      new_buffers(i, domain);
+      all.insert(all.end(), states_[i].scopes.begin(), states_[i].scopes.end());
     }
-  for (size_t i = 0; i < states_.size(); ++i)
-    for (llvm::MDNode *scope : own[i]) {
+  for (State &state : states_)
+    for (llvm::MDNode *&scope : state.scopes) {
       std::vector<llvm::Metadata *> others;
       std::copy_if(all.begin(), all.end(), std::back_inserter(others),
                    [&](llvm::Metadata *other) { return other != scope; });
-      states_[i].scopes.push_back(llvm::MDNode::get(lowering_.context.builder.getContext(), {scope}));
-      states_[i].other_scopes.push_back(llvm::MDNode::get(lowering_.context.builder.getContext(), others));
+      scope = llvm::MDNode::get(context, {scope});
+      state.other_scopes.push_back(llvm::MDNode::get(context, others));
+    }
+  for (size_t i = 0; i < states_.size(); ++i)
+    if (loads_[i].source) {
+      const State &source = states_[*loads_[i].source];
+      states_[i].buffers = source.buffers;
+      states_[i].stride = source.stride;
+      states_[i].scopes = source.scopes;
+      states_[i].other_scopes = source.other_scopes;
     }
 }
 
@@ -215,7 +285,7 @@ llvm::Value *OperandMemory::load(LoadGroup group, llvm::Value *scalar_offset) {
 llvm::Value *OperandMemory::read(LoadGroup group, unsigned buffer) {
   const State &state = states_[group.load];
   const LdsImage &image = *loads_[group.load].image;
-  set_position(*loads_[group.load].op);
+  set_position(*loads_[loads_[group.load].source.value_or(group.load)].op);
   if (image.transposes()) {
     const size_t first = group.group * image.reads_of_group();
     llvm::Value *low = read_transposed(state, image, first, buffer);
@@ -232,6 +302,10 @@ llvm::Value *OperandMemory::read(LoadGroup group, unsigned buffer) {
 llvm::Value *OperandMemory::read_address(const State &state, size_t number, unsigned buffer) {
   const auto [exclusive, added] = state.reads[number];
   llvm::Type *byte = builder_.getInt8Ty();
+  if (!state.far_bases.empty()) {
+    const uint32_t place = buffer * state.stride + added, reach = gfx950::lds_offset_reach;
+    return builder_.CreateConstGEP1_32(byte, state.far_bases.at({exclusive, place / reach}), place % reach);
+  }
   llvm::Value *address = builder_.CreateGEP(byte, state.buffers[buffer], state.read_bases.at(exclusive));
   return added ? builder_.CreateGEP(byte, address, builder_.getInt32(added)) : address;
 }

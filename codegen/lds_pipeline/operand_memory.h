@@ -35,13 +35,18 @@ public:
 private:
   struct State {
     llvm::Value *base = nullptr, *descriptor = nullptr;
-    llvm::Value *change = nullptr; ///< bytes an iteration, as i64, where they are not in the scalar offset
-    LlvmValues offsets;            ///< by group or copy; beyond the descriptor where a fixed mask is off
-    LlvmValues open_offsets;       ///< the same without masks
-    std::vector<llvm::GlobalVariable *> buffers;
+    llvm::Value *records = nullptr; ///< bytes of the tile, where its mask is a bound of its rows
+    llvm::Value *change = nullptr;  ///< bytes an iteration, as i64, where they are not in the scalar offset
+    LlvmValues offsets;             ///< by group or copy; beyond the descriptor where a fixed mask is off
+    LlvmValues open_offsets;        ///< the same without masks
+    std::vector<llvm::Constant *> buffers;
+    unsigned stride = 0; ///< bytes from one buffer to the next, where they are one array
     std::vector<llvm::MDNode *> scopes, other_scopes;
     llvm::Value *wave_target = nullptr;           ///< in a buffer, of the wave's first copy
     std::map<uint32_t, llvm::Value *> read_bases; ///< by what a group adds by xor
+    /// The same as pointers into the array, by how often the immediate offset of a read spans what lies
+    /// before.
+    std::map<std::pair<uint32_t, uint32_t>, llvm::Value *> far_bases;
     /// By group, then by its reads: xor part, added part.
     std::vector<std::pair<uint32_t, uint32_t>> reads;
   };
@@ -51,15 +56,18 @@ private:
   LlvmValues offsets_of(const std::vector<Address> &parts, llvm::Value *&base);
   LlvmValues masked(const LlvmValues &offsets, const std::vector<ir::ValueId> &masks,
                     const LinearLayout &leaders);
-  llvm::Value *descriptor(llvm::Value *base);
+  llvm::Value *descriptor(llvm::Value *base, llvm::Value *records = nullptr);
+  llvm::Value *records_of(const RowBound &bound);
   /// Descriptor and scalar offset, so many steps of the load's offset further.
   std::pair<llvm::Value *, llvm::Value *> moved(const State &state, llvm::Value *steps);
   void emit_wave_target(size_t load);
   void emit_read_bases(size_t load);
   llvm::Value *read_address(const State &state, size_t number, unsigned buffer);
   llvm::Value *read_transposed(const State &state, const LdsImage &image, size_t number, unsigned buffer);
-  std::pair<llvm::GlobalVariable *, llvm::MDNode *> new_buffer(size_t load, llvm::MDNode *domain);
+  void new_buffers(size_t load, llvm::MDNode *domain);
   void declare_buffers();
+  bool is_far() const;
+  void emit_far_bases(State &state);
   void set_scopes(llvm::Instruction &instruction, const State &state, unsigned buffer) const;
   /// The line of a load, and the tag.
   void set_position(const ir::Op &op);

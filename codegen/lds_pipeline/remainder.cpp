@@ -1,80 +1,82 @@
 // The iterations of an LDS pipeline in which masks differ between elements, one at a time.
-#include "codegen/lds_pipeline/emitter.h"
+#include "codegen/lds_pipeline/remainder.h"
 
-#include <llvm/IR/IntrinsicsAMDGPU.h>
+#include "codegen/lds_pipeline/waits.h"
 
 namespace nereid::codegen {
 
-void LdsPipelineEmitter::emit_remainder() {
-  memory_.set_tag(CodeTag::Remainder);
-  IterationTemplate computed(lowering_, pipeline_, IterationTemplate::Masks::Computed);
-  if (!computed.is_clonable())
-    lowering_.context.fail(loop_, "a masked iteration of an LDS pipeline has effects",
-                           "this is a defect of Nereid; please report it with the kernel");
-  llvm::BasicBlock *before = builder_.GetInsertBlock(),
-                   *loop = lowering_.context.new_block("pipeline.remainder"),
-                   *done = lowering_.context.new_block("pipeline.remainder.done");
-  builder_.CreateCondBr(builder_.CreateICmpULT(full_, total_), loop, done);
-  builder_.SetInsertPoint(loop);
-  llvm::PHINode *iteration = builder_.CreatePHI(builder_.getInt32Ty(), 2);
-  iteration->addIncoming(full_, before);
-  exits_ = {{before, accumulators_}};
-  std::vector<llvm::PHINode *> phis;
-  for (LlvmValues &tiles : accumulators_)
-    for (llvm::Value *&tile : tiles) {
-      phis.push_back(builder_.CreatePHI(tile->getType(), 2));
-      phis.back()->addIncoming(tile, before);
-      tile = phis.back();
-    }
-  computed.clone_invariants();
-  Stage stage = computed.new_stage();
-  stage.index = index_at(iteration);
-  load_iteration(stage, iteration);
-  compute_iteration(computed, stage);
-
-  lowering_.context.set_line(loop_);
-  llvm::Value *next = builder_.CreateAdd(iteration, builder_.getInt32(1));
-  iteration->addIncoming(next, loop);
-  builder_.CreateCondBr(builder_.CreateICmpULT(next, total_), loop, done);
-  auto phi = phis.begin();
-  for (const LlvmValues &tiles : accumulators_)
-    for (llvm::Value *tile : tiles)
-      (*phi++)->addIncoming(tile, loop);
-  exits_.emplace_back(loop, accumulators_);
-  builder_.SetInsertPoint(done);
-  merge_accumulators();
-  keep_in_accumulators();
-}
+namespace {
 
 /// All waves are done with LDS before, and all copies have arrived after. Offsets beyond the descriptor make
 /// the zeros of what is masked.
-void LdsPipelineEmitter::load_iteration(Stage &stage, llvm::Value *iteration) {
-  RegionCache::Scope region(lowering_.cache);
-  lower_scalars(stage.index);
-  meet_all_waves(builder_);
-  for (size_t load = 0; load < pipeline_.loads.size(); ++load) {
-    const PipelinedLoad &of = pipeline_.loads[load];
-    memory_.apply_iteration_masks(load);
-    llvm::Value *step = builder_.getInt32(static_cast<uint32_t>(of.offset_step()));
-    llvm::Value *moved = builder_.CreateMul(iteration, step);
+void load_iteration(PipelineState &state, IterationTemplate::Stage &stage, llvm::Value *iteration) {
+  RegionCache::Scope region(state.lowering.cache);
+  state.lower_scalars(stage.index);
+  meet_all_waves(state.builder);
+  for (size_t load = 0; load < state.pipeline.loads.size(); ++load) {
+    const PipelinedLoad &of = state.pipeline.loads[load];
+    state.memory.apply_iteration_masks(load);
+    llvm::Value *step = state.builder.getInt32(static_cast<uint32_t>(of.offset_step()));
+    llvm::Value *moved = state.builder.CreateMul(iteration, step);
     for (size_t n = 0; n < of.copies.first.size(); ++n)
-      memory_.copy(load, n, 0, moved);
+      state.memory.copy(load, n, 0, moved);
     for (size_t group = 0; !of.through_lds() && group < of.groups.first.size(); ++group)
-      stage.loaded[load][group] = memory_.load({load, group}, moved);
+      stage.loaded[load][group] = state.memory.load({load, group}, moved);
   }
-  order_barrier(builder_, nothing_crosses);
-  meet_all_waves(builder_);
+  order_barrier(state.builder, nothing_crosses);
+  meet_all_waves(state.builder);
 }
 
-void LdsPipelineEmitter::compute_iteration(IterationTemplate &computed, Stage &stage) {
-  for (size_t chunk = 0; chunk < chunks_.size(); ++chunk) {
-    for (LoadGroup group : chunk_reads_[chunk])
-      stage.loaded[group.load][group.group] = memory_.read(group, 0);
-    for (const MmaStep &step : chunks_[chunk]) {
-      llvm::Value *&accumulator = accumulators_[step.accumulator][computed.tile(step)];
+void compute_iteration(PipelineState &state, Accumulators &accumulators, IterationTemplate &computed,
+                       IterationTemplate::Stage &stage) {
+  for (size_t chunk = 0; chunk < state.chunks.size(); ++chunk) {
+    for (LoadGroup group : state.chunk_reads[chunk])
+      stage.loaded[group.load][group.group] = state.memory.read(group, 0);
+    for (const MmaStep &step : state.chunks[chunk]) {
+      llvm::Value *&accumulator = accumulators.tile(step.accumulator, computed.tile(step));
       accumulator = computed.multiply(step, stage, accumulator);
     }
   }
+}
+
+} // namespace
+
+void emit_remainder(PipelineState &state, Accumulators &accumulators) {
+  state.memory.set_tag(CodeTag::Remainder);
+  IterationTemplate computed(state.lowering, state.pipeline, IterationTemplate::Masks::Computed);
+  if (!computed.is_clonable())
+    state.lowering.context.fail(state.loop, "a masked iteration of an LDS pipeline has effects",
+                                "this is a defect of Nereid; please report it with the kernel");
+  accumulators.note_exit();
+  llvm::BasicBlock *before = state.builder.GetInsertBlock(),
+                   *loop = state.lowering.context.new_block("pipeline.remainder"),
+                   *done = state.lowering.context.new_block("pipeline.remainder.done");
+  state.builder.CreateCondBr(state.builder.CreateICmpULT(state.count.full, state.count.total), loop, done);
+  state.builder.SetInsertPoint(loop);
+  llvm::PHINode *iteration = state.builder.CreatePHI(state.builder.getInt32Ty(), 2);
+  iteration->addIncoming(state.count.full, before);
+  std::vector<llvm::PHINode *> phis;
+  for (llvm::Value **tile : accumulators.all()) {
+    phis.push_back(state.builder.CreatePHI((*tile)->getType(), 2));
+    phis.back()->addIncoming(*tile, before);
+    *tile = phis.back();
+  }
+  computed.clone_invariants();
+  IterationTemplate::Stage stage = computed.new_stage();
+  stage.index = state.index_at(iteration);
+  load_iteration(state, stage, iteration);
+  compute_iteration(state, accumulators, computed, stage);
+
+  state.lowering.context.set_line(state.loop);
+  llvm::Value *next = state.builder.CreateAdd(iteration, state.builder.getInt32(1));
+  iteration->addIncoming(next, loop);
+  state.builder.CreateCondBr(state.builder.CreateICmpULT(next, state.count.total), loop, done);
+  auto phi = phis.begin();
+  for (llvm::Value **tile : accumulators.all())
+    (*phi++)->addIncoming(*tile, loop);
+  accumulators.note_exit();
+  state.builder.SetInsertPoint(done);
+  accumulators.merge();
 }
 
 } // namespace nereid::codegen

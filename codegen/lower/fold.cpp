@@ -27,7 +27,7 @@ FoldEmitter::FoldEmitter(Lowering &parts)
     : parts_(parts), context_(parts.context), builder_(parts.context.builder) {}
 
 LinearLayout FoldEmitter::layout_along(const ir::Op &op) const {
-  const LinearLayout layout = parts_.values.available_layout(op.operands[0]);
+  LinearLayout layout = parts_.values.available_layout(op.operands[0]);
   if (axis_bits(layout, static_cast<unsigned>(op.integer("axis"))))
     return layout;
   return default_layout(context_.type(op.operands[0]).shape, context_.function().options.waves);

@@ -32,15 +32,17 @@ llvm::GlobalVariable *LdsMemory::array(unsigned bytes, const std::string &suffix
   return array;
 }
 
-LdsMemory::SharedBuffer LdsMemory::shared_buffer(unsigned number, unsigned bytes) {
-  for (const SharedBuffer &buffer : shared_buffers_)
-    if (buffer.number == number && buffer.bytes >= bytes)
-      return buffer;
+LdsMemory::SharedBuffers LdsMemory::shared_buffers(unsigned number, unsigned bytes, unsigned buffers) {
+  for (const SharedBuffers &shared : shared_buffers_)
+    if (shared.number == number && shared.bytes >= bytes && shared.scopes.size() >= buffers)
+      return shared;
   llvm::MDBuilder metadata(context_.builder.getContext());
   if (!domain_)
     domain_ = metadata.createAnonymousAliasScopeDomain("lds_prefetch");
-  shared_buffers_.push_back(
-      {number, bytes, array(bytes, ".prefetch"), metadata.createAnonymousAliasScope(domain_)});
+  std::vector<llvm::MDNode *> scopes;
+  for (unsigned b = 0; b < buffers; ++b)
+    scopes.push_back(metadata.createAnonymousAliasScope(domain_));
+  shared_buffers_.push_back({number, bytes, array(bytes * buffers, ".prefetch"), std::move(scopes)});
   constexpr uint64_t alignment = 1024; // xors of addresses stay inside
   shared_buffers_.back().array->setAlignment(llvm::Align(alignment));
   return shared_buffers_.back();

@@ -17,14 +17,14 @@ public:
   bool has_scratch() const { return scratch_ != nullptr; }
   /// `suffix` tells it apart in the module: the kernel's name goes before it.
   llvm::GlobalVariable *array(unsigned bytes, const std::string &suffix);
-  /// Of loops that follow each other and share their buffers: number `number`, and what aliases nothing but
-  /// what is in it.
-  struct SharedBuffer {
-    unsigned number, bytes;
+  /// Of loops that follow each other and share their buffers: those of load number `number`, one behind the
+  /// other, and for each what aliases nothing but what is in it.
+  struct SharedBuffers {
+    unsigned number, bytes; ///< of one
     llvm::GlobalVariable *array;
-    llvm::MDNode *scope;
+    std::vector<llvm::MDNode *> scopes;
   };
-  SharedBuffer shared_buffer(unsigned number, unsigned bytes);
+  SharedBuffers shared_buffers(unsigned number, unsigned bytes, unsigned buffers);
   /// When all code is there: gives the scratch array its size. Fails with the user's error where the kernel
   /// needs more than a workgroup can have.
   void finish();
@@ -34,7 +34,7 @@ private:
   llvm::GlobalVariable *scratch_ = nullptr;
   unsigned scratch_bytes_ = 0;
   unsigned array_bytes_ = 0;
-  std::vector<SharedBuffer> shared_buffers_;
+  std::vector<SharedBuffers> shared_buffers_;
   llvm::MDNode *domain_ = nullptr; ///< of their scopes
 };
 

@@ -91,7 +91,8 @@ LoopPlan plan_loop(const LoopFacts &facts, const ir::Op &loop) {
   }
   plan.no_lds_pipeline = pipeline.objection();
   if (!find_streaming_loop(facts.index, facts.axes, loop))
-    if (Decision<LdsPrefetch> prefetch = plan_lds_prefetch(facts.index, facts.axes, facts.layouts, loop)) {
+    if (Decision<LdsPrefetch> prefetch =
+            plan_lds_prefetch(facts.index, facts.axes, facts.ranges, facts.layouts, loop)) {
       plan.schedule = std::move(*prefetch);
       return plan;
     }

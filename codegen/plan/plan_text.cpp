@@ -158,8 +158,13 @@ void Printer::schedule(const PrefetchPlan &plan) {
 void Printer::schedule(const LdsPrefetch &plan) {
   append("LDS prefetch, {} buffers of {} bytes\n", plan.buffers, plan.lds_bytes());
   for (const PipelinedLoad &load : plan.loads)
-    append("    {}: {} through LDS, {} async copies (global to LDS) of each wave, {} iterations ahead\n",
-           location(*load.op), function_.type(load.op->result()).text(), load.copy_count(), plan.buffers - 1);
+    if (load.source)
+      append("    {}: {} from the copies of {}\n", location(*load.op),
+             function_.type(load.op->result()).text(), location(*plan.loads[*load.source].op));
+    else
+      append("    {}: {} through LDS, {} async copies (global to LDS) of each wave, {} iterations ahead\n",
+             location(*load.op), function_.type(load.op->result()).text(), load.copy_count(),
+             plan.buffers - 1);
 }
 
 void Printer::schedule(const LdsPipeline &plan) {

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "codegen/assign/memory_layout.h"
+#include "codegen/convert/lds_banks.h"
 #include "codegen/target/gfx950.h"
 
 namespace nereid::codegen {
@@ -101,6 +102,35 @@ void LdsImage::swizzle_transposed_rows() {
       taken |= block;
     }
   }
+}
+
+/// Of one read of a wave.
+unsigned LdsImage::read_clocks() const {
+  std::vector<uint32_t> addresses = {0};
+  for (unsigned bit = 0; bit < reads_.bits(Space::Lane); ++bit)
+    for (size_t lane = 0, lanes = addresses.size(); lane < lanes; ++lane)
+      addresses.push_back(
+          addresses[lane] ^
+          static_cast<uint32_t>(swizzled(reads_.flat_basis(Space::Lane, bit)) * element_bytes_));
+  return lds_clocks(LdsDirection::Read, transposes() ? TransposedRead::bytes : copy_bytes, addresses);
+}
+
+void LdsImage::unite(LdsImage &a, LdsImage &b) {
+  LdsImage &fixed = a.transposes() ? a : b, &other = a.transposes() ? b : a;
+  const std::vector<uint64_t> wanted = other.row_parts_;
+  const uint64_t parts_of_line = std::min<uint64_t>(other.parts(), gfx950::lds_line_bytes / copy_bytes);
+  other.row_parts_ = fixed.row_parts_;
+  for (unsigned bit = 0; bit < wanted.size(); ++bit) {
+    if (other.row_parts_[bit] != 0 || wanted[bit] == 0)
+      continue;
+    std::pair<unsigned, uint64_t> best = {other.read_clocks(), 0};
+    for (uint64_t part = 1; part < parts_of_line; ++part) {
+      other.row_parts_[bit] = part;
+      best = std::min(best, {other.read_clocks(), part});
+    }
+    other.row_parts_[bit] = best.second;
+  }
+  fixed.row_parts_ = other.row_parts_;
 }
 
 uint64_t LdsImage::swizzled(uint64_t flat) const {

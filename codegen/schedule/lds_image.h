@@ -38,6 +38,9 @@ public:
   /// factor of the rows lies outside of the swizzled block.
   uint32_t copy_offset(uint32_t reg) const { return offset(copies_, reg, false); }
   uint32_t read_offset(uint32_t reg) const { return offset(reads_, reg, true); }
+  /// Gives both images of one tile the same swizzle, so that they can be the same bytes: that of transposing
+  /// reads and, for the rows that it leaves alone, what keeps the other reads apart in the banks.
+  static void unite(LdsImage &a, LdsImage &b);
   unsigned element_bytes() const { return element_bytes_; }
 
 private:
@@ -46,6 +49,7 @@ private:
   LdsImage(const ir::Type &type, LinearLayout copies, LinearLayout reads, unsigned transposed_elements);
   void swizzle_rows();
   void swizzle_transposed_rows();
+  unsigned read_clocks() const;
   uint64_t parts() const { return row_elements_ * element_bytes_ / copy_bytes; }
 
   LinearLayout copies_, reads_;

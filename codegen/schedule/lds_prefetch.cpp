@@ -22,6 +22,14 @@ std::optional<Objection> effect_in(const ir::Block &body) {
   return std::nullopt;
 }
 
+/// A tile that the body loads twice, as attention's keys that also are the values, is copied once.
+void share_copies(const FunctionIndex &index, const AxisAnalysis &axes, LdsPrefetch &plan) {
+  for (size_t reader = 1; reader < plan.loads.size(); ++reader)
+    for (size_t source = 0; source < reader && !plan.loads[reader].source; ++source)
+      if (!plan.loads[source].source && is_same_tile(index, plan.loads[source], plan.loads[reader]))
+        read_copies_of(index, axes, source, plan.loads[source], plan.loads[reader]);
+}
+
 /// As many buffers as the loop asks for and the LDS has room for; less than two: none.
 void choose_buffers(LdsPrefetch &plan) {
   const auto asked = static_cast<unsigned>(
@@ -49,12 +57,13 @@ unsigned LdsPrefetch::copies() const {
 unsigned LdsPrefetch::lds_bytes() const {
   unsigned bytes = 0;
   for (const PipelinedLoad &load : loads)
-    bytes += load.image->bytes();
+    bytes += load.source ? 0 : load.image->bytes();
   return bytes;
 }
 
 Decision<LdsPrefetch> plan_lds_prefetch(const FunctionIndex &index, const AxisAnalysis &axes,
-                                        const LayoutChoice &layouts, const ir::Op &loop) {
+                                        const ValueRanges &ranges, const LayoutChoice &layouts,
+                                        const ir::Op &loop) {
   if (layouts.wave_split.contains(loop.blocks.front()))
     return Objection{&loop, "its iterations are split over the waves"};
   if (std::optional<Objection> objection = effect_in(loop.blocks.front()))
@@ -69,6 +78,8 @@ Decision<LdsPrefetch> plan_lds_prefetch(const FunctionIndex &index, const AxisAn
       return found.objection();
     if (!found->through_lds())
       return Objection{load.op, "it does not come through LDS"};
+    if (load.has_iteration_mask && load.fixed_masks.empty())
+      found->bound = row_bound(index, axes, ranges, *load.op);
     plan.loads.push_back(std::move(*found));
   }
   if (plan.loads.empty())
@@ -76,6 +87,7 @@ Decision<LdsPrefetch> plan_lds_prefetch(const FunctionIndex &index, const AxisAn
   std::stable_sort(plan.loads.begin(), plan.loads.end(), [&](const PipelinedLoad &a, const PipelinedLoad &b) {
     return index.line(first_use(index, *a.op)) < index.line(first_use(index, *b.op));
   });
+  share_copies(index, axes, plan);
   choose_buffers(plan);
   if (plan.buffers < 2)
     return Objection{&loop, fmt::format("two stages do not fit: {}", text_of(plan.limit))};

@@ -16,13 +16,14 @@ struct LdsPrefetch {
   DepthLimit limit = DepthLimit::Asked; ///< why it has not one buffer more
 
   unsigned copies() const;    ///< of a wave in one iteration
-  unsigned lds_bytes() const; ///< of one buffer of each load
+  unsigned lds_bytes() const; ///< of one buffer of each load with copies
 };
 
 /// For loops that are no LDS pipelines, because they carry or compute more than sums of dots. Objections:
 /// what the body does cannot be repeated for several iterations, a load that does not come through LDS, too
 /// little LDS.
 Decision<LdsPrefetch> plan_lds_prefetch(const FunctionIndex &index, const AxisAnalysis &axes,
-                                        const LayoutChoice &layouts, const ir::Op &loop);
+                                        const ValueRanges &ranges, const LayoutChoice &layouts,
+                                        const ir::Op &loop);
 
 } // namespace nereid::codegen

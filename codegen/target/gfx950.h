@@ -47,7 +47,9 @@ inline constexpr unsigned lds_line_bytes = lds_bank_bytes << lds_log2_banks; ///
 inline constexpr unsigned max_access_bytes = 16; ///< of a lane: dwordx4, b128 (ISA 9.1, 11.3)
 /// Narrower accesses may lie anywhere their own size divides; wider ones need dwords (ISA 9.1.7).
 inline constexpr unsigned access_alignment = 4;
-inline constexpr unsigned lds_copy_bytes = 16;    ///< of a lane, in the widest load to LDS (ISA 9.1.9)
+inline constexpr unsigned lds_copy_bytes = 16; ///< of a lane, in the widest load to LDS (ISA 9.1.9)
+/// Bytes beyond its address that the immediate offset of an LDS instruction spans (ISA 11.3, 13.6).
+inline constexpr uint32_t lds_offset_reach = uint32_t(1) << 16;
 inline constexpr unsigned cache_line_bytes = 128; ///< of vector L1 and L2 (SPEC)
 /// Bytes that a buffer descriptor of ours reaches. Offsets from here on are out of range: loads give zeros,
 /// stores are dropped, loads to LDS write zeros (ISA 9.1.5.1). Half of what 32 bits can say, so that no sum

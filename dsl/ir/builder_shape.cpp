@@ -49,7 +49,8 @@ void Builder::check_shape(std::string_view what, const Shape &shape) const {
     if (size < 1)
       fail(fmt::format("{}: the shape {} has a dimension of size {}", what, text(shape), size),
            "Sizes are at least 1");
-    if (size > max_tile_elements || (count *= size) > max_tile_elements)
+    count = size > max_tile_elements ? size : count * size;
+    if (count > max_tile_elements)
       fail(fmt::format("{}: a tile of shape {} has more than {} elements", what, text(shape),
                        max_tile_elements),
            "Loop over smaller tiles");

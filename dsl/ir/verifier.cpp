@@ -47,7 +47,8 @@ private:
   Complaint check_type(const Type &type) const {
     int64_t count = 1;
     for (int64_t size : type.shape) {
-      if (size < 1 || size > max_tile_elements || (count *= size) > max_tile_elements)
+      count = size > max_tile_elements ? size : count * size;
+      if (size < 1 || count > max_tile_elements)
         return fmt::format("{}: a dimension is at least 1, a tile at most {} elements", type.text(),
                            max_tile_elements);
     }

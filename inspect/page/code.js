@@ -96,27 +96,35 @@ function leftPanes() {
   return panes;
 }
 
+/// How well an instruction accesses memory, in few words.
+function accessOf(instruction) {
+  const {global, lds} = instruction;
+  if (global) {
+    const each = number(global.lines / Math.max(1, global.executed)), share = Math.round(100 * global.coalescing);
+    return {text: `${each} lines ${share} %`, bad: share < 50, title: `touches ${each} lines of 128 bytes, ${share} % of which its bytes need`};
+  }
+  if (!lds) return {text: ''};
+  const clocks = number(lds.clocks / lds.executed), conflicts = lds.conflict_clocks / lds.executed;
+  return {text: conflicts ? `${clocks} clk, ${number(conflicts)} lost` : `${clocks} clk`, bad: conflicts > 0,
+          title: `takes the banks of the LDS for ${clocks} clocks, ${number(conflicts)} of them for conflicts`};
+}
+
 function instructionRow(instruction, index, most) {
   const hot = report.hot_loop !== null && index >= report.loops[report.hot_loop].first && index <= report.loops[report.hot_loop].last;
   const [name, ...rest] = instruction.text.split(' ');
   const live = instruction.live[0] + instruction.live[1];
   const clocks = sum(instruction.stalls);
-  const notes = [];
-  if (instruction.target !== undefined) notes.push(['→ ' + hex(report.code[instruction.target].address), false]);
-  if (instruction.global) {
-    const each = instruction.global.lines / Math.max(1, instruction.global.executed);
-    notes.push([`${number(each)} lines, ${Math.round(100 * instruction.global.coalescing)} % coalesced`, instruction.global.coalescing < 0.5]);
-  }
-  if (instruction.lds && instruction.lds.conflict_clocks) notes.push([`bank conflicts: ${number(instruction.lds.conflict_clocks / instruction.lds.executed)} clocks each`, true]);
   const reasons = Object.entries(instruction.stalls || {}).map(([reason, value]) => `${reason} ${number(value)}`).join(', ');
+  const access = accessOf(instruction);
   const node = element('div', {class: `row${instruction.file !== undefined ? ' mapped' : ''}${hot ? ' hot' : ''}`,
-                               title: [placeText(instruction), reasons && 'waits for ' + reasons].filter(Boolean).join('\n')},
+                               title: [placeText(instruction), reasons && 'waits for ' + reasons, access.title].filter(Boolean).join('\n')},
     element('span', {}), element('span', {class: 'addr'}, hex(instruction.address)),
     element('span', {class: 'meter reg'}, element('i', {style: `width:${62 * live / most.live}%`}), instruction.live[1] ? `${instruction.live[0]}+${instruction.live[1]}` : String(live)),
-    element('span', {class: 'meter count'}, instruction.executed ? number(instruction.executed) : ''),
-    element('span', {class: 'meter stall'}, clocks >= 0.5 ? element('i', {style: `width:${Math.max(2, 62 * clocks / most.clocks)}%`}) : null, clocks >= 0.5 ? number(clocks) : ''),
+    report.run ? [element('span', {class: 'meter count'}, instruction.executed ? number(instruction.executed) : ''),
+      element('span', {class: 'meter stall'}, clocks >= 0.5 ? element('i', {style: `width:${Math.max(2, 62 * clocks / most.clocks)}%`}) : null, clocks >= 0.5 ? number(clocks) : ''),
+      element('span', {class: access.bad ? 'access note bad' : 'access note'}, access.text)] : null,
     element('span', {}, element('span', {class: 'kind', style: `color:${variable(instruction.kind)}`}, name), rest.length ? ' ' + rest.join(' ') : '',
-      notes.map(([text, bad]) => element('span', {class: bad ? 'note bad' : 'note'}, '   ' + text))));
+      instruction.target === undefined ? null : element('span', {class: 'note'}, '   → ' + hex(report.code[instruction.target].address))));
   const place = {file: instruction.file, line: instruction.line, operation: instruction.operation};
   return {...place, index, node, selection: {...place, instruction: index}};
 }
@@ -124,7 +132,7 @@ function instructionRow(instruction, index, most) {
 function code() {
   const panes = leftPanes();
   const most = {live: Math.max(1, ...report.code.map((i) => i.live[0] + i.live[1])), clocks: Math.max(1, ...report.code.map((i) => sum(i.stalls)))};
-  const isa = new CodeRows('isa', 'Machine code', 'isa', report.code.map((instruction, i) => instructionRow(instruction, i, most)), belongs);
+  const isa = new CodeRows('isa', 'Machine code', report.run ? 'isa' : 'isa alone', report.code.map((instruction, i) => instructionRow(instruction, i, most)), belongs);
   const tabs = element('div', {class: 'controls', role: 'tablist', 'aria-label': 'Left pane'});
   const holder = element('div', {role: 'tabpanel', id: 'left-pane', 'aria-label': 'Source, tile IR or LLVM IR'});
   const status = element('p', {class: 'explain', role: 'status', id: 'selection'}, 'Nothing is selected.');
@@ -154,7 +162,7 @@ function code() {
     const busiest = report.files.map((_, f) => report.code.filter((i) => i.file === f).length);
     open(panes[busiest.length ? busiest.indexOf(Math.max(...busiest)) : 0]);
   }
-  const head = element('div', {class: 'isa-head', 'aria-hidden': 'true'}, ['', 'address', 'live VGPRs', 'executed', 'waits, clocks', 'instruction'].map((text) => element('span', {}, text)));
+  const head = element('div', {class: report.run ? 'isa-head' : 'isa-head alone', 'aria-hidden': 'true'}, ['', 'address', 'live VGPRs', ...(report.run ? ['executed', 'waits, clocks', 'access'] : []), 'instruction'].map((text) => element('span', {}, text)));
   const left = panes.length ? element('div', {}, tabs, holder) : element('p', {class: 'soft'}, 'The code object has no debug information: no source lines are known. Compile it with -g.');
   return section('code', 'Code', 'Click a line, or move with the arrow keys: what belongs to it lights up on the other side. The bar at the left of an instruction marks the hot loop.',
     status, element('div', {class: 'panes'}, left, element('div', {}, element('div', {class: 'controls'}, element('span', {class: 'soft'}, `Machine code of ${report.kernel}`)), head, isa.box)));

@@ -25,13 +25,20 @@ function section(id, title, explanation, ...children) {
   return element('section', {id, 'aria-labelledby': id + '-title'}, element('h2', {id: id + '-title'}, title),
                  explanation ? element('p', {class: 'explain'}, explanation) : null, ...children);
 }
-/// Rows of cells; a cell that is a number stands to the right.
+/// Rows of cells; a cell that is a number, or an element of class n, stands to the right.
 function table(headings, rows) {
-  const numeric = headings.map((_, i) => rows.some((row) => typeof row[i] === 'number') && rows.every((row) => row[i] === '' || typeof row[i] === 'number'));
+  const numeric = headings.map((_, i) => rows.some((row) => isNumeric(row[i])) && rows.every((row) => row[i] === '' || isNumeric(row[i])));
   const cell = (tag) => (content, i) =>
     element(tag, {class: numeric[i] ? 'n' : null}, typeof content === 'number' ? number(content) : content);
   return element('table', {}, element('thead', {}, element('tr', {}, headings.map(cell('th')))),
                  element('tbody', {}, rows.map((row) => element('tr', {}, row.map(cell('td'))))));
+}
+const isNumeric = (content) => typeof content === 'number' || (content instanceof Element && content.classList.contains('n'));
+/// Round numbers from 0 to `most` for the lines of a chart.
+function ticks(most) {
+  const rough = most / 4, power = 10 ** Math.floor(Math.log10(rough));
+  const step = power * [1, 2, 5, 10].find((factor) => factor * power >= rough * 0.999);
+  return Array.from({length: Math.floor(most / step + 0.001) + 1}, (_, i) => i * step);
 }
 function number(value) {
   const digits = Math.abs(value) >= 100 || Number.isInteger(value) ? 0 : Math.abs(value) >= 1 ? 1 : 3;

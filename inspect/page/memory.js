@@ -18,7 +18,7 @@ function coalescing() {
       const g = instruction.global;
       return [element('button', {type: 'button', class: 'mono', onclick: () => select({instruction: index})}, `${hex(instruction.address)} ${instruction.text.split(' ')[0]}`),
               placeText(instruction), g.executed, g.bytes / Math.max(1, g.executed), g.lines / Math.max(1, g.executed),
-              element('span', {class: g.coalescing < 0.5 ? 'note bad' : ''}, `${Math.round(100 * g.coalescing)} %`)];
+              element('span', {class: g.coalescing < 0.5 ? 'n note bad' : 'n'}, `${Math.round(100 * g.coalescing)} %`)];
     }))));
 }
 
@@ -77,7 +77,7 @@ function ldsMap() {
       drawing('rect', {x: 300 * lds.first / size, y: 1, width: Math.max(2, 300 * (lds.end - lds.first) / size), height: 12, fill: lds.writes ? 'var(--vmem_store)' : 'var(--lds)'}));
     return [element('button', {type: 'button', class: 'mono', onclick: () => show(row)}, `${hex(row.instruction.address)} ${row.instruction.text.split(' ')[0]}`), placeText(row.instruction),
             lds.writes ? 'writes' : 'reads', element('div', {style: 'min-width:220px'}, bar), `${lds.first} to ${lds.end}`, lds.clocks / lds.executed,
-            element('span', {class: lds.conflict_clocks ? 'note bad' : ''}, number(lds.conflict_clocks / lds.executed))];
+            element('span', {class: lds.conflict_clocks ? 'n note bad' : 'n'}, number(lds.conflict_clocks / lds.executed))];
   });
   const node = element('div', {}, element('h3', {}, 'The LDS: who touches which bytes'),
     element('p', {class: 'explain'}, `${number(report.resources.lds)} bytes a workgroup. Of ${number(clocks)} clocks of the banks in a workgroup ${number(conflicts)} are for conflicts. Choose an instruction to see its banks.`),

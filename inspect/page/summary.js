@@ -73,11 +73,16 @@ function pressure() {
     const loop = report.loops[report.hot_loop];
     chart.append(drawing('rect', {x: x(loop.first), y: 4, width: Math.max(2, x(loop.last) - x(loop.first)), height: height - bottom, fill: 'var(--loop)', opacity: .13}));
   }
-  for (let tick = 0; tick <= 4; ++tick) {
-    const value = Math.round(most * tick / 4);
+  for (const value of ticks(most)) {
     chart.append(drawing('line', {class: 'grid', x1: left, x2: width, y1: y(value), y2: y(value)}),
                  drawing('text', {class: 'soft', x: left - 6, y: y(value) + 4, 'text-anchor': 'end', 'font-size': 11}, String(value)));
   }
+  const limit = report.occupancy.limits.find((each) => each.what === 'vector registers');
+  // Both kinds of vector registers count; the chart has them apart.
+  const next = limit && limit.next && !report.resources.agpr && limit.next <= most ? limit : null;
+  if (next)
+    chart.append(drawing('line', {id: 'pressure-limit', x1: left, x2: width, y1: y(next.next), y2: y(next.next), stroke: 'var(--warn)', 'stroke-dasharray': '6 4'},
+                         drawing('title', {}, next.remedy)));
   const names = ['VGPRs', 'AGPRs', 'SGPRs'], colours = ['valu', 'mfma', 'salu'];
   const used = [0, 1, 2].filter((which) => report.code.some((instruction) => instruction.live[which]));
   for (const which of used)
@@ -88,7 +93,7 @@ function pressure() {
     const at = ((event.clientX - box.left) / box.width * width - left) / (width - left);
     select({instruction: Math.max(0, Math.min(size - 1, Math.round(at * (size - 1))))});
   });
-  return element('div', {}, chart, legend(used.map((which) => [variable(colours[which]), `${names[which]}, at most ${Math.max(...report.code.map((i) => i.live[which]))}`])));
+  return element('div', {}, chart, legend(used.map((which) => [variable(colours[which]), `${names[which]}, at most ${Math.max(...report.code.map((i) => i.live[which]))}`]).concat(next ? [['var(--warn)', `dashed: ${next.remedy}`]] : [])));
 }
 
 function stalls() {

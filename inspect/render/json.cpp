@@ -104,7 +104,8 @@ Object occupancy(const Occupancy &occupancy) {
                    return Object{{"what", limit.what},
                                  {"waves", limit.waves},
                                  {"detail", limit.detail},
-                                 {"remedy", limit.remedy}};
+                                 {"remedy", limit.remedy},
+                                 {"next", limit.next}};
                  })}};
 }
 

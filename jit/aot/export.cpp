@@ -80,7 +80,7 @@ Status write_all(std::span<const File> files) {
     const bool is_new = !llvm::sys::fs::exists(file.path);
     if (Status written = write_file(file.path, file.content); !written) {
       for (const std::string &path : added)
-        (void)llvm::sys::fs::remove(path);
+        static_cast<void>(llvm::sys::fs::remove(path));
       return written;
     }
     if (is_new)

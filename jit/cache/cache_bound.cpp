@@ -59,7 +59,7 @@ void keep_within(const std::string &directory, uint64_t bytes) {
     const llvm::StringRef name = llvm::sys::path::filename(at->path());
     const llvm::sys::TimePoint<> changed = status->getLastModificationTime();
     if (name.starts_with(unfinished_prefix) && std::chrono::abs(now - changed) > std::chrono::hours(1))
-      llvm::sys::fs::remove(at->path());
+      static_cast<void>(llvm::sys::fs::remove(at->path()));
     if (!name.ends_with(kernel_suffix))
       continue;
     // The clock went back since: nothing is known of the use, and what is used from now on goes before.
@@ -74,7 +74,7 @@ void keep_within(const std::string &directory, uint64_t bytes) {
   for (const StoredFile &kernel : kernels) {
     if (total <= bytes / 4 * 3)
       return;
-    llvm::sys::fs::remove(kernel.path);
+    static_cast<void>(llvm::sys::fs::remove(kernel.path));
     total -= kernel.bytes;
   }
 }

@@ -10,7 +10,6 @@
 #include "jit/compile/resources_json.h"
 #include "jit/json_text.h"
 #include "llvm/Support/JSON.h"
-#include "llvm/Support/raw_ostream.h"
 
 namespace nereid {
 namespace {
@@ -117,7 +116,7 @@ std::string TuneReport::json() const {
                                                      {"unit", text_or_null(unit)},
                                                      {"winner", text_or_null(winning_config())},
                                                      {"candidates", std::move(all)}};
-  return fmt::format("{}\n", llvm::formatv("{0:2}", value).str());
+  return jit::json_text(value);
 }
 
 } // namespace nereid

@@ -298,12 +298,9 @@ void Decoder::scalar_alu() {
   }
   if (prefix == 0x17D) { // SOP1
     out_.source[0] = source(bits(w, 0, 8), operation_->source[0], words_[1]);
-  } else if (prefix == 0x17E) { // SOPC
-    out_.source[0] = source(bits(w, 0, 8), operation_->source[0], words_[1]);
-    out_.source[1] = source(bits(w, 8, 8), operation_->source[1], words_[1]);
-  } else if (w >> 28 == 0xB) { // SOPK
+  } else if (prefix != 0x17E && w >> 28 == 0xB) { // SOPK
     out_.source[0] = source(literal_field, OperandType::Bits32, words_[1]);
-  } else {
+  } else { // SOPC, SOP2
     out_.source[0] = source(bits(w, 0, 8), operation_->source[0], words_[1]);
     out_.source[1] = source(bits(w, 8, 8), operation_->source[1], words_[1]);
   }

@@ -181,8 +181,9 @@ Result<std::unique_ptr<LaunchState>> LaunchState::prepare(const CodeObject &code
   state->group_count = uint64_t{launch.grid[0]} * launch.grid[1] * launch.grid[2];
   state->budget_left = launch.instruction_budget;
   NEREID_CHECK(fill_memory(*state));
-  if (!launch.checks.undefined)
-    memory.define_all(); // what this launch writes is not tracked
+  // What this launch writes is not tracked; one that is only timed leaves nothing.
+  if (!launch.checks.undefined && launch.timing != Timing::Only)
+    memory.define_all();
   state->memory = memory.view();
   return state;
 }

@@ -14,7 +14,7 @@ namespace nereid::sim {
 enum class Timing : uint8_t {
   Off,
   On,   ///< runs and is timed
-  Only, ///< is timed from a few of its workgroups; what it leaves in memory is undefined
+  Only, ///< is timed from a few of its workgroups; memory stays as it was
 };
 
 /// What the caches hold when a timed launch starts.

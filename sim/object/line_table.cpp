@@ -2,7 +2,7 @@
 
 #include "sim/object/line_table.h"
 
-#include <cstring>
+#include <algorithm>
 #include <vector>
 
 #include <llvm/BinaryFormat/Dwarf.h>
@@ -24,7 +24,7 @@ public:
   template <class T> T fixed() {
     T value{};
     if (const std::string_view raw = take(sizeof value); raw.size() == sizeof value)
-      std::memcpy(&value, raw.data(), sizeof value);
+      std::copy(raw.begin(), raw.end(), reinterpret_cast<char *>(&value));
     return value;
   }
   uint64_t unsigned_number() {
@@ -119,7 +119,7 @@ private:
     if (version_ >= 4)
       fields.take(1); // operations of an instruction
     fields.take(1);   // whether rows begin statements
-    line_base_ = fields.fixed<int8_t>();
+    line_base_ = static_cast<int>(fields.fixed<int8_t>());
     line_range_ = fields.fixed<uint8_t>();
     opcode_base_ = fields.fixed<uint8_t>();
     if (fields.failed() || line_range_ == 0 || opcode_base_ == 0)

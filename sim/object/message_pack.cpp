@@ -2,6 +2,8 @@
 
 #include "sim/object/message_pack.h"
 
+#include <algorithm>
+
 #include <llvm/BinaryFormat/MsgPackReader.h>
 #include <llvm/Support/Error.h>
 
@@ -72,8 +74,10 @@ private:
     PackedValue key, value;
     if (!read(key, depth) || !read(value, depth))
       return false;
-    if (key.kind == Kind::Text)
-      map.entries.emplace_back(std::move(key.text), std::move(value));
+    if (key.kind == Kind::Text) {
+      map.keys.push_back(std::move(key.text));
+      map.elements.push_back(std::move(value));
+    }
     return true;
   }
 
@@ -83,10 +87,8 @@ private:
 } // namespace
 
 const PackedValue *PackedValue::find(std::string_view key) const {
-  for (const auto &[name, value] : entries)
-    if (name == key)
-      return &value;
-  return nullptr;
+  const auto found = std::find(keys.begin(), keys.end(), key);
+  return found == keys.end() ? nullptr : &elements[static_cast<size_t>(found - keys.begin())];
 }
 
 std::optional<PackedValue> read_message_pack(std::string_view bytes) {

@@ -4,7 +4,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace nereid::sim {
@@ -14,10 +13,10 @@ struct PackedValue {
   enum class Kind : uint8_t { Nil, Boolean, Integer, Float, Text, Array, Map };
 
   Kind kind = Kind::Nil;
-  uint64_t integer = 0; ///< two's complement; of a boolean 0 or 1
-  std::string text;     ///< of binary data too
-  std::vector<PackedValue> elements;
-  std::vector<std::pair<std::string, PackedValue>> entries; ///< of a map; keys that are no text are left out
+  uint64_t integer = 0;              ///< two's complement; of a boolean 0 or 1
+  std::string text;                  ///< of binary data too
+  std::vector<std::string> keys;     ///< of a map; entries whose key is no text are left out
+  std::vector<PackedValue> elements; ///< of an array, or of a map in the order of its keys
 
   /// The entry of a map, or null.
   const PackedValue *find(std::string_view key) const;

@@ -4,7 +4,11 @@
 
 #include <algorithm>
 #include <array>
+#include <vector>
 
+#include <fmt/format.h>
+
+#include "base/progress.h"
 #include "sim/run/uneven_launch.h"
 #include "sim/run/workgroup_sampler.h"
 #include "sim/timing/compute_unit.h"
@@ -82,6 +86,16 @@ LaunchProfile profile_rounds(const WorkgroupSampler &sampler, const LaunchState 
   return profile;
 }
 
+/// `counts`, with the bytes of workgroups that the sample has executed in the same way.
+std::vector<timing::WorkgroupCounts> with_bytes(std::span<const timing::WorkgroupCounts> counts,
+                                                std::span<const timing::WorkgroupCounts> sampled) {
+  std::vector<timing::WorkgroupCounts> known(counts.begin(), counts.end());
+  for (size_t i = 0; i < std::min(known.size(), sampled.size()); ++i)
+    if (known[i].loads == sampled[i].loads && known[i].stores == sampled[i].stores)
+      known[i].bytes = sampled[i].bytes;
+  return known;
+}
+
 /// One round by the counts of all workgroups, and two that were executed: of those that are looked at again,
 /// as of the sample, the shortest and the longest. One that depends on others may do less the second time.
 std::optional<Fault> profile_by_counts(WorkgroupSampler &sampler, const LaunchState &state,
@@ -102,7 +116,7 @@ std::optional<Fault> profile_by_counts(WorkgroupSampler &sampler, const LaunchSt
       });
   const UnevenLaunch launch{counts, **shortest, **longest,
                             static_cast<unsigned>(places / timing::compute_units)};
-  const LaunchBytes bytes = bytes_of(launch);
+  const timing::WorkgroupBytes bytes = bytes_of(launch);
   const double distinct = sampler.distinct_bytes(bytes.loads);
   profile.footprint_bytes = distinct + bytes.stores;
   UnevenRound uneven = profile_uneven(
@@ -120,14 +134,16 @@ Result<ProfiledLaunch> profile_launch(const CodeObject &code, Memory &memory, co
                                       timing::ReplayObserver *observer) {
   NEREID_TRY(const auto state, LaunchState::prepare(code, memory, launch));
   state->compute_products = false;
+  const ProgressClock progress(fmt::format("timing kernel '{}'", state->kernel->name));
   const uint64_t places = uint64_t{timing::compute_units} * timing::workgroups_of_unit(*state);
   const uint64_t sharing =
       (std::min(state->group_count, places) + timing::compute_units - 1) / timing::compute_units;
   WorkgroupSampler sampler(*state, sharing, !counts.empty());
   ProfiledLaunch result;
   result.fault = sampler.run(std::min<uint64_t>(places, 2 * timing::compute_units));
-  if (counts.empty())
-    counts = sampler.counts();
+  const std::vector<timing::WorkgroupCounts> known =
+      with_bytes(counts.empty() ? sampler.counts() : counts, sampler.counts());
+  counts = known;
   if (!result.fault) {
     if (counts.empty() ||
         is_even(counts, sampler.first().totals.counts, sampler.longest().totals.counts, places))

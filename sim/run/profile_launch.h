@@ -31,7 +31,7 @@ struct ProfiledLaunch {
 ///
 /// `observer`, which may be null, sees the first replay of workgroups that share a compute unit.
 ///
-/// What the launch leaves in `memory` is undefined. Errors: those of LaunchState::prepare.
+/// `memory` is afterwards what it was. Errors: those of LaunchState::prepare.
 Result<ProfiledLaunch> profile_launch(const CodeObject &code, Memory &memory, const Launch &launch,
                                       std::span<const timing::WorkgroupCounts> counts = {},
                                       timing::ReplayObserver *observer = nullptr);

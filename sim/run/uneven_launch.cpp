@@ -53,10 +53,24 @@ private:
   double n0_, n1_, v0_, v1_;
 };
 
-Line loads_of(const UnevenLaunch &launch) {
-  return {launch, &WorkgroupCounts::loads, launch.shortest.totals.load_bytes,
-          launch.longest.totals.load_bytes};
-}
+/// What each workgroup moves.
+class Bytes {
+public:
+  explicit Bytes(const UnevenLaunch &launch)
+      : loads_(launch, &WorkgroupCounts::loads, launch.shortest.totals.load_bytes,
+               launch.longest.totals.load_bytes),
+        stores_(launch, &WorkgroupCounts::stores, launch.shortest.totals.store_bytes,
+                launch.longest.totals.store_bytes) {}
+
+  timing::WorkgroupBytes operator()(const WorkgroupCounts &workgroup) const {
+    if (workgroup.bytes)
+      return *workgroup.bytes;
+    return {loads_(workgroup.loads), stores_(workgroup.stores)};
+  }
+
+private:
+  Line loads_, stores_;
+};
 
 /// Of each phase its share of what a workgroup has of something; all of it in the loop where it has nothing.
 std::array<double, 3> shares(const timing::UnitTime &unit, double PhaseProfile::*member) {
@@ -80,14 +94,13 @@ double sum_of(const timing::UnitTime &unit, double PhaseProfile::*member) {
 
 } // namespace
 
-LaunchBytes bytes_of(const UnevenLaunch &launch) {
-  const Line loads = loads_of(launch);
-  const Line stores(launch, &WorkgroupCounts::stores, launch.shortest.totals.store_bytes,
-                    launch.longest.totals.store_bytes);
-  LaunchBytes bytes;
+timing::WorkgroupBytes bytes_of(const UnevenLaunch &launch) {
+  const Bytes moved(launch);
+  timing::WorkgroupBytes bytes;
   for (const WorkgroupCounts &each : launch.counts) {
-    bytes.loads += loads(each.loads);
-    bytes.stores += stores(each.stores);
+    const timing::WorkgroupBytes own = moved(each);
+    bytes.loads += own.loads;
+    bytes.stores += own.stores;
   }
   return bytes;
 }
@@ -125,18 +138,18 @@ UnevenRound profile_uneven(const UnevenLaunch &launch, const Program &program, t
   };
   const double longest_alone = alone(launch.longest);
   const Line clocks(launch, &WorkgroupCounts::longest_wave, alone(launch.shortest), longest_alone);
-  const Line loads = loads_of(launch);
+  const Bytes moved(launch);
   const std::vector<const timing::WorkgroupTrace *> traces(sharing, &launch.longest.trace);
   timing::UnitTime unit = timing::replay(traces, program, latency, observer);
 
   std::vector<timing::ScheduledWorkgroup> workgroups;
   workgroups.reserve(groups);
   for (const WorkgroupCounts &each : launch.counts)
-    workgroups.push_back({clocks(each.longest_wave), loads(each.loads)});
+    workgroups.push_back({clocks(each.longest_wave), moved(each).loads});
   const double slowdown = longest_alone > 0 ? std::max(1.0, unit.workgroup_cycles / longest_alone) : 1;
   const timing::WorkgroupSchedule times = timing::schedule(workgroups, {sharing, slowdown});
 
-  const LaunchBytes bytes = bytes_of(launch);
+  const timing::WorkgroupBytes bytes = bytes_of(launch);
   const double products = sum_of(launch.counts, &WorkgroupCounts::products);
   const double of_longest = static_cast<double>(launch.longest.totals.counts.products) * sharing;
   const double flop = of_longest > 0 ? products / of_longest * sum_of(unit, &PhaseProfile::matrix_flop) : 0;

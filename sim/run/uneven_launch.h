@@ -10,20 +10,16 @@
 namespace nereid::sim {
 
 /// A launch whose workgroups differ, as causal attention's or those of a triangle do: what each executed, and
-/// two of them that were traced. What a workgroup takes and moves is linear in what it executed, through the
-/// two, and in proportion beyond the longest.
+/// two of them that were traced. What a workgroup takes is linear in what it executed, through the two, and
+/// in proportion beyond the longest; what it moves too, where it is not known.
 struct UnevenLaunch {
   std::span<const timing::WorkgroupCounts> counts; ///< of all workgroups, in the order of dispatch
   const TracedWorkgroup &shortest, &longest;
   unsigned places; ///< workgroups that a compute unit holds
 };
 
-/// Bytes that all workgroups of a launch load and store.
-struct LaunchBytes {
-  double loads = 0, stores = 0;
-};
-
-LaunchBytes bytes_of(const UnevenLaunch &launch);
+/// Of all workgroups of a launch together.
+timing::WorkgroupBytes bytes_of(const UnevenLaunch &launch);
 
 /// Whether all workgroups are about like those of rounds in which each compute unit has one workgroup like
 /// the longest and else such as the first: then these rounds tell the time. Within 5 %.

@@ -18,6 +18,9 @@ using timing::WorkgroupTrace;
 /// the least of one of them, which covers a prologue and some steps of a loop.
 constexpr uint64_t sampled_instructions = 1'500'000;
 constexpr uint64_t least_instructions = 3'000;
+/// Wave instructions of workgroups that are run to their ends although they are long: of kernels with
+/// atomics, to find one that does more because it is the last to arrive.
+constexpr uint64_t ended_instructions = 3'000'000;
 /// Wave instructions of the workgroups that share a compute unit which are kept as traces, of one at least so
 /// many; lines that are kept; and wave instructions that a workgroup may execute in addition. Together less
 /// than a second and a gigabyte.
@@ -26,10 +29,11 @@ constexpr size_t most_lines = size_t{1} << 21;
 constexpr uint64_t untraced_instructions = 2'000'000;
 /// No further workgroup is looked at after so many, where those after the first do more than it.
 constexpr uint64_t most_sampled = 2 * sampled_instructions;
-/// A workgroup that executes so much more than the first is replayed as the one that ends last.
-constexpr double longer = 1.05;
+/// A workgroup that executes so much more than the first is replayed as the one that ends last; what is done
+/// by the last to arrive may be a little.
+constexpr double longer = 1.05, longer_with_atomics = 1.002;
 /// Wave instructions between two looks at what was executed.
-constexpr uint64_t slice = 8;
+constexpr uint64_t look_interval = 8;
 
 /// Leaves the first events of each wave, with what stands for others.
 void cut(WorkgroupTrace &trace, uint64_t events) {
@@ -43,8 +47,9 @@ void cut(WorkgroupTrace &trace, uint64_t events) {
 } // namespace
 
 WorkgroupSampler::WorkgroupSampler(LaunchState &state, uint64_t sharing, bool may_cut)
-    : state_(state), recorder_(state.memory, footprint_), runner_(state, &recorder_),
-      traced_(std::max(traced_instructions / sharing, least_traced_instructions)), may_cut_(may_cut) {}
+    : state_(state), overwritten_(state.memory), recorder_(state.memory, footprint_, overwritten_),
+      runner_(state, &recorder_), traced_(std::max(traced_instructions / sharing, least_traced_instructions)),
+      may_cut_(may_cut) {}
 
 std::optional<Fault> WorkgroupSampler::run(uint64_t most_workgroups) {
   if (auto fault = trace(0, first_))
@@ -53,18 +58,31 @@ std::optional<Fault> WorkgroupSampler::run(uint64_t most_workgroups) {
   const uint64_t sampled = std::min(state_.group_count, most_workgroups);
   const uint64_t limit = std::max(least_instructions, sampled_instructions / sampled);
   const bool whole = first_.totals.instructions <= static_cast<double>(limit);
+  const bool arrives = runner_.totals().counts[static_cast<size_t>(Category::VmemAtomic)] > 0;
+  uint64_t to_ends = arrives ? ended_instructions : 0;
+  if (!whole)
+    recorder_.limit_footprint(limit);
   for (uint64_t id = 1; id < sampled && recorder_.lines() < most_lines && executed_ < most_sampled; ++id) {
-    if (!whole) {
+    if (!whole && to_ends == 0) {
       if (auto fault = run_part(id, limit))
         return fault;
       continue;
     }
     TracedWorkgroup traced;
-    if (auto fault = trace(id, traced))
-      return fault;
+    if (auto fault = trace(id, traced)) {
+      if (whole || fault->kind != FaultKind::Budget)
+        return fault;
+      to_ends = 0; // it waits for others
+      continue;
+    }
+    executed_ += whole ? traced.trace.instructions : std::min(traced.trace.instructions, limit);
+    to_ends -= std::min(to_ends, traced.trace.instructions);
     counts_.push_back(traced.totals.counts);
-    if (traced.totals.instructions > longer * longest().totals.instructions)
+    if (traced.totals.instructions >
+        (arrives ? longer_with_atomics : longer) * longest().totals.instructions) {
       longest_ = std::move(traced);
+      to_ends = 0;
+    }
   }
   if (counts_.size() != state_.group_count)
     counts_.clear();
@@ -76,7 +94,7 @@ std::optional<Fault> WorkgroupSampler::trace(uint64_t id, TracedWorkgroup &resul
   runner_.begin(id);
   uint64_t most = traced_;
   for (bool skips = false; !runner_.ended();) {
-    if (auto fault = runner_.advance(slice))
+    if (auto fault = runner_.advance(look_interval))
       return fault;
     if (!skips && (recorder_.instructions() > traced_ || recorder_.lines() > most_lines)) {
       recorder_.skip_loops(state_.code->program());
@@ -89,8 +107,6 @@ std::optional<Fault> WorkgroupSampler::trace(uint64_t id, TracedWorkgroup &resul
       break;
     }
   }
-  if (id != 0)
-    executed_ += recorder_.instructions();
   result.trace = recorder_.take_trace();
   if (!runner_.ended())
     cut(result.trace, traced_);
@@ -101,10 +117,10 @@ std::optional<Fault> WorkgroupSampler::trace(uint64_t id, TracedWorkgroup &resul
 std::optional<Fault> WorkgroupSampler::run_part(uint64_t id, uint64_t limit) {
   recorder_.keep_traces(false);
   runner_.begin(id);
-  for (uint64_t executed = 0; !runner_.ended() && executed < limit; executed += slice) {
-    if (auto fault = runner_.advance(slice))
+  for (uint64_t executed = 0; !runner_.ended() && executed < limit; executed += look_interval) {
+    if (auto fault = runner_.advance(look_interval))
       return fault;
-    executed_ += slice;
+    executed_ += look_interval;
   }
   return std::nullopt;
 }

@@ -6,6 +6,7 @@
 #include "sim/run/workgroup.h"
 #include "sim/timing/trace_recorder.h"
 #include "sim/timing/trace_totals.h"
+#include "sim/timing/undo_log.h"
 
 namespace nereid::sim {
 
@@ -15,7 +16,8 @@ struct TracedWorkgroup {
   timing::TraceTotals totals;
 };
 
-/// Executes some workgroups of a launch and keeps what they tell of all.
+/// Executes some workgroups of a launch and keeps what they tell of all. Until it ends they see what those
+/// before them wrote; then memory is as it was.
 class WorkgroupSampler {
 public:
   /// `sharing`: workgroups of a compute unit. A workgroup that takes too many instructions to be timed is a
@@ -48,6 +50,7 @@ private:
 
   LaunchState &state_;
   timing::Footprint footprint_;
+  timing::UndoLog overwritten_;
   timing::TraceRecorder recorder_;
   WorkgroupRunner runner_;
   uint64_t traced_; ///< wave instructions that are kept of a workgroup

@@ -74,8 +74,9 @@ void Definedness::define(size_t offset, size_t bytes) {
   std::byte *from = start + offset, *to = from + bytes;
   if (bytes >= large) {
     const uintptr_t page = static_cast<uintptr_t>(::sysconf(_SC_PAGESIZE)), mask = ~(page - 1);
-    std::byte *first = reinterpret_cast<std::byte *>((reinterpret_cast<uintptr_t>(from) + page - 1) & mask);
-    std::byte *last = reinterpret_cast<std::byte *>(reinterpret_cast<uintptr_t>(to) & mask);
+    std::byte *first =
+        from + (((reinterpret_cast<uintptr_t>(from) + page - 1) & mask) - reinterpret_cast<uintptr_t>(from));
+    std::byte *last = to - (reinterpret_cast<uintptr_t>(to) & ~mask);
     if (map_filled(first, static_cast<size_t>(last - first), std::byte{0})) {
       std::lock_guard lock(mutex_);
       cleared_.push_back({static_cast<size_t>(first - start), static_cast<size_t>(last - first)});

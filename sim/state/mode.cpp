@@ -17,7 +17,7 @@ public:
     constexpr unsigned host_rounding[] = {_MM_ROUND_NEAREST, _MM_ROUND_UP, _MM_ROUND_DOWN,
                                           _MM_ROUND_TOWARD_ZERO};
     constexpr unsigned denormals_are_zero = 0x40, flush_to_zero = 0x8000;
-    unsigned control = (saved_ & ~(unsigned{_MM_ROUND_MASK} | denormals_are_zero | flush_to_zero)) |
+    unsigned control = (saved_ & ~(_MM_ROUND_MASK | denormals_are_zero | flush_to_zero)) |
                        host_rounding[rounding] | (denormals & 1 ? 0 : denormals_are_zero) |
                        (denormals & 2 ? 0 : flush_to_zero);
     _mm_setcsr(control);

@@ -106,7 +106,7 @@ void TraceRecorder::touch(std::span<const uint64_t> lines, bool load, bool vecto
     fill = ++fills_;
     ++traced.missed_lines;
     traced.level = std::max(traced.level, is_new ? Level::Memory : Level::L2);
-    if (is_new && load && vector) {
+    if (is_new && load && vector && trace_.instructions <= noted_) {
       footprint_.fetched[xcd_].insert(line);
       if (footprint_.lines.insert(line)) {
         const Block *block = memory_.before(line * line_bytes + line_bytes - 1);
@@ -117,6 +117,8 @@ void TraceRecorder::touch(std::span<const uint64_t> lines, bool load, bool vecto
 }
 
 void TraceRecorder::access(Wave &wave, const Instruction &instruction, const MemoryAccess &access) {
+  if (access.writes() && access.space == MemoryAccess::Space::Global)
+    overwritten_.before_write(access);
   // Of iterations that are passed over those that are kept tell.
   if (skip_ && skip_->passes_over(wave.index))
     return;
@@ -140,8 +142,7 @@ void TraceRecorder::access(Wave &wave, const Instruction &instruction, const Mem
     traced.bytes = traced.missed_lines * line_bytes;
     if (access.writes()) {
       traced.bytes = static_cast<uint32_t>(std::popcount(access.lanes)) * access.bytes;
-      footprint_.stored_bytes += traced.bytes;
-    } else if (vector) {
+    } else if (vector && trace_.instructions <= noted_) {
       footprint_.requested_bytes += traced.bytes;
     }
   }

@@ -36,7 +36,8 @@ TraceTotals totals_of(const WorkgroupTrace &trace, const Program &program) {
     totals.instructions += of_wave;
     longest = std::max(longest, of_wave);
   }
-  totals.counts = {rounded(longest), rounded(loads), rounded(stores), rounded(products)};
+  totals.counts = {rounded(longest), rounded(loads), rounded(stores), rounded(products),
+                   WorkgroupBytes{totals.load_bytes, totals.store_bytes}};
   return totals;
 }
 

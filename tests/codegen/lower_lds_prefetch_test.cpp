@@ -10,7 +10,9 @@ struct ChainConfig {
   int block_m = 64, block_n = 32, depth = 64;
   int waves = 4, stages = 2, mfma = 16;
   bool masked = false;
-  NEREID_CONFIG(ChainConfig, block_m, block_n, depth, waves, stages, mfma, masked)
+  bool shared = false;  ///< both products take k
+  bool bounded = false; ///< rows are known not to overlap
+  NEREID_CONFIG(ChainConfig, block_m, block_n, depth, waves, stages, mfma, masked, shared, bounded)
 };
 
 void chain(const ChainConfig &c, Ptr<const f16> q, Ptr<const f16> k, Ptr<const f16> v, Ptr<f32> out, Int n,
@@ -19,18 +21,21 @@ void chain(const ChainConfig &c, Ptr<const f16> q, Ptr<const f16> k, Ptr<const f
     assume(size >= 0);
     assume(size < 1 << 14);
   }
+  if (c.bounded)
+    assume(pitch >= c.depth);
   const Tile<i32> place = rows(c.block_m) * c.depth + cols(c.depth);
   const Tile<f16> x = load(q + place);
   Var best = full<f32>({c.block_m, 1}, -100);
   Var total = zeros<f32>({c.block_m, c.depth});
   for (Int first : range(0, n, c.block_n)) {
-    const Tile<i32> offsets = (first + rows(c.block_n)) * pitch + cols(c.depth);
-    const auto tile = [&](const Ptr<const f16> &from) {
+    const Tile<i32> offsets = rows(c.block_n) * pitch + cols(c.depth);
+    const auto tile = [&](const Ptr<const f16> &matrix) {
+      const Ptr<const f16> from = matrix + first * pitch;
       return c.masked ? load(from + offsets, first + rows(c.block_n) < n) : load(from + offsets);
     };
     const Tile<f32> scores = dot(x, trans(tile(k)));
     best = max(best.get(), max(scores, keep_axis(1)));
-    total += dot(min(scores, 8).to<f16>(), tile(v));
+    total += dot(min(scores, 8).to<f16>(), tile(c.shared ? k : v));
   }
   store(out + place, total.get() + best.get());
 }
@@ -95,6 +100,55 @@ TEST(LowerLdsPrefetch, BothTilesAreInLdsAheadOfTheirIteration) {
     EXPECT_NE((*plan)->text().find("LDS prefetch, " + std::to_string(stages) + " buffers"),
               std::string::npos);
   }
+}
+
+TEST(LowerLdsPrefetch, ATileThatIsLoadedTwiceIsCopiedOnce) {
+  const ir::Function function = chain_of({.shared = true});
+  const auto plan = codegen::plan_kernel(function);
+  ASSERT_TRUE(plan.ok());
+  const codegen::LdsPrefetch *prefetch = prefetch_of(**plan);
+  ASSERT_NE(prefetch, nullptr) << (*plan)->text();
+  ASSERT_EQ(prefetch->loads.size(), 2u);
+  EXPECT_EQ(prefetch->loads[1].source, 0u);
+  EXPECT_EQ(prefetch->copies(), prefetch->loads[0].copy_count());
+  EXPECT_EQ(prefetch->lds_bytes(), 32u * 64 * 2);
+  for (int mfma : {16, 32})
+    for (int depth : {32, 64, 256})
+      for (int n : {0, 32, 96, 128})
+        expect_right({.block_m = 4 * mfma, .depth = depth, .mfma = mfma, .shared = true}, n);
+  for (int stages : {2, 3})
+    for (int n : {1, 70})
+      expect_right({.stages = stages, .masked = true, .shared = true}, n);
+}
+
+TEST(LowerLdsPrefetch, TheEndOfADescriptorStandsForAMaskOfRows) {
+  const ir::Function function = chain_of({.masked = true, .bounded = true});
+  const auto plan = codegen::plan_kernel(function);
+  ASSERT_TRUE(plan.ok());
+  const codegen::LdsPrefetch *prefetch = prefetch_of(**plan);
+  ASSERT_NE(prefetch, nullptr) << (*plan)->text();
+  for (const codegen::PipelinedLoad &load : prefetch->loads)
+    EXPECT_TRUE(load.bound.has_value());
+  for (int stages : {2, 3})
+    for (int n : {0, 1, 31, 32, 65, 150})
+      expect_right({.stages = stages, .masked = true, .bounded = true}, n);
+}
+
+TEST(LowerLdsPrefetch, RowsThatMayOverlapKeepTheirMask) {
+  const ir::Function function = chain_of({.masked = true});
+  const auto plan = codegen::plan_kernel(function);
+  ASSERT_TRUE(plan.ok());
+  const codegen::LdsPrefetch *prefetch = prefetch_of(**plan);
+  ASSERT_NE(prefetch, nullptr) << (*plan)->text();
+  for (const codegen::PipelinedLoad &load : prefetch->loads)
+    EXPECT_FALSE(load.bound.has_value());
+}
+
+// 128 KiB.
+TEST(LowerLdsPrefetch, ReadsReachBeyondTheirImmediateOffset) {
+  for (bool shared : {false, true})
+    for (int n : {128, 384})
+      expect_right({.block_n = 128, .depth = 128 << int(shared), .shared = shared}, n);
 }
 
 TEST(LowerLdsPrefetch, HasAsManyBuffersAsTheLdsHolds) {

@@ -122,6 +122,7 @@ TEST(OccupancyOf, NamesTheTightestResourceAndWhatTheNextStepTakes) {
   EXPECT_EQ(occupancy.limits[0].what, "vector registers");
   EXPECT_EQ(occupancy.limits[0].waves, 3U);
   EXPECT_EQ(occupancy.limits[0].remedy, "at most 128 registers: 4 waves a SIMD");
+  EXPECT_EQ(occupancy.limits[0].next, 128U);
   EXPECT_EQ(occupancy.limits[1].waves, 8U);
 
   const Occupancy by_lds = occupancy_of({.vgpr = 32, .lds = 80 * 1024}, 80 * 1024, 4);

@@ -124,20 +124,49 @@ class Page(unittest.TestCase):
     def sections(self):
         return self.browser.run("return [...document.querySelectorAll('section')].map((section) => section.id)")
 
-    def test_fused_gemm(self):
-        self.load(inspect("mxfp4_gemm_fused", "--shape", "16,2112,7168", "--table", table, "--key",
-                          "M=16,N=2112,K=7168", "gemm.html"))
-        self.assertEqual(self.sections(), ["code", "loop", "stalls", "timeline", "occupancy", "memory", "layouts", "plan",
-                                           "tuning", "words"])
-        self.check_linked_highlighting()
-        self.check_timeline()
-        # Operands of the MFMA are drawn: 16 x 128, 128 x 16 (64 rows of it) and 16 x 16 elements.
-        self.assertEqual(self.browser.run("return document.querySelectorAll('#layout-drawing svg').length"), 3)
+    def check_layouts(self, operands):
+        """As many operands of a matrix instruction are drawn, and a lane that is marked holds some of each."""
+        drawings = self.browser.run("return document.querySelectorAll('#layout-drawing svg').length")
+        self.assertEqual(drawings, operands)
         self.browser.type("#layout-lane", ["5"])
-        chosen = self.browser.run("return document.querySelectorAll('#layout-drawing svg:last-of-type rect.chosen').length")
-        self.assertGreater(chosen, 0)
-        self.screenshots("gemm")
-        self.sound()
+        chosen = self.browser.run("return [...document.querySelectorAll('#layout-drawing svg')].map("
+                                  "(svg) => svg.querySelectorAll('rect.chosen').length)")
+        self.assertTrue(all(chosen), chosen)
+
+    def check_access_column(self):
+        """Every access of global memory says its lines beside the instruction."""
+        texts = self.browser.run("return [...document.querySelectorAll('#isa .access')].map((cell) => cell.textContent)")
+        self.assertEqual(len(texts), len(self.report["code"]))
+        for text, instruction in zip(texts, self.report["code"]):
+            if "global" in instruction:
+                self.assertRegex(text, r"^[\d.]+ lines \d+ %$")
+
+    def check_pressure_limit(self):
+        """The chart of live registers shows where one more wave fits, unless that is above all of it."""
+        limit = next(each for each in self.report["occupancy"]["limits"] if each["what"] == "vector registers")
+        live = max(max(instruction["live"]) for instruction in self.report["code"])
+        expected = 0 < limit["next"] <= live and not self.report["resources"]["agpr"]
+        self.assertEqual(self.browser.run("return document.getElementById('pressure-limit') !== null"), expected)
+
+    def test_kernels_of_the_library(self):
+        every = ["code", "loop", "stalls", "timeline", "occupancy", "memory", "layouts", "plan", "words"]
+        with_tuning = every[:-1] + ["tuning", "words"]
+        cases = [
+            ("gemm", ["mxfp4_gemm_fused", "--shape", "16,2112,7168", "--table", table, "--key", "M=16,N=2112,K=7168"], with_tuning),
+            ("attention", ["attention", "--shape", "512,512,128", "--numbers", "heads=8,key_heads=2"], every),
+            ("moe_up", ["moe_up", "--shape", "64,512,512", "--numbers", "experts=8,top_k=2"], every),
+        ]
+        for name, arguments, sections in cases:
+            with self.subTest(name):
+                self.load(inspect(*arguments, name + ".html"))
+                self.assertEqual(self.sections(), sections)
+                self.check_linked_highlighting()
+                self.check_timeline()
+                self.check_layouts(3)
+                self.check_access_column()
+                self.check_pressure_limit()
+                self.screenshots(name)
+                self.sound()
 
     def test_operations_of_the_tile_ir(self):
         self.load(inspect("mxfp4_gemm_fused", "--shape", "16,2112,7168", "ir.html"))

@@ -36,6 +36,16 @@ TEST(Tuner, HasNoWinnerWhenAllAreWrong) {
   EXPECT_NE(best.error().message.find("differs"), std::string::npos) << best.error().text();
 }
 
+TEST(Tuner, ReportsFiguresWithTheDigitsOfTheTable) {
+  Toy toy;
+  const FakeRanking ranking(
+      [](const std::string &config, int) { return config.starts_with("block=128") ? 4.97 : 2.0000004; });
+  const auto report = toy.tune(toy.request({{.block = 128}, {.block = 256}}), {.ranking = &ranking});
+  ASSERT_TRUE(report) << report.error().text();
+  EXPECT_NE(report->json().find("\"figure\": 4.97,"), std::string::npos) << report->json();
+  EXPECT_NE(report->json().find("\"figure\": 2,"), std::string::npos) << report->json();
+}
+
 TEST(Tuner, TiesWithinTwoPercentGoToFewerLaunchesThenRegistersThenNaturalOrder) {
   Toy toy;
   const FakeRanking equal([](const std::string &config, int) {
@@ -92,6 +102,41 @@ TEST(Tuner, ChoosesBetweenWholePaths) {
   EXPECT_EQ(report->candidates[1].kernels.size(), 2u);
   ASSERT_TRUE(report->candidates[1].record.figure) << report->text();
   EXPECT_EQ(report->winner, 0u) << "two launches take more: " << report->text();
+}
+
+/// Each program counts itself; the last to arrive writes the result and sets the count back.
+void arrive(const ToyConfig &, Ptr<i32> count, Ptr<i32> result, Int programs) {
+  const Int before = atomic_add(count, 1);
+  when(before == programs - 1, [&] {
+    store(result, programs);
+    store(count, 0);
+  });
+}
+
+TEST(Tuner, RunsThatAreOnlyTimedLeaveTheMemoryToTheNextCandidate) {
+  const Device device = Device::simulator();
+  // More programs than are executed of a launch that is only timed.
+  const int programs = 2000;
+  const Buffer<int32_t> count = device.upload(std::vector<int32_t>{0}).value();
+  const Buffer<int32_t> result = device.allocate<int32_t>(1).value();
+  const Kernel kernel("arrive", arrive);
+  TuneRequest request{.kernel = "arrive", .key = tuning_key({{"programs", programs}})};
+  for (const int waves : {1, 2, 4, 8}) {
+    TuneCandidate each = candidate(kernel, device.stream(), Grid{programs}, ToyConfig{.waves = waves}, count,
+                                   result, programs);
+    each.check = each.run;
+    each.writes = {result}; // the count is what the launch before left
+    request.candidates.push_back(each);
+  }
+  request.validate = [&]() -> Status {
+    return result.to_host().value().front() == programs ? Status()
+                                                        : Status(user_error("nobody was the last"));
+  };
+  const Result<TuneReport> report = tune(request, device.stream());
+  ASSERT_TRUE(report) << report.error().text();
+  for (const TuneOutcome &each : report->candidates)
+    EXPECT_TRUE(each.record.figure) << report->text();
+  EXPECT_EQ(count.to_host().value().front(), 0);
 }
 
 TEST(Tuner, RanksBySimulatedTimeSummedOverLaunches) {

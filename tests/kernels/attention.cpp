@@ -1,14 +1,9 @@
 // Attention against a host reference in double precision.
 #include "kernels/attention.h"
 
-#include <algorithm>
-#include <cmath>
-#include <cstring>
-
 #include <gtest/gtest.h>
 
-#include "dsl/elements.h"
-#include "kernels/host/random.h"
+#include "tests/kernels/attention_reference.h"
 #include "tests/kernels/backend.h"
 
 using namespace nereid;
@@ -26,59 +21,35 @@ struct Case {
   AttentionConfig config = {};
 };
 
-template <class T> std::vector<T> values(int64_t count, int seed) {
-  const std::vector<uint16_t> bits = host::normal_bf16(count, seed);
-  std::vector<T> result;
-  for (uint16_t pattern : bits) {
-    bf16 value;
-    static_assert(sizeof value == sizeof pattern);
-    std::memcpy(&value, &pattern, sizeof value);
-    result.push_back(T(float(value)));
-  }
-  return result;
-}
-
 template <class T> struct Problem {
   Sizes size;
-  int64_t d;
+  AttentionWidths width;
   bool causal;
   double scale;
   std::vector<T> q, k, v;
 
   Problem(const Sizes &s, const AttentionConfig &c)
-      : size(s), d(c.head), causal(c.causal), scale(1 / std::sqrt(double(d))),
-        q(values<T>(s.batch * s.queries * s.heads * d, 1)),
-        k(values<T>(s.batch * s.keys * s.key_heads * d, 2)),
-        v(values<T>(s.batch * s.keys * s.key_heads * d, 3)) {}
+      : size(s), width{c.head + c.rotary, c.head}, causal(c.causal), scale(1 / std::sqrt(double(width.key))),
+        q(normal_values<T>(s.batch * s.queries * s.heads * width.key, 1)),
+        k(normal_values<T>(s.batch * s.keys * s.key_heads * width.key, 2)),
+        v(normal_values<T>(s.batch * s.keys * s.key_heads * width.value, 3)) {}
 
-  const T *query(int64_t b, int64_t i, int64_t h) const {
-    return &q[((b * size.queries + i) * size.heads + h) * d];
-  }
+  /// Number of a query with its head, and of the key that it meets.
+  int64_t query_at(int64_t b, int64_t i, int64_t h) const { return (b * size.queries + i) * size.heads + h; }
   int64_t key_at(int64_t b, int64_t j, int64_t h) const {
-    return ((b * size.keys + j) * size.key_heads + h / (size.heads / size.key_heads)) * d;
+    return (b * size.keys + j) * size.key_heads + h / (size.heads / size.key_heads);
   }
 
-  /// One row of the output; zeros without keys.
+  /// Row of query i, which sees `seen` keys from key `first` on.
+  std::vector<double> row(int64_t b, int64_t i, int64_t h, int64_t first, int64_t seen) const {
+    return attention_row(
+        &q[query_at(b, i, h) * width.key], seen, width, scale,
+        [&](int64_t j) { return &k[key_at(b, first + j, h) * width.key]; },
+        [&](int64_t j) { return &v[key_at(b, first + j, h) * width.value]; });
+  }
   std::vector<double> row(int64_t b, int64_t i, int64_t h) const {
-    const int64_t seen =
-        causal ? std::clamp<int64_t>(i + size.keys - size.queries + 1, 0, size.keys) : size.keys;
-    std::vector<double> scores(seen), out(d, 0);
-    double highest = -INFINITY, total = 0;
-    for (int64_t j = 0; j < seen; ++j) {
-      const T *x = query(b, i, h), *y = &k[key_at(b, j, h)];
-      for (int64_t e = 0; e < d; ++e)
-        scores[j] += scale * float(x[e]) * float(y[e]);
-      highest = std::max(highest, scores[j]);
-    }
-    for (int64_t j = 0; j < seen; ++j) {
-      const double p = std::exp(scores[j] - highest);
-      total += p;
-      for (int64_t e = 0; e < d; ++e)
-        out[e] += p * float(v[key_at(b, j, h) + e]);
-    }
-    for (double &value : out)
-      value = seen > 0 ? value / total : 0;
-    return out;
+    return row(b, i, h, 0,
+               causal ? std::clamp<int64_t>(i + size.keys - size.queries + 1, 0, size.keys) : size.keys);
   }
 };
 
@@ -87,7 +58,7 @@ template <class T> void expect_right(Backend backend, const Case &c, double tole
   const Device &device = device_of(backend);
   const Buffer<T> q = device.upload(problem.q).value(), k = device.upload(problem.k).value(),
                   v = device.upload(problem.v).value();
-  Buffer<T> out = device.allocate<T>(problem.q.size()).value();
+  Buffer<T> out = device.allocate<T>(c.size.batch * c.size.queries * c.size.heads * c.config.head).value();
   ASSERT_TRUE(out.fill(T(NAN)).ok());
   const Stream stream = device.stream();
   AttentionConfig config = c.config;
@@ -95,21 +66,16 @@ template <class T> void expect_right(Backend backend, const Case &c, double tole
   const AttentionOperands operands{
       q, k, v, out, c.size.batch, c.size.heads, c.size.key_heads, static_cast<float>(problem.scale)};
   const auto launched = attention_kernel.launch({stream, options_of(backend)}, config,
-                                                {c.size.queries, c.size.keys, problem.d}, operands);
+                                                {c.size.queries, c.size.keys, problem.width.key}, operands);
   ASSERT_TRUE(launched.ok()) << launched.error().text();
   ASSERT_TRUE(stream.synchronize().ok());
   const std::vector<T> result = out.to_host().value();
   double worst = 0;
   for (int64_t b = 0; b < c.size.batch; ++b)
     for (int64_t i = 0; i < c.size.queries; ++i)
-      for (int64_t h = 0; h < c.size.heads; ++h) {
-        const std::vector<double> expected = problem.row(b, i, h);
-        const T *row = &result[((b * c.size.queries + i) * c.size.heads + h) * problem.d];
-        for (int64_t e = 0; e < problem.d; ++e) {
-          const double error = std::fabs(double(float(row[e])) - expected[e]);
-          worst = std::isnan(error) ? INFINITY : std::max(worst, error);
-        }
-      }
+      for (int64_t h = 0; h < c.size.heads; ++h)
+        worst = worst_error(worst, &result[problem.query_at(b, i, h) * problem.width.value],
+                            problem.row(b, i, h));
   EXPECT_LE(worst, tolerance) << c.size.queries << " queries, " << c.size.keys << " keys, "
                               << config_text(c.config);
 }
@@ -133,6 +99,11 @@ const std::vector<Case> &cases() {
     made.push_back({{1, 150, 330, 2, 1}, {.head = 64, .causal = true}});
     made.push_back({{1, 130, 197, 1, 1}, {.head = 128}});
     made.push_back({{1, 70, 290, 1, 1}, {.head = 128, .causal = true, .stages = 3}});
+    for (bool causal : {false, true})
+      made.push_back(
+          {{1, 70, 101, 2, 1},
+           {.head = 128, .rotary = 64, .causal = causal, .block_m = 64, .block_n = 32, .mfma = 16}});
+    made.push_back({{2, 33, 130, 2, 2}, {.head = 128, .rotary = 64, .waves_per_eu = 1}});
     return made;
   }();
   return list;
@@ -151,6 +122,46 @@ TEST_P(Attention, AgreesWithDoublePrecisionInF16) {
 TEST_P(Attention, AgreesWithDoublePrecisionInBf16) {
   for (const Case &c : cases())
     expect_right<bf16>(GetParam(), c, 3e-2);
+}
+
+// Sequences behind each other, some without queries or keys, none with as many as the size says.
+TEST_P(Attention, SequencesMayHaveLengthsOfTheirOwn) {
+  const std::vector<int32_t> query_starts{0, 37, 37, 38, 108}, key_starts{0, 101, 150, 150, 183};
+  const int64_t heads = 2, key_heads = 1, queries = query_starts.back(), keys = key_starts.back();
+  const Device &device = device_of(GetParam());
+  for (bool causal : {false, true}) {
+    const AttentionConfig config{
+        .head = 64, .causal = causal, .ragged = true, .block_m = 64, .block_n = 32, .mfma = 16};
+    const Problem<bf16> problem({1, queries, keys, heads, key_heads}, config);
+    const auto q = device.upload(problem.q).value(), k = device.upload(problem.k).value(),
+               v = device.upload(problem.v).value();
+    const auto starts = device.upload(query_starts).value(), ends = device.upload(key_starts).value();
+    Buffer<bf16> out = device.allocate<bf16>(problem.q.size()).value();
+    ASSERT_TRUE(out.fill(bf16(NAN)).ok());
+    AttentionOperands operands{q, k, v, out, 4, heads, key_heads, static_cast<float>(problem.scale)};
+    operands.query_starts = starts;
+    operands.key_starts = ends;
+    operands.queries = queries;
+    operands.keys = keys;
+    const Stream stream = device.stream();
+    const auto launched =
+        attention_kernel.launch({stream, options_of(GetParam())}, config, {80, 110, 64}, operands);
+    ASSERT_TRUE(launched.ok()) << launched.error().text();
+    ASSERT_TRUE(stream.synchronize().ok());
+    const std::vector<bf16> result = out.to_host().value();
+    double worst = 0;
+    for (size_t b = 0; b + 1 < query_starts.size(); ++b) {
+      const int64_t first = query_starts[b], m = query_starts[b + 1] - first;
+      const int64_t first_key = key_starts[b], n = key_starts[b + 1] - first_key;
+      for (int64_t i = 0; i < m; ++i)
+        for (int64_t h = 0; h < heads; ++h) {
+          const int64_t seen = causal ? std::clamp<int64_t>(i + n - m + 1, 0, n) : n;
+          worst = worst_error(worst, &result[problem.query_at(0, first + i, h) * problem.width.value],
+                              problem.row(0, first + i, h, first_key, seen));
+        }
+    }
+    EXPECT_LE(worst, 3e-2) << config_text(config);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Backends, Attention, ::testing::Values(Backend::Interpreted, Backend::Checked),

@@ -52,7 +52,7 @@ TEST(ConfigKeys, AreThoseOfTheContract) {
   EXPECT_EQ(keys("moe_up"), tile + "activation gates bias rule ");
   EXPECT_EQ(keys("moe_down"), tile + "bias scatter ");
   EXPECT_EQ(keys("rope_cache"), "heads kv_heads head page waves waves_per_eu style layout ");
-  EXPECT_EQ(keys("attention"), "head causal element block_m block_n waves stages mfma waves_per_eu ");
+  EXPECT_EQ(keys("attention"), "head rotary causal ragged element block_m block_n waves stages mfma waves_per_eu ");
   EXPECT_EQ(keys("mxfp4_quant"), "block_m block_k waves stages mfma waves_per_eu shuffled path ");
 }
 
@@ -264,10 +264,10 @@ TEST(TuningLists, HoldTheListedNumbersOfConfigsAndAllAreValid) {
 }
 
 TEST(Registry, KnowsItsKernelsByName) {
-  for (const char *name :
-       {"mxfp4_quant", "mxfp4_gemm_fused", "mxfp4_gemm", "mxfp4_batched_gemm", "mxfp4_grouped_gemm",
-        "splitk_reduce", "mxfp4_rmsnorm_quant", "mxfp4_act_quant", "moe_route", "moe_up", "moe_down",
-        "rope_cache", "attention", "matmul", "mla_decode", "mla_combine"})
+  for (const char *name : {"mxfp4_quant", "mxfp4_gemm_fused", "mxfp4_gemm", "mxfp4_batched_gemm",
+                           "mxfp4_grouped_gemm", "splitk_reduce", "mxfp4_rmsnorm_quant", "mxfp4_act_quant",
+                           "moe_route", "moe_up", "moe_down", "rope_cache", "attention", "matmul",
+                           "mla_decode", "mla_combine", "attention_decode", "attention_combine"})
     EXPECT_EQ(kernel_named(name).value()->name, name);
   EXPECT_EQ(kernel_named("gemm").error().message, "there is no kernel 'gemm'");
   EXPECT_EQ(check_size(*kernel_named("mxfp4_quant").value(), {16, 32, 64}).error().message,

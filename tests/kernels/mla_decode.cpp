@@ -91,10 +91,11 @@ void expect_right(Backend backend, const Problem &problem, const MlaDecodeConfig
 } // namespace
 
 TEST(MlaDecode, AgreesWithDoublePrecision) {
-  const Problem problem(64, 100, {100, 37, 0, 1});
+  const Problem problem(64, 140, {140, 37, 0, 1, 128});
   for (Backend backend : {Backend::Interpreted, Backend::Checked})
     for (int split_k : {1, 3})
-      expect_right(backend, problem, {.split_k = split_k});
+      for (int block_n : {32, 64})
+        expect_right(backend, problem, {.block_n = block_n, .split_k = split_k});
 }
 
 TEST(MlaDecode, TakesAnyNumberOfHeads) {

@@ -100,6 +100,14 @@ TEST(TiledProductProfile, CountsBytesOfRowsThatExist) {
   EXPECT_EQ(profile.footprint_bytes, 131 * 136 * 2 + 3 * 128 * 2);
 }
 
+TEST(TiledProductProfile, AUnitLoadsWhatTheFullestTileDoes) {
+  // The second row of tiles has one row.
+  const sim::LaunchProfile profile =
+      counted_profile({.size = {17, 128, 512}, .block_m = 16, .block_n = 128, .block_k = 256});
+  ASSERT_EQ(profile.rounds.size(), 1u);
+  EXPECT_EQ(profile.rounds[0].phases[sim::RoundProfile::Loop].load_bytes, (16 + 128) * 136 * 2);
+}
+
 TEST(TiledProductProfile, APanelThatWorkgroupsOfAnXcdShareIsFetchedOnce) {
   // 8 x 32 tiles, n fastest: XCD x has columns x, x+8, x+16, x+24 of all 8 rows: 12 panels.
   const sim::LaunchProfile profile =

@@ -1,5 +1,6 @@
 // nereid inspect and nereid layout: what they print, what they refuse and with which exit code.
 #include <algorithm>
+#include <set>
 #include <string_view>
 
 #include <gtest/gtest.h>
@@ -25,6 +26,33 @@ const std::string transpose_launch = R"({"code_object": ")" + lds_object +
   "buffers": {"in": {"size": 16384, "fill": 0}, "out": {"size": 16384}},
   "values": [{"buffer": "in"}, {"buffer": "out"}, {"u32": 64}, {"u32": 64}], "outputs": {"out": "out.bin"}})";
 
+bool is_of_kind(const llvm::json::Value &instruction, llvm::StringRef kind) {
+  return instruction.getAsObject()->getString("kind") == kind;
+}
+
+/// Whether a run executes instructions of the kind.
+bool executes(const llvm::json::Object &report, llvm::StringRef kind) {
+  const llvm::json::Array &code = *report.getArray("code");
+  return std::any_of(code.begin(), code.end(), [&](const llvm::json::Value &instruction) {
+    return is_of_kind(instruction, kind) && instruction.getAsObject()->getNumber("executed").value_or(0) > 0;
+  });
+}
+
+bool has_products(const llvm::json::Object &report) {
+  const llvm::json::Array &code = *report.getArray("code");
+  return std::any_of(code.begin(), code.end(),
+                     [](const llvm::json::Value &instruction) { return is_of_kind(instruction, "mfma"); });
+}
+
+/// As the command lists them where it is given another.
+std::set<std::string> kernels_of_the_library() {
+  const llvm::json::Object answer = run_command({"compile", "no_such_kernel", "--json"}).json();
+  const llvm::StringRef remedy = answer.getObject("error")->getString("remedy").value();
+  llvm::SmallVector<llvm::StringRef> names;
+  remedy.split(": ").second.split(names, ", ");
+  return {names.begin(), names.end()};
+}
+
 } // namespace
 
 TEST(Inspect, ShowsALibraryKernelWithItsLaunch) {
@@ -44,10 +72,58 @@ TEST(Inspect, WithoutAShapeNothingIsLaunchedAndANoteSaysSo) {
   EXPECT_EQ(report.getString("origin"), "library kernel");
 }
 
-TEST(Inspect, WhatIsLaunchedWithDataIsShownWithoutALaunch) {
-  const CommandResult result = inspect({"moe_up", "--shape", "64,512,512", "--json"});
-  EXPECT_EQ(result.exit_code, 0) << result.err;
-  EXPECT_NE(result.out.find("not known from its shape alone"), std::string::npos);
+struct LibraryLaunch {
+  const char *kernel, *shape, *numbers;
+  const char *operands; ///< as the report says them
+  std::vector<int64_t> grid;
+};
+
+TEST(Inspect, LaunchesEveryKernelOfTheLibraryWithWorkForItsPrograms) {
+  const LibraryLaunch launches[] = {
+      {"mxfp4_quant", "32,0,512", "", "zeros", {1, 2, 1}},
+      {"mxfp4_rmsnorm_quant", "8,0,1024", "", "zeros", {8, 1, 1}},
+      {"mxfp4_act_quant", "32,0,512", "", "zeros", {1, 2, 1}},
+      {"mxfp4_gemm_fused", "16,64,256", "", "zeros", {1, 1, 1}},
+      {"mxfp4_gemm", "16,64,256", "", "zeros", {1, 1, 1}},
+      {"mxfp4_batched_gemm", "16,64,256", "batch=3", "zeros, batch=3", {1, 1, 3}},
+      {"mxfp4_grouped_gemm", "64,64,256", "experts=4", "rows in equal shares to the experts", {1, 5, 1}},
+      {"splitk_reduce", "16,128,256", "", "zeros", {1, 1, 1}},
+      {"moe_route", "16,0,32", "", "experts=256", {4, 1, 1}},
+      {"moe_up", "64,128,256", "experts=8,top_k=2", "experts=8, top_k=2", {2, 8, 1}},
+      {"moe_down", "64,128,256", "experts=8,top_k=2", "experts=8, top_k=2", {2, 8, 1}},
+      {"rope_cache", "3,0,32", "", "tokens in neighbouring slots", {3, 1, 1}},
+      {"attention", "128,128,128", "", "batch=1, heads=32, key_heads=8", {1, 32, 1}},
+      {"matmul", "128,128,64", "", "zeros", {1, 1, 1}},
+      {"mla_decode", "2,64,32", "", "all n keys in every sequence, heads=128", {2, 1, 2}},
+      {"mla_combine", "2,64,32:split_k=2", "heads=16", "zeros, heads=16", {16, 2, 1}},
+  };
+  std::set<std::string> names;
+  for (const LibraryLaunch &launch : launches) {
+    SCOPED_TRACE(launch.kernel);
+    names.insert(launch.kernel);
+    const std::string shape = launch.shape;
+    Arguments arguments = {launch.kernel, "--shape", shape.substr(0, shape.find(':')), "--json"};
+    if (const size_t colon = shape.find(':'); colon != std::string::npos)
+      arguments.insert(arguments.end(), {"--config", shape.substr(colon + 1)});
+    if (*launch.numbers)
+      arguments.insert(arguments.end(), {"--numbers", launch.numbers});
+    const CommandResult result = inspect(arguments);
+    ASSERT_EQ(result.exit_code, 0) << result.err << result.out;
+    const llvm::json::Object report = result.json();
+    const llvm::json::Object *run = report.getObject("run");
+    ASSERT_NE(run, nullptr);
+    EXPECT_NE(run->getString("operands")->find(launch.operands), llvm::StringRef::npos)
+        << run->getString("operands")->str();
+    std::vector<int64_t> grid;
+    for (const llvm::json::Value &size : *run->getArray("grid"))
+      grid.push_back(size.getAsInteger().value());
+    EXPECT_EQ(grid, launch.grid);
+    // The workgroup that is looked at reads its operands and stores its results.
+    EXPECT_TRUE(executes(report, "vmem_load"));
+    EXPECT_TRUE(executes(report, "vmem_store"));
+    EXPECT_EQ(executes(report, "mfma"), has_products(report));
+  }
+  EXPECT_EQ(names, kernels_of_the_library());
 }
 
 TEST(Inspect, ReportsALaunchFileWithoutWritingItsOutputs) {
@@ -130,6 +206,16 @@ TEST(Inspect, RefusesWhatItCannotInspectAndSaysWhoseFaultItIs) {
       {{"mxfp4_quant:block_z=64"}, 2, "user", "block_z"},
       {{"mxfp4_quant", "mxfp4_gemm"}, 2, "user", "--diff"},
       {{"mxfp4_quant", "--diff"}, 2, "user", "two"},
+      {{"mxfp4_quant", "--numbers", "heads=1"}, 2, "user", "--shape"},
+      {{"mxfp4_quant", "--shape", "32,0,512", "--numbers", "heads=1"}, 2, "user", "no number 'heads'"},
+      {{"attention", "--shape", "64,64,128", "--numbers", "heads=0"}, 2, "user", "heads=0 is out of range"},
+      {{"attention", "--shape", "64,64,128", "--numbers", "heads=30"}, 2, "user", "30 heads on 8 key heads"},
+      {{"attention", "--shape", "64,64,128", "--numbers", "heads"}, 2, "user", "is not name=integer"},
+      {{"moe_up", "--shape", "64,128,256", "--numbers", "batch=2"},
+       2,
+       "user",
+       "its numbers: experts=32, top_k=4"},
+      {{lds_object, "--kernel", "block_sum", "--numbers", "n=3"}, 2, "user", "--numbers"},
       {{"mxfp4_quant", "--key", "M=1"}, 2, "user", "--table"},
       {{"mxfp4_quant", "--table", directory.path("none")}, 2, "user", "no tuning table"},
       {{"mxfp4_quant", "--table", NEREID_SHIPPED_TABLE, "--key", "M=1"}, 2, "user", "M=1"},

@@ -155,16 +155,16 @@ Fit fit(std::span<const Sample *const> samples, const DeviceModel &start) {
     Equations equations = normal_equations(samples, result.model, here);
     hold_at_bounds(equations, result.model);
     double gain = -1;
-    for (; gain < 0 && damping < 1e9; damping *= 10) {
+    while (gain < 0 && damping < 1e9) {
       const DeviceModel next = step_from(result.model, equations, damping);
       Vector there = errors(samples, next);
       gain = result.loss - mean_loss(there);
+      damping *= gain < 0 ? 10 : 0.1;
       if (gain < 0)
         continue;
       result.model = next;
       result.loss -= gain;
       here = std::move(there);
-      damping /= 100;
     }
     if (gain <= settled * result.loss)
       break;

@@ -2,8 +2,8 @@
 
 #include "sim/ops/matrix/matrix.h"
 
+#include <charconv>
 #include <cmath>
-#include <cstdlib>
 #include <span>
 #include <string>
 #include <vector>
@@ -38,7 +38,12 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
   }
 }
 
-unsigned number(std::string_view text) { return static_cast<unsigned>(std::atoi(std::string(text).c_str())); }
+/// The number that `text` begins with, 0 where it begins with none.
+unsigned number(std::string_view text) {
+  unsigned value = 0;
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return value;
+}
 
 } // namespace
 

@@ -16,7 +16,7 @@ struct BufferAddressing::Line {
   uint64_t last; ///< the last offset in range, from the base
 
   /// Finds all addresses. The result's top bit is set when one is out of range.
-  inline __attribute__((always_inline)) uint64_t find(uint64_t *address) const {
+  __attribute__((always_inline)) uint64_t find(uint64_t *address) const {
     const uint32_t *words = offset;
     const uint32_t plus = immediate;
     const uint64_t first = base, more = scalar_offset, end = last;

@@ -74,6 +74,7 @@ inline __attribute__((always_inline)) Common locate_lanes(const MemoryAccess &ac
     low |= address;
     // The top bit is set when the offset is negative or beyond the last one.
     outside |= offset | (last - offset);
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): integers vectorise
     out.at[lane] = reinterpret_cast<std::byte *>(host + offset + (Shared ? 0 : lane * stride));
   }
   return {outside, low};
@@ -353,7 +354,7 @@ void load_lanes(Wave &wave, unsigned first, const ElementForm &element, uint64_t
     return load_words<2>(wave, first, element, lanes, from);
   case 12:
     return load_words<3>(wave, first, element, lanes, from);
-  case 16:
+  default:
     return load_words<4>(wave, first, element, lanes, from);
   }
 }
@@ -371,7 +372,7 @@ void store_lanes(const Wave &wave, unsigned first, const ElementForm &element, u
     return store_words<2>(wave, first, element, lanes, to);
   case 12:
     return store_words<3>(wave, first, element, lanes, to);
-  case 16:
+  default:
     return store_words<4>(wave, first, element, lanes, to);
   }
 }

@@ -214,9 +214,9 @@ template <auto F, class R, class... A> struct VectorHandler<F, R (*)(A...)> {
 
   /// `low` and `high` may be registers that are also operands: a lane depends on no other one.
   template <bool Default, size_t... I>
-  static inline __attribute__((always_inline)) void each_lane(const Operand *operands, uint32_t *low,
-                                                              uint32_t *high, uint32_t *bits, HalfMode mode,
-                                                              std::index_sequence<I...>) {
+  static __attribute__((always_inline)) void each_lane(const Operand *operands, uint32_t *low, uint32_t *high,
+                                                       uint32_t *bits, HalfMode mode,
+                                                       std::index_sequence<I...>) {
     Operand local[sizeof...(A) + 1] = {operands[I]...};
     if constexpr ((is_packed_integer<R> && ... && is_packed_integer<A>)) {
       const HalfWord *from[] = {reinterpret_cast<const HalfWord *>(local[I].low)...};

@@ -1,10 +1,13 @@
 // Timed launches: what is executed, what it leaves, and what the time depends on.
+#include <chrono>
 #include <cstring>
 
 #include <gtest/gtest.h>
 
+#include "base/progress.h"
 #include "sim/run/profile_launch.h"
 #include "tests/sim/assembler.h"
+#include "tests/support/terminal.h"
 
 namespace nereid::sim::test {
 namespace {
@@ -184,6 +187,26 @@ TEST(LaunchTiming, RoundsAfterTheFirstFindTheCode) {
   const double us =
       cold(Timing::Only, CacheState::Cold).time->us - warm(Timing::Only, CacheState::Rotating).time->us;
   EXPECT_LT(us, 2.5) << "one fetch of the code and one of the operands, not one a round";
+}
+
+TEST(LaunchTiming, SaysOnATerminalWhatTakesLong) {
+  const auto shown = [](Timed &timed, std::chrono::milliseconds delay) {
+    const auto before = progress_delay();
+    set_progress_delay(delay);
+    const std::string text = nereid::test::on_terminal([&] { timed(Timing::Only); });
+    set_progress_delay(before);
+    return text;
+  };
+  Timed timed(16 * 4 * 256);
+  const std::string text = shown(timed, std::chrono::milliseconds(0));
+  EXPECT_EQ(text.find("\r\x1b[Ktiming kernel 'k', 0 s"), 0U) << text;
+  EXPECT_TRUE(text.ends_with(" s\r\x1b[K")) << text;
+  EXPECT_EQ(shown(timed, std::chrono::hours(1)), "") << "a short one";
+  testing::internal::CaptureStderr();
+  set_progress_delay(std::chrono::milliseconds(0));
+  timed(Timing::Only);
+  set_progress_delay(std::chrono::seconds(1));
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "") << "no terminal";
 }
 
 TEST(LaunchProfile, CountsTheBytesThatWorkgroupsShareOnce) {

@@ -94,6 +94,29 @@ TEST(UnevenLaunches, ThatAreExecutedAsAWholeHaveOneTime) {
     EXPECT_EQ(time_of(steps, 40, Timing::On).us, time_of(steps, 40, Timing::Only).us) << steps;
 }
 
+TEST(UnevenLaunches, OfLanesThatAreMaskedLoadNoBytes) {
+  // Every other workgroup, the first too, loads 8 lines in place of 512 by as many instructions; one takes
+  // long.
+  TestRun run(std::string(load_buffer) + "v_lshlrev_b32 v1, 7, v0\ns_mov_b32 s13, 8\ns_bitcmp1_b32 s2, 0\n"
+                                         "s_cbranch_scc1 1f\ns_mov_b64 exec, 1\n1:\n"
+                                         "global_load_dword v4, v1, s[4:5]\nv_add_u32 v1, 0x2000, v1\n"
+                                         "s_sub_u32 s13, s13, 1\ns_cmp_lg_u32 s13, 0\ns_cbranch_scc1 1b\n"
+                                         "s_cmp_lg_u32 s2, 7\ns_cbranch_scc1 3f\ns_mov_b32 s13, 2000\n2:\n"
+                                         "s_sub_u32 s13, s13, 1\ns_cmp_lg_u32 s13, 0\ns_cbranch_scc1 2b\n"
+                                         "3:\ns_waitcnt vmcnt(0)\ns_endpgm\n");
+  for (const Timing timing : {Timing::On, Timing::Only}) {
+    Memory memory;
+    run.launch.kernarg.clear();
+    run.argument(*memory.allocate(0x10000));
+    run.launch.grid = {256, 1, 1};
+    run.launch.block = {64, 1, 1};
+    run.launch.timing = timing;
+    const Report report = run(memory);
+    ASSERT_TRUE(report.time);
+    EXPECT_EQ(report.time->l2_bytes, 128U * (8 + 512) * 128);
+  }
+}
+
 TEST(UnevenLaunches, FillThePlacesInTheOrderOfDispatch) {
   // Eight workgroups fit into a compute unit: four times as many as there are places, of which a quarter is
   // long.

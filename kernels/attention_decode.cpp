@@ -1,0 +1,251 @@
+// Attention of few queries: split and paged keys, heads that share keys as rows of one tile.
+#include "kernels/attention_decode.h"
+
+#include <fmt/format.h>
+
+#include "kernels/config_checks.h"
+#include "kernels/problem_arguments.h"
+
+namespace nereid::kernels {
+namespace {
+
+/// Where tiles of a sequence's keys and values lie, from the first element of their head on.
+template <class T> class Cache {
+public:
+  Cache(const AttentionDecodeConfig &config, const Int &pitch, const Int &room, const Ptr<const i32> &table)
+      : config_(config), pitch_(pitch), sequence_(program_id(2).to<i64>()), room_(room), table_(table) {}
+
+  /// [block_n, head] from `first_key` on; keys from `last` on are zeros where they are masked.
+  Tile<T> load_rows(const Ptr<const T> &from, const Int &first_key, const Int &last, bool is_masked) const {
+    const Tile<i32> row = rows(config_.block_n);
+    const Tile<i1> exists = first_key + row < last;
+    if (config_.page == 0) {
+      const Long first = sequence_ * room_.to<i64>() + first_key.to<i64>();
+      const Ptr<const T> tile = from + first * pitch_.to<i64>();
+      const Tile<i32> offsets = row * pitch_ + cols(config_.head);
+      return is_masked ? load(tile + offsets, exists) : load(tile + offsets);
+    }
+    const Tile<i32> key = first_key + row;
+    const Ptr<const i32> pages = table_ + sequence_ * cdiv(room_, config_.page).template to<i64>();
+    const Tile<i32> page =
+        is_masked ? load(pages + key / config_.page, exists) : load(pages + key / config_.page);
+    const Tile<i64> place = page.template to<i64>() * config_.page + (key % config_.page).template to<i64>();
+    const Tile<i64> offsets = place * pitch_.to<i64>() + cols(config_.head).template to<i64>();
+    return is_masked ? load(from + offsets, exists) : load(from + offsets);
+  }
+
+private:
+  const AttentionDecodeConfig &config_;
+  Int pitch_;
+  Long sequence_;
+  Int room_;
+  Ptr<const i32> table_;
+};
+
+template <class T>
+void attention_decode(const AttentionDecodeConfig &c, Ptr<const T> q, Ptr<const T> k, Ptr<const T> v,
+                      Ptr<const i32> lengths, Ptr<const i32> table, Ptr<T> out, Ptr<f32> parts, Ptr<f32> sums,
+                      Int m, Int n, Int batch, Int heads, Int key_heads, Float scale) {
+  assume(m >= 1);
+  assume(n >= 0);
+  for (const Int &count : {heads, key_heads}) {
+    assume(count >= 1);
+    assume(count <= max_attention_heads);
+  }
+  const Int group = heads / key_heads, row_blocks = cdiv(m * group, c.block_m);
+  const Int key_head = program_id(0) / row_blocks, first_row = program_id(0) % row_blocks * c.block_m;
+  const Tile<i32> row = first_row + rows(c.block_m), query = row / group;
+  const Tile<i1> is_row = row < m * group;
+  const Long sequence = program_id(2).to<i64>(), first_query = sequence * m.to<i64>() * heads.to<i64>();
+  const Tile<i32> head_row = query * heads + (key_head * group + row % group);
+  const Tile<i32> place = head_row * c.head + cols(c.head);
+  const Tile<T> x = load(q + first_query * c.head + place, is_row);
+
+  const Int length = max(min(load(lengths + sequence), n), 0);
+  const KeyRange part = part_of_keys(program_id(1), c.split_k, length, c.block_n);
+  const Int seen_by_all = first_row / group + (length - m) + 1; // with causal
+  const KeyRange range{part.first, c.causal ? max(min(part.last, seen_by_all), part.first) : part.whole,
+                       part.last};
+  const Cache<T> cache(c, key_heads * c.head, n, table);
+  const Int first_of_head = key_head * c.head;
+  const auto rows_of = [&](const Ptr<const T> &from, Int first_key, bool is_masked) {
+    return cache.load_rows(from + first_of_head, first_key, range.last, is_masked);
+  };
+  OnlineSoftmax softmax(c.block_m, c.head, c.mfma, scale);
+  add_keys(
+      softmax, range, c.block_n,
+      [&](Int first_key, bool is_masked) { return dot(x, trans(rows_of(k, first_key, is_masked))); },
+      [&](Int first_key, bool is_masked, int) { return rows_of(v, first_key, is_masked); },
+      [&](Int first_key) {
+        const Tile<i32> last_key = (range.last - 1 - first_key) + zeros<i32>({c.block_m, 1});
+        return c.causal ? min(last_key, query + (length - m - first_key)) : last_key;
+      });
+
+  if (c.split_k == 1) {
+    store(out + first_query * c.head + place, softmax.result().template to<T>(), is_row);
+    return;
+  }
+  const Long pitch = batch.to<i64>() * m.to<i64>() * heads.to<i64>();
+  const Long of_part = program_id(1).to<i64>() * pitch + first_query;
+  store(parts + of_part * c.head + place, softmax.result(), is_row);
+  store(sums + of_part + head_row, softmax.log2_sum(), is_row);
+}
+
+/// A head of a query.
+template <class T>
+void attention_combine(const AttentionDecodeConfig &c, Ptr<const f32> parts, Ptr<const f32> sums, Ptr<T> out,
+                       Int m, Int batch, Int heads) {
+  const Long query = program_id(2).to<i64>() * m.to<i64>() + program_id(1).to<i64>();
+  const Long row = query * heads.to<i64>() + program_id(0).to<i64>();
+  const Long pitch = batch.to<i64>() * m.to<i64>() * heads.to<i64>();
+  const Tile<f32> result = combined_parts(c.split_k, c.head, parts, sums, row, pitch);
+  store(out + row * c.head + arange(0, c.head), result.template to<T>());
+}
+
+AttentionDecodeConfig decode_defaults(const Partial<AttentionDecodeConfig> &given, const MaybeSize &) {
+  return config_merge(AttentionDecodeConfig{}, given);
+}
+
+Status check_decode(std::string_view kernel, const AttentionDecodeConfig &config, const MaybeSize &size) {
+  if (config.head != 64 && config.head != 128)
+    return user_error(fmt::format("{}: head={} is not taken", kernel, config.head), "use 64 or 128");
+  const KeyValue values[] = {{"block_m", config.block_m},
+                             {"block_n", config.block_n},
+                             {"waves", config.waves},
+                             {"mfma", config.mfma}};
+  NEREID_CHECK(check_values(kernel, values));
+  if (config.block_n % 32 != 0)
+    return user_error(fmt::format("{}: block_n={} is no multiple of 32", kernel, config.block_n));
+  if (config.block_m < config.waves * config.mfma)
+    return user_error(fmt::format("{}: block_m={} has less than {} rows for each of {} waves", kernel,
+                                  config.block_m, config.mfma, config.waves));
+  if (size && (size->m < 1 || size->m > Grid::max_y_or_z || size->n < 0 || size->n > INT32_MAX / 2))
+    return user_error(fmt::format("{}: {} queries and {} keys are out of range", kernel, size->m, size->n));
+  return check_elements(kernel, {"block_m", config.block_m}, {"head", config.head}, config.waves, 64);
+}
+
+/// Error (User): a problem that the kernels do not take.
+Status check_problem(std::string_view kernel, const ProblemSize &size,
+                     const AttentionDecodeOperands &operands) {
+  const int64_t batch = operands.batch;
+  if (batch < 1 || batch > Grid::max_y_or_z)
+    return user_error(fmt::format("{}: a batch of {} is not from 1 to {}", kernel, batch, Grid::max_y_or_z));
+  NEREID_CHECK(check_heads_and_scale(kernel, operands.heads, operands.key_heads, operands.scale));
+  if (size.m * operands.heads > INT32_MAX / 1024)
+    return user_error(fmt::format("{}: {} queries of {} heads are too many", kernel, size.m, operands.heads));
+  return {};
+}
+
+Grid decode_grid(const AttentionDecodeConfig &config, const ProblemSize &size,
+                 const AttentionDecodeOperands &operands) {
+  const int64_t rows = size.m * (operands.heads / operands.key_heads);
+  return {static_cast<uint32_t>(operands.key_heads) * programs(rows, config.block_m),
+          static_cast<uint32_t>(config.split_k), static_cast<uint32_t>(operands.batch)};
+}
+
+Grid combine_grid(const AttentionDecodeConfig &, const ProblemSize &size,
+                  const AttentionDecodeOperands &operands) {
+  return {static_cast<uint32_t>(operands.heads), static_cast<uint32_t>(size.m),
+          static_cast<uint32_t>(operands.batch)};
+}
+
+/// The arguments that both kernels have.
+struct DecodeArguments {
+  const AttentionDecodeConfig &config;
+  const AttentionDecodeOperands &operands;
+  ProblemSize size;
+  int64_t rows, splits; ///< of all sequences and heads; of parts, 0 where there are none
+
+  DecodeArguments(const AttentionDecodeConfig &c, const MaybeSize &known,
+                  const AttentionDecodeOperands &given)
+      : config(c), operands(given), size(known.value_or(ProblemSize{})),
+        rows(given.batch * size.m * given.heads), splits(c.split_k > 1 ? c.split_k : 0) {}
+
+  template <class T> MemoryArgument<T> out(bool is_written) const {
+    return {"out", operands.out, is_written ? rows * config.head * 2 : 0, "[batch, m, heads, head]"};
+  }
+  template <class T> MemoryArgument<T> parts() const {
+    return {"parts", operands.parts, splits * rows * config.head * 4, "f32 [split_k, batch, m, heads, head]"};
+  }
+  template <class T> MemoryArgument<T> sums() const {
+    return {"sums", operands.sums, splits * rows * 4, "f32 [split_k, batch, m, heads]"};
+  }
+  template <class T> MemoryArgument<const T> cache(std::string_view name, const DeviceMemory &memory) const {
+    const int64_t keys = config.page > 0 ? operands.pages * config.page : operands.batch * size.n;
+    return {name, memory, keys * operands.key_heads * config.head * 2,
+            config.page > 0 ? "[pages, page, key_heads, head]" : "[batch, n, key_heads, head]"};
+  }
+  MemoryArgument<const i32> table() const {
+    const int64_t pages = config.page > 0 ? (size.n + config.page - 1) / config.page : 0;
+    return {"table", operands.table, operands.batch * pages * 4, "i32 [batch, ceil(n / page)]"};
+  }
+  static NumberArgument<int32_t> number(std::string_view name, int64_t of) {
+    return {name, static_cast<int32_t>(of)};
+  }
+};
+
+BoundKernel checked(BoundKernel bound, std::string_view name, const DecodeArguments &of) {
+  if (const Status fits = check_problem(name, of.size, of.operands); !fits)
+    bound.refuse(fits.error());
+  return bound;
+}
+
+template <class T> BoundKernel bind_decode_of(std::string_view name, const DecodeArguments &of) {
+  const AttentionDecodeOperands &operands = of.operands;
+  return bind_kernel<attention_decode<T>>(
+      name, of.config,
+      MemoryArgument<const T>{"q", operands.q, of.rows * of.config.head * 2, "[batch, m, heads, head]"},
+      of.cache<T>("k", operands.k), of.cache<T>("v", operands.v),
+      MemoryArgument<const i32>{"lengths", operands.lengths, operands.batch * 4, "i32 [batch]"}, of.table(),
+      of.out<T>(of.splits == 0), of.parts<f32>(), of.sums<f32>(), DimensionArgument{"m", of.size.m},
+      DimensionArgument{"n", of.size.n}, DecodeArguments::number("batch", operands.batch),
+      DecodeArguments::number("heads", operands.heads),
+      DecodeArguments::number("key_heads", operands.key_heads), NumberArgument{"scale", operands.scale});
+}
+
+template <class T> BoundKernel bind_combine_of(std::string_view name, const DecodeArguments &of) {
+  return bind_kernel<attention_combine<T>>(name, of.config, of.parts<const f32>(), of.sums<const f32>(),
+                                           of.out<T>(true), DimensionArgument{"m", of.size.m},
+                                           DecodeArguments::number("batch", of.operands.batch),
+                                           DecodeArguments::number("heads", of.operands.heads));
+}
+
+BoundKernel bind_decode(std::string_view name, const AttentionDecodeConfig &config, const MaybeSize &size,
+                        const AttentionDecodeOperands &operands) {
+  const DecodeArguments of(config, size, operands);
+  return checked(config.element == AttentionElement::F16 ? bind_decode_of<f16>(name, of)
+                                                         : bind_decode_of<bf16>(name, of),
+                 name, of);
+}
+
+BoundKernel bind_combine(std::string_view name, const AttentionDecodeConfig &config, const MaybeSize &size,
+                         const AttentionDecodeOperands &operands) {
+  const DecodeArguments of(config, size, operands);
+  return checked(config.element == AttentionElement::F16 ? bind_combine_of<f16>(name, of)
+                                                         : bind_combine_of<bf16>(name, of),
+                 name, of);
+}
+
+} // namespace
+
+constinit const LibraryKernel<AttentionDecodeConfig, AttentionDecodeOperands> attention_decode_kernel{
+    .name = "attention_decode",
+    .summary = "attention of few queries on a cache of keys",
+    .defaults = decode_defaults,
+    .check = check_decode,
+    .grid = decode_grid,
+    .grid_terms = {{{"row_blocks", ""}, {"", "split_k"}, {"batch", ""}}},
+    .bind = bind_decode,
+};
+
+constinit const LibraryKernel<AttentionDecodeConfig, AttentionDecodeOperands> attention_combine_kernel{
+    .name = "attention_combine",
+    .summary = "the parts of attention_decode put together",
+    .defaults = decode_defaults,
+    .check = check_decode,
+    .grid = combine_grid,
+    .grid_terms = {{{"heads", ""}, {"m", ""}, {"batch", ""}}},
+    .bind = bind_combine,
+};
+
+} // namespace nereid::kernels

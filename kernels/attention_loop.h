@@ -1,0 +1,58 @@
+#pragma once
+
+#include "kernels/library_kernel.h"
+#include "kernels/online_softmax.h"
+
+/// What the kernels of attention share: the loop over keys, its parts put together, limits of the problem.
+namespace nereid::kernels {
+
+/// The element of attention's operands.
+enum class AttentionElement : int { Bf16, F16 };
+constexpr auto nereid_config_names(AttentionElement) {
+  return std::to_array<std::string_view>({"bf16", "f16"});
+}
+
+inline constexpr int64_t max_attention_heads = 1024;
+
+/// Error (User): heads that are no multiple of the key heads or more than max_attention_heads, or a scale
+/// that is not from 1e-6 to 1000.
+Status check_heads_and_scale(std::string_view kernel, int64_t heads, int64_t key_heads, float scale);
+
+/// Keys from `first` up to `last`; those before `whole` are seen by all rows of the program.
+struct KeyRange {
+  Int first, whole, last;
+};
+
+/// Part `part` of `parts` equal ones of the keys up to `last`, in blocks of block_n; the last parts may have
+/// less or no keys.
+KeyRange part_of_keys(const Int &part, int parts, const Int &last, int block_n);
+
+/// Adds the keys of a range to a softmax, block_n at a time. `scores(first_key, is_masked)` gives [rows,
+/// block_n], `values(first_key, is_masked, piece)` [block_n, columns], of which keys from `last` on are zeros
+/// where they are masked; `last_seen(first_key)` gives the last key that each row sees, counted from
+/// first_key, an Int or [rows, 1]. Keys that all rows see come without masks.
+template <class Scores, class Values, class LastSeen>
+void add_keys(OnlineSoftmax &softmax, const KeyRange &keys, int block_n, const Scores &scores,
+              const Values &values, const LastSeen &last_seen) {
+  const auto add = [&](Int first_key, bool is_masked) {
+    Tile<f32> seen = scores(first_key, is_masked);
+    if (is_masked)
+      softmax.add(softmax.seen(seen, last_seen(first_key)),
+                  [&](int piece) { return values(first_key, true, piece); });
+    else
+      softmax.add(seen, [&](int piece) { return values(first_key, false, piece); });
+  };
+  const Int masked_from = keys.first + (keys.whole - keys.first) / block_n * block_n;
+  assume(masked_from >= 0);
+  for (Int first_key : range(keys.first, masked_from, block_n))
+    add(first_key, false);
+  for (Int first_key : range(masked_from, keys.last, block_n))
+    add(first_key, true);
+}
+
+/// Rows of attention's output from parts of the keys: [columns] of row `row` from f32 `parts` [splits, pitch,
+/// columns] and `sums` [splits, pitch], log2 of the sum of exp(score); zeros for a row without keys.
+Tile<f32> combined_parts(int splits, int columns, const Ptr<const f32> &parts, const Ptr<const f32> &sums,
+                         const Long &row, const Long &pitch);
+
+} // namespace nereid::kernels
