@@ -202,20 +202,29 @@ TEST(LowerDouble, Atomics) {
   const auto kernel = [](const DoubleConfig &c, Ptr<f64> cells, Ptr<f64> old) {
     const Tile<i32> i = arange(0, c.columns);
     const Tile<f64> value = (i + 1).to<f64>() * 0x1p-40;
-    store(old + i, atomic_add(cells + i, value));
-    store(old + (i + c.columns), atomic_max(cells + i, 3 - value));
-    store(old + (i + 2 * c.columns), atomic_min(cells + i, -value));
+    const Tile<f64> first = atomic_add(cells + i, value);
+    const Tile<f64> second = atomic_max(cells + i, 3 - value);
+    const Tile<f64> third = atomic_min(cells + i, -value);
+    store(old + i, first);
+    store(old + (i + c.columns), second);
+    store(old + (i + 2 * c.columns), third);
     atomic_exchange(cells + (i + c.columns), value);
   };
   for (const int waves : {1, 2}) {
     const DoubleConfig c{1, 128, waves};
-    std::vector<double> cells(256, 2.0), after, old;
-    for (int i = 0; i < 128; ++i)
-      after.push_back(-(i + 1) * 0x1p-40);
-    for (int i = 0; i < 128; ++i)
-      after.push_back((i + 1) * 0x1p-40);
+    std::vector<double> cells(256, 2.0), after(256), old(3 * 128);
+    for (size_t i = 0; i < 128; ++i) {
+      const double value = static_cast<double>(i + 1) * 0x1p-40;
+      after[i] = -value;
+      after[i + 128] = value;
+      old[i] = 2;
+      old[i + 128] = 2 + value;
+      old[i + 256] = 3 - value;
+    }
     const ir::Function function = traced(kernel, c);
-    expect_values(function, {buffer(cells), {Bytes(3 * 128 * 8)}}, 0, after);
+    const std::vector<Argument> arguments = {buffer(cells), {Bytes(old.size() * 8)}};
+    expect_values(function, arguments, 0, after);
+    expect_values(function, arguments, 1, old);
   }
 }
 
