@@ -97,8 +97,8 @@ ValueId Builder::atomic(Opcode opcode, ValueId pointer, std::span<const ValueId>
   if ((facts(element).bits < 32 && !adds_halves) || (wants_integers(opcode) && !is_integer(element)))
     fail(fmt::format("{}: no atomic on {} is available", what, facts(element).name),
          wants_integers(opcode)        ? "Use i32, u32, i64 or u64"
-         : opcode == Opcode::AtomicAdd ? "Use i32, u32, i64, u64, f32, f16 or bf16"
-                                       : "Use i32, u32, i64, u64 or f32");
+         : opcode == Opcode::AtomicAdd ? "Use i32, u32, i64, u64, f32, f64, f16 or bf16"
+                                       : "Use i32, u32, i64, u64, f32 or f64");
   std::vector<ValueId> operands{pointer};
   for (ValueId value : values)
     operands.push_back(memory_operand(what, pointer, value));
