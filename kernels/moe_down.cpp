@@ -17,7 +17,7 @@ void moe_down(const Specialized<MoeDownConfig> &specialized, Ptr<const u8> a, Pt
   const auto &[config, shape, scaling] = specialized;
   const int64_t block_m = config.tile.block_m, block_n = config.tile.block_n;
   const Int k = known_k(shape, k_argument);
-  const Int first_column = program_id(0) * block_n;
+  const Int first_column = program_id(0) * block_n, first_row = program_id(1) * block_m;
   const MxView2D all_weights = weights_view(b, b_scales, n, k, shape);
   const MoeBlock block = load_moe_block(sorted, block_experts, program_id(1), block_m);
   when(block.expert >= 0, [&] {
@@ -26,12 +26,12 @@ void moe_down(const Specialized<MoeDownConfig> &specialized, Ptr<const u8> a, Pt
     Var product = zeros<f32>({block_m, block_n});
     const KSteps steps = k_steps(config.tile, shape, k);
     for (Int k0 : steps) {
-      const MxTile x = x_rows.gather(block.place, k0, steps.size());
+      const MxTile x = x_rows.load({first_row, k0}, {block_m, steps.size()});
       product += dot_scaled(x, expert_weights.load({first_column, k0}, {block_n, steps.size()}).transposed());
     }
     if (config.bias)
       product += load_bias(bias + Long(block.expert) * Long(n), n, first_column, block_n);
-    product *= load(weights + block.index, block.index >= 0);
+    product *= load(weights + block.index, block.is_row);
 
     const View2D to(out, {max_view_rows, n}, {.even_rows = true});
     if (config.scatter == Scatter::Store)

@@ -51,9 +51,10 @@ void moe_up(const Specialized<MoeUpConfig> &specialized, Ptr<const u8> a, Ptr<co
         separated ? std::pair(first.get(), second.get()) : split_gates(config.gates, first);
 
     const MxTile result = quantize(activate(config.activation, gate, up), e2m1, scale_rule(config.rule));
-    const ViewOptions numbered{.even_rows = true, .is_small = true};
-    View2D(codes, {max_view_rows, n >> 1}, numbered).scatter(block.place, first_column >> 1, result.codes);
-    View2D(scales, {max_view_rows, n >> 5}, numbered).scatter(block.place, first_column >> 5, result.scales);
+    const Tile<i32> byte = (first_column >> 1) + cols(block_n / 2);
+    const Tile<i32> group = (first_column >> 5) + cols(block_n / 32);
+    store(codes + (block.place * (n >> 1) + byte), result.codes, block.is_row & (byte < (n >> 1)));
+    store(scales + (block.place * (n >> 5) + group), result.scales, block.is_row & (group < (n >> 5)));
   });
 }
 
