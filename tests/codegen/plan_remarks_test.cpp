@@ -309,16 +309,17 @@ void masked_product(const StagesConfig &, Ptr<const f16> a, Ptr<const f16> b, Pt
 }
 
 TEST(Remarks, AnotherValueOfZeroIsNoObstacle) {
-  const auto remarks = [](auto kernel) { return trace("product", kernel, StagesConfig{}).value(); };
-  EXPECT_FALSE(has_remark(remarks(masked_product<1, true>), RemarkKind::NotPipelined));
-  expect_words(only_remark(remarks(masked_product<-1, false>), RemarkKind::NotPipelined),
+  const auto operands = [](auto kernel) { return trace("product", kernel, StagesConfig{}).value(); };
+  EXPECT_FALSE(has_remark(operands(masked_product<1, true>), RemarkKind::NotPipelined));
+  EXPECT_FALSE(has_remark(operands(masked_product<1, true>), RemarkKind::NotThroughLds));
+  expect_words(only_remark(operands(masked_product<-1, true>), RemarkKind::NotThroughLds),
                {"what its mask removes is not replaced by zeros"});
 }
 
-TEST(Remarks, LoopsThatAreNotPipelinedNameTheAssumptionThatHelps) {
-  const ir::Function function = trace("product", masked_product<-1, false>, StagesConfig{}).value();
+TEST(Remarks, LoadsThatAreNotIssuedAheadNameTheAssumptionThatHelps) {
+  const ir::Function function = trace("product", masked_product<1, false>, StagesConfig{}).value();
   const Remark remark = only_remark(function, RemarkKind::NotPipelined);
-  expect_words(remark, {"stages = 2 has no effect", "grows with argument 4"});
+  expect_words(remark, {"not issued ahead", "grows with argument 4"});
   EXPECT_NE(remark.remedy.find("where x is argument 4"), std::string::npos) << remark.remedy;
 }
 
