@@ -345,29 +345,6 @@ TEST(Remarks, NarrowAccessesNameTheArgumentsThatMatter) {
   }));
 }
 
-TEST(Remarks, EqualOnesForALineStandOnce) {
-  const auto two_loads = [](unsigned line_of_second) {
-    Lines b(4);
-    ir::ValueId x = b.argument(ir::Type::pointer_to(Element::I8), "", false, 1);
-    ir::ValueId z = b.argument(ir::Type::pointer_to(Element::I8), "", false, 16);
-    ir::ValueId i = b.arange(0, 4096);
-    b.at(40);
-    ir::ValueId first = b.load(b.ptr_add(x, i), {}, {}, "");
-    b.at(line_of_second);
-    ir::ValueId second = b.load(b.ptr_add(x, b.add(i, b.number(8192))), {}, {}, "");
-    b.at(42);
-    b.store(b.ptr_add(z, i), b.add(first, second), {}, "");
-    return b.done();
-  };
-  const Remark both = only_remark(two_loads(40), RemarkKind::NarrowAccess);
-  expect_at(both, 40);
-  EXPECT_EQ(both.message, "a lane moves 1 byte at a time, not 16, as argument 0 may be no multiple of 16 "
-                          "(2 times)");
-  const std::vector<Remark> apart = remarks_of(two_loads(41));
-  ASSERT_EQ(apart.size(), 2u);
-  EXPECT_EQ(apart[0].message.find("times)"), std::string::npos) << apart[0].message;
-}
-
 TEST(Plan, EmptySectionsSayNone) {
   KernelBuilder b(1);
   b.store(b.pointer(Element::I32), b.number(1), {}, "");
