@@ -53,16 +53,17 @@ static void check_name(const std::string &name) {
                                 "Use letters, digits and _, not starting with a digit"));
 }
 
-static void apply_reserved(Tracer &tracer, const std::vector<ConfigValue> &config) {
+static void apply_reserved(Tracer &tracer, const std::string &kernel,
+                           const std::vector<ConfigValue> &config) {
   for (const ConfigValue &field : config)
     for (const Reserved &key : reserved) {
       if (field.name != key.name)
         continue;
       const bool is_float = field.type->kind == ConfigType::Kind::Float;
       if (is_float || !key.valid(field.value))
-        throw TraceError(
-            user_error(fmt::format("config key {} is {}", key.name, is_float ? "a float" : field.text()),
-                       fmt::format("It must be {}", key.allowed)));
+        throw TraceError(user_error(fmt::format("kernel '{}': config key {} is {}", kernel, key.name,
+                                                is_float ? "a float" : field.text()),
+                                    fmt::format("It must be {}", key.allowed)));
       key.set(tracer, static_cast<int>(field.value));
     }
 }
@@ -148,7 +149,7 @@ Result<ir::Function> trace(std::string name, const std::vector<ParameterType> &p
   ir::Function function;
   try {
     check_name(name);
-    apply_reserved(tracer, config);
+    apply_reserved(tracer, name, config);
     body(make_arguments(tracer.builder(), parameters, facts));
     tracer.check_deferred();
     function = tracer.builder().finish();

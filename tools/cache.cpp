@@ -53,7 +53,20 @@ Outcome stat() {
   return outcome;
 }
 
-Outcome verify(bool remove) {
+/// What to do about entries of another version, a line; nothing when there are none.
+std::string stale_text(uint64_t count) {
+  if (count == 0)
+    return "";
+  return fmt::format("{} of another version of Nereid, harmless: the bound of the cache evicts them; "
+                     "`nereid cache verify --remove` removes them, `nereid cache clear` all kernels\n",
+                     count);
+}
+
+struct VerifyOptions {
+  bool remove = false, verbose = false;
+};
+
+Outcome verify(const VerifyOptions &options) {
   NEREID_TRY(const jit::DiskCache cache, enabled_cache());
   NEREID_TRY(const jit::CacheContents contents, jit::read_contents(cache));
   Outcome outcome;
@@ -64,7 +77,8 @@ Outcome verify(bool remove) {
     (entry.is_stale ? stale : damaged)
         .push_back(llvm::json::Object{{"file", json_string(cache.path(entry.key))},
                                       {"problem", json_string(entry.problem)}});
-    outcome.text += fmt::format("{}: {}\n", cache.path(entry.key), entry.problem);
+    if (!entry.is_stale || options.verbose)
+      outcome.text += fmt::format("{}: {}\n", cache.path(entry.key), entry.problem);
   }
   outcome.text += fmt::format("{} kernels, {} damaged, {} stale\n", contents.kernels.size(),
                               contents.damaged(), contents.stale());
@@ -72,12 +86,13 @@ Outcome verify(bool remove) {
   outcome.json["kernels"] = contents.kernels.size();
   outcome.json["damaged"] = std::move(damaged);
   outcome.json["stale"] = std::move(stale);
-  if (remove) {
+  if (options.remove) {
     NEREID_TRY(const jit::Removed removed, jit::remove_unusable(cache, contents));
     outcome.json["removed"] = removed.files;
     outcome.text += fmt::format("{} removed\n", removed.files);
-  } else if (contents.damaged() != 0) {
-    outcome.code = ExitCode::Wrong;
+  } else {
+    outcome.text += stale_text(contents.stale());
+    outcome.code = contents.damaged() != 0 ? ExitCode::Wrong : ExitCode::Right;
   }
   return outcome;
 }
@@ -157,10 +172,12 @@ void add_cache(Subcommand app, Invocation &invocation) {
   Subcommand group = app.group("cache", "Look at the cache of compiled kernels, check, empty or move it");
   group.footer(cache_footer);
   add_command(group, invocation, "stat", "Count the kernels in the cache and their bytes", stat);
-  auto remove = std::make_shared<bool>(false);
-  add_command(group, invocation, "verify", "Read every kernel; a damaged one is exit code 1", [remove] {
-    return verify(*remove);
-  }).flag("--remove", *remove, "Remove what is damaged");
+  auto options = std::make_shared<VerifyOptions>();
+  Subcommand verifying =
+      add_command(group, invocation, "verify", "Read every kernel; a damaged one is exit code 1",
+                  [options] { return verify(*options); });
+  verifying.flag("--remove", options->remove, "Remove what is damaged or of another version");
+  verifying.flag("--verbose", options->verbose, "Name each kernel of another version");
   add_command(group, invocation, "clear", "Remove all kernels", clear);
   auto path = std::make_shared<std::string>();
   add_command(group, invocation, "export", "Write all kernels to one file, for another machine",

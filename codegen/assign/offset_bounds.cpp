@@ -192,7 +192,7 @@ NoDescriptor OffsetBounds::unknown_factor(const Interval &factor, int64_t max_fa
     const auto largest = static_cast<int64_t>(static_cast<long double>(max_factor) / growth / reserve);
     why.remedy = fmt::format("assume(({0} >= 0) & ({0} <= {1})) at the top of the kernel", name, largest);
     if (!is_named)
-      why.remedy += fmt::format(", where x is {}, counted from 0 without the config", numbered);
+      why.remedy += fmt::format(", where x is {}", numbered);
   }
   return why;
 }

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/byte_text.h"
 #include "codegen/assign/buffer_access.h"
 #include "codegen/assign/offset_bounds.h"
 #include "codegen/plan/conversions.h"
@@ -31,6 +32,7 @@ public:
   std::vector<Remark> run();
 
 private:
+  void merge_equal();
   void add(RemarkKind kind, const ir::Op &op, std::string message, std::string remedy = {});
   /// A reason, with its location where that is another than the remark's.
   std::string because(const Objection &objection, const ir::Op &of) const;
@@ -81,7 +83,31 @@ std::vector<Remark> Collector::run() {
         "release and acquire write back and invalidate the whole L2: " + fences->reason);
   std::stable_sort(remarks_.begin(), remarks_.end(),
                    [](const Remark &a, const Remark &b) { return a.line < b.line; });
+  merge_equal();
   return std::move(remarks_);
+}
+
+/// Of equal remarks for one line of the source, which are of operations that the author wrote in it or of one
+/// that was written out, the first is kept, with how many they are.
+void Collector::merge_equal() {
+  std::vector<Remark> merged;
+  std::vector<unsigned> times;
+  for (Remark &remark : remarks_) {
+    const auto equal = std::find_if(merged.begin(), merged.end(), [&](const Remark &other) {
+      return remark.where.known() && remark.where == other.where && remark.kind == other.kind &&
+             remark.message == other.message && remark.remedy == other.remedy;
+    });
+    if (equal != merged.end()) {
+      ++times[static_cast<size_t>(equal - merged.begin())];
+      continue;
+    }
+    merged.push_back(std::move(remark));
+    times.push_back(1);
+  }
+  for (size_t i = 0; i < merged.size(); ++i)
+    if (times[i] > 1)
+      merged[i].message += fmt::format(" ({} times)", times[i]);
+  remarks_ = std::move(merged);
 }
 
 void Collector::note_loop(const LoopPlan &loop) {
@@ -219,12 +245,11 @@ void Collector::note_width(const NarrowAccess &access) {
   std::vector<std::string> names;
   for (const size_t i : access.arguments) {
     const bool named = i < function_.argument_names.size() && !function_.argument_names[i].empty();
-    names.push_back(named ? function_.argument_names[i]
-                          : fmt::format("argument {} (counted from 0 without the config)", i));
+    names.push_back(named ? function_.argument_names[i] : fmt::format("argument {}", i));
   }
   add(RemarkKind::NarrowAccess, *access.op,
-      fmt::format("a lane moves {} bytes at a time, not {}, as {} may be no multiple of {}", access.bytes,
-                  access.possible, fmt::join(names, " or "), wanted_divisibility),
+      fmt::format("a lane moves {} at a time, not {}, as {} may be no multiple of {}",
+                  byte_text(access.bytes), access.possible, fmt::join(names, " or "), wanted_divisibility),
       "Launch with multiples of 16: pad rows, align buffers to 16 bytes");
 }
 

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "base/byte_text.h"
 #include "codegen/assign/memory_layout.h"
 #include "codegen/convert/lds_banks.h"
 #include "codegen/target/gfx950.h"
@@ -186,9 +187,9 @@ Decision<LdsImage> choose_lds_image(const FunctionIndex &index, const AxisAnalys
   const LinearLayout &home = layouts.layout(load.result());
   const bool transposes = wants_transposed_reads(function, axes, load, home);
   if (const unsigned wide = access_bytes(home); !transposes && wide != LdsImage::copy_bytes)
-    return Objection{&load, fmt::format("a lane reads {} bytes at a time as far as alignment, contiguity "
+    return Objection{&load, fmt::format("a lane reads {} at a time as far as alignment, contiguity "
                                         "and mask are known, not {}",
-                                        wide, LdsImage::copy_bytes)};
+                                        byte_text(wide), LdsImage::copy_bytes)};
   LinearLayout copies =
       coalesced_layout(type.shape, pointer, mask_of(axes, load), bytes, function.options.waves);
   if (access_bytes(copies) != LdsImage::copy_bytes)

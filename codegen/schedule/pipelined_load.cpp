@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "base/byte_text.h"
 #include "codegen/assign/dot_grid.h"
 #include "codegen/assign/memory_layout.h"
 
@@ -48,7 +49,7 @@ Decision<PipelinedLoad> plan_pipelined_load(const FunctionIndex &index, const Ax
   PipelinedLoad load{
       streamed, transposes ? columns_of(home, bytes) : groups_of(index, axes, op, home), {}, {}, {}, {}};
   if (const unsigned access = load.groups.access.elements() * bytes; access < 4 && !is_scale(index, op))
-    return Objection{&op, fmt::format("a lane reads {} bytes at a time, less than a dword", access)};
+    return Objection{&op, fmt::format("a lane reads {} at a time, less than a dword", byte_text(access))};
   if (!wants_lds(index, axes, layouts, op))
     return load;
   if (Decision<LdsImage> image = choose_lds_image(index, axes, layouts, op)) {

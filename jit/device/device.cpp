@@ -26,7 +26,7 @@ Status Allocation::check(const Range &range) const {
   return user_error("a copy of " + std::to_string(range.count) + " elements from element " +
                         std::to_string(range.first) + " on exceeds a buffer of " + std::to_string(count) +
                         " elements of " + std::to_string(range.element) + " bytes",
-                    "allocate a larger buffer or copy less");
+                    "Allocate a larger buffer or copy less");
 }
 
 Status Allocation::write(const Range &range, const void *from) {

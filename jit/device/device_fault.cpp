@@ -45,8 +45,9 @@ std::string program_of(const DeviceFault &fault) {
 }
 
 std::string what_happened(const DeviceFault &fault, const std::string &text) {
-  return fmt::format("{}: {} ({}, '{}' at {:#x})", fault.kind, text, program_of(fault), fault.instruction,
-                     fault.address);
+  const std::string memory = fault.memory ? fmt::format(", memory at {:#x}", *fault.memory) : "";
+  return fmt::format("{}: {} ({}, '{}' at {:#x}{})", fault.kind, text, program_of(fault), fault.instruction,
+                     fault.address, memory);
 }
 
 } // namespace

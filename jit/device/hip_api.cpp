@@ -52,7 +52,7 @@ constexpr const char *look_at_driver = "rocminfo and dmesg show what driver and 
 
 constexpr CodeMeaning meanings[] = {
     {1, 1, Owner::User, "Check addresses, sizes and streams that come from outside of Nereid"},
-    {hip_out_of_memory, hip_out_of_memory, Owner::User, "free buffers or use smaller ones"},
+    {hip_out_of_memory, hip_out_of_memory, Owner::User, "Free buffers or use smaller ones"},
     {3, 4, Owner::Environment, look_at_driver},
     {17, 17, Owner::User, "Check addresses that come from outside of Nereid"},
     {35, 35, Owner::Environment, "Install a driver that fits the ROCm libraries"},

@@ -105,7 +105,7 @@ Error HipDevice::without_memory(size_t bytes) const {
   size_t free = 0, total = 0;
   if (call([] { return ""; }, "hipMemGetInfo", api_.hipMemGetInfo, &free, &total))
     message += fmt::format(", {} of {} in use", total - free, total);
-  return user_error(message, "free buffers or use smaller ones");
+  return user_error(message, "Free buffers or use smaller ones");
 }
 
 template <class Function>

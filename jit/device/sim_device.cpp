@@ -87,8 +87,8 @@ FaultBlame blame_kernel(sim::FaultKind kind) {
     return {Owner::User,
             "Align the pointers that the kernel is given, and what it adds to them, to the element"};
   case sim::FaultKind::OutOfBounds:
-    return {Owner::User,
-            "Check the sizes of the buffers and the kernel's masks; NEREID_INTERPRET=1 names the element"};
+    return {Owner::User, "Mask the access, e.g. load(p, i < n), or check the sizes of the buffers; "
+                         "NEREID_INTERPRET=1 names the element"};
   case sim::FaultKind::Undefined:
     return {Owner::User, "Write the buffer before it is read, or mask the elements that do not exist"};
   case sim::FaultKind::NanScale:
@@ -112,10 +112,26 @@ FaultBlame blame_kernel(sim::FaultKind kind) {
   return {Owner::Nereid, "Please report the kernel"};
 }
 
-Error fault_error(const sim::Fault &fault, const LaunchRequest &request) {
+/// Whether an address is as far from every buffer as most offsets are that wrapped in 32 bits, and no farther
+/// than such an offset in elements of 8 bytes.
+bool may_have_wrapped(uint64_t address, const sim::Memory::View &memory) {
+  constexpr uint64_t least = uint64_t{1} << 30, most = uint64_t{1} << 34;
+  const sim::Block *below = memory.before(address), *above = memory.after(address);
+  const uint64_t beyond = below ? address - std::min(address, below->address() + below->size()) : most;
+  const uint64_t ahead = above ? above->address() - address : most;
+  const uint64_t miss = std::min(beyond, ahead);
+  return miss >= least && miss < most;
+}
+
+constexpr FaultBlame wrapped = {
+    Owner::User,
+    "Mask the access, e.g. load(p, i < n). It is so far from every buffer that 32-bit arithmetic may have "
+    "wrapped: NEREID_INTERPRET=1 finds where, and Long(row) * stride does not wrap"};
+
+Error fault_error(const sim::Fault &fault, const LaunchRequest &request, const sim::Memory::View &memory) {
   DeviceFault out;
   out.kind = sim::fault_kind_name(fault.kind);
-  out.blame = blame_kernel(fault.kind);
+  out.blame = fault.memory && may_have_wrapped(*fault.memory, memory) ? wrapped : blame_kernel(fault.kind);
   out.trap = fault.kind == sim::FaultKind::Trap;
   out.text = fault.text;
   out.instruction = fault.instruction;
@@ -362,7 +378,7 @@ Result<LaunchOutcome> SimDevice::launch_now(const LaunchRequest &request) {
   NEREID_TRY(const sim::Report report,
              run(static_cast<const SimKernel &>(request.kernel).code, std::move(launch)));
   if (report.fault)
-    return fault_error(*report.fault, request);
+    return fault_error(*report.fault, request, memory_.view());
   return LaunchOutcome{InstructionCounts{report.counts, report.longest_wave_instructions}, report.time};
 }
 

@@ -34,6 +34,7 @@ Error fault_error(const sim::Fault &fault, const std::string &kernel) {
   out.text = fault.text;
   out.instruction = fault.instruction;
   out.address = fault.address;
+  out.memory = fault.memory;
   out.workgroup = fault.workgroup;
   out.wave = fault.wave;
   out.lane = fault.lane;

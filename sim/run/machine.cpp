@@ -107,11 +107,13 @@ bool has_atomics(const Program &program) {
 } // namespace
 
 Error Fault::error() const {
-  std::string message =
-      fmt::format("{}: {} at {:#x} '{}', workgroup ({}, {}, {}), wave {}", fault_kind_name(kind), text,
-                  address, instruction, workgroup[0], workgroup[1], workgroup[2], wave);
+  std::string message = fmt::format("{}: {}, workgroup ({}, {}, {}), wave {}", fault_kind_name(kind), text,
+                                    workgroup[0], workgroup[1], workgroup[2], wave);
   if (lane >= 0)
     message += fmt::format(", lane {}", lane);
+  message += fmt::format(", '{}' at {:#x}", instruction, address);
+  if (memory)
+    message += fmt::format(", memory at {:#x}", *memory);
   return device_error(std::move(message), {}, line);
 }
 

@@ -105,7 +105,7 @@ Status Memory::check_capacity(size_t size) const {
   if (size > capacity_ - used_)
     return user_error(fmt::format("out of simulated device memory: {} bytes asked, {} of {} in use", size,
                                   used_, capacity_),
-                      "free buffers or use smaller ones");
+                      "Free buffers or use smaller ones");
   return {};
 }
 
@@ -120,7 +120,7 @@ Result<uint64_t> Memory::allocate(size_t size, size_t align) {
   if (!fits(range_, address, size, max_guard))
     address = fit_with_max_guard(*blocks_, range_, size, align);
   if (!address)
-    return user_error("the simulated address space is full", "free buffers");
+    return user_error("the simulated address space is full", "Free buffers");
   std::shared_ptr<const Block> block = Block::map(address, size);
   if (!block)
     return environment_error(fmt::format("the host refused to map {} bytes for the simulator", size));

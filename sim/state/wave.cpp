@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "base/byte_text.h"
 #include "sim/state/checker.h"
 
 namespace nereid::sim {
@@ -13,8 +14,6 @@ namespace {
 
 /// Distance from a buffer from which on an access out of bounds has nothing to do with it.
 constexpr uint64_t max_miss = uint64_t{1} << 40;
-
-std::string byte_count(uint64_t bytes) { return fmt::format("{} byte{}", bytes, bytes == 1 ? "" : "s"); }
 
 } // namespace
 
@@ -92,23 +91,21 @@ bool Wave::show(const Instruction &instruction, const MemoryAccess &access) {
 }
 
 void Wave::raise_out_of_bounds(uint64_t address, size_t bytes, int lane, const char *access) {
-  std::string text =
-      fmt::format("{} of {} at {:#x} is outside every allocation", access, byte_count(bytes), address);
+  std::string text = fmt::format("{} of {} is outside every allocation", access, byte_text(bytes));
   const Block *below = memory->before(address), *above = memory->after(address);
   // Of the two neighbours the nearer one is probably meant; far from both the address is no address.
   const uint64_t beyond = below ? address - below->address() - below->size() : max_miss;
   const uint64_t ahead = above ? above->address() - address : max_miss;
   if (below && address + bytes > below->address() + below->size() &&
       address < below->address() + below->size())
-    text += fmt::format(": at offset {} of the {} byte buffer at {:#x} it reaches {} beyond the end",
-                        address - below->address(), below->size(), below->address(),
-                        byte_count(address + bytes - below->address() - below->size()));
+    text += fmt::format(": at offset {} of the {} byte buffer it reaches {} beyond the end",
+                        address - below->address(), below->size(),
+                        byte_text(address + bytes - below->address() - below->size()));
   else if (below && beyond < max_miss && beyond <= ahead)
-    text += fmt::format(": offset {} of the {} byte buffer at {:#x} is {} beyond the end",
-                        address - below->address(), below->size(), below->address(), byte_count(beyond));
+    text += fmt::format(": offset {} of the {} byte buffer is {} beyond the end", address - below->address(),
+                        below->size(), byte_text(beyond));
   else if (ahead < max_miss)
-    text += fmt::format(": it starts {} before the {} byte buffer at {:#x}", byte_count(ahead), above->size(),
-                        above->address());
+    text += fmt::format(": it starts {} before the {} byte buffer", byte_text(ahead), above->size());
   raise(FaultKind::OutOfBounds, lane, std::move(text));
   fault->memory = address;
 }

@@ -278,9 +278,7 @@ TEST(Remarks, AnAssumptionIsCodeOfTheLanguage) {
   const ir::Function unbound = trace("masked", masked_columns<false>, NoConfig{}).value();
   const Remark remark = only_remark(unbound, RemarkKind::MaskBranches);
   expect_words(remark, {"grows with argument 2"});
-  EXPECT_EQ(remark.remedy,
-            TEXT_OF(ASSUMPTION) " at the top of the kernel, where x is argument 2, counted from 0 "
-                                "without the config");
+  EXPECT_EQ(remark.remedy, TEXT_OF(ASSUMPTION) " at the top of the kernel, where x is argument 2");
   const ir::Function bound = trace("masked", masked_columns<true>, NoConfig{}).value();
   EXPECT_FALSE(has_remark(bound, RemarkKind::MaskBranches));
 }
@@ -383,6 +381,38 @@ TEST(Remarks, NarrowAccessesNameTheArgumentsThatMatter) {
   EXPECT_TRUE(std::any_of(both.begin(), both.end(), [](const Remark &remark) {
     return remark.message.find("as pitch or n may be no multiple of 16") != std::string::npos;
   }));
+}
+
+TEST(Remarks, EqualOnesForALineStandOnce) {
+  const auto two_loads = [](unsigned line_of_second) {
+    Lines b(4);
+    const auto pointer = [&](int64_t divisibility) {
+      return b.argument(ir::Type::pointer_to(Element::BF16), "", false, divisibility);
+    };
+    ir::ValueId x = pointer(2), z = pointer(16);
+    ir::ValueId pitch = b.argument(ir::Type::scalar(Element::I32), "", false, 16);
+    ir::ValueId n = b.argument(ir::Type::scalar(Element::I32), "", false, 16);
+    ir::ValueId i = b.arange(0, 2048), at = b.add(b.mul(b.program_id(0), pitch), i);
+    ir::ValueId mask = b.binary(Opcode::Lt, i, n);
+    b.at(40);
+    ir::ValueId first = b.load(b.ptr_add(x, at), mask, {}, "");
+    b.at(line_of_second);
+    ir::ValueId second = b.load(b.ptr_add(x, b.add(at, pitch)), mask, {}, "");
+    b.at(42);
+    b.store(b.ptr_add(z, at), b.add(first, second), mask, "");
+    return b.done();
+  };
+  const Remark both = only_remark(two_loads(40), RemarkKind::NarrowAccess);
+  expect_at(both, 40);
+  EXPECT_EQ(both.message, "a lane moves 2 bytes at a time, not 16, as argument 0 may be no multiple of 16 "
+                          "(2 times)");
+  unsigned apart = 0;
+  for (const Remark &remark : remarks_of(two_loads(41)))
+    if (remark.kind == RemarkKind::NarrowAccess) {
+      ++apart;
+      EXPECT_EQ(remark.message.find("times)"), std::string::npos) << remark.message;
+    }
+  EXPECT_EQ(apart, 2u);
 }
 
 TEST(Plan, EmptySectionsSayNone) {

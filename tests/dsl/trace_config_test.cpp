@@ -216,7 +216,7 @@ TEST(TraceConfig, AReservedKeyIsNoFloat) {
   const Result<ir::Function> function = trace("test", nothing, FloatWaves{});
   ASSERT_FALSE(function.ok());
   EXPECT_EQ(function.error().owner, Owner::User);
-  EXPECT_EQ(function.error().message, "config key waves is a float");
+  EXPECT_EQ(function.error().message, "kernel 'test': config key waves is a float");
   EXPECT_EQ(function.error().remedy, "It must be 1, 2, 4, 8 or 16");
 }
 

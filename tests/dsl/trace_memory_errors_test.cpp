@@ -85,14 +85,16 @@ TEST(TraceMemoryErrors, ReservedConfigKeys) {
     Result<ir::Function> function = trace("k", kernel, config);
     return function.ok() ? Error{} : function.error();
   };
-  EXPECT_EQ(error({.waves = 17}).text(), "user error: config key waves is 17. It must be 1, 2, 4, 8 or 16");
-  EXPECT_EQ(error({.waves = 0}).message, "config key waves is 0");
+  EXPECT_EQ(error({.waves = 17}).text(),
+            "user error: kernel 'k': config key waves is 17. It must be 1, 2, 4, 8 or 16");
+  EXPECT_EQ(error({.waves = 0}).message, "kernel 'k': config key waves is 0");
   for (const int waves : {3, 6, 12})
     EXPECT_EQ(error({.waves = waves}).remedy, "It must be 1, 2, 4, 8 or 16");
-  EXPECT_EQ(error({.stages = 0}).message, "config key stages is 0");
-  EXPECT_EQ(error({.mfma = 24}).text(), "user error: config key mfma is 24. It must be 16 or 32");
-  EXPECT_EQ(error({.waves_per_eu = 9}).message, "config key waves_per_eu is 9");
-  EXPECT_EQ(error({.fast_math = 2}).text(), "user error: config key fast_math is 2. It must be 0 or 1");
+  EXPECT_EQ(error({.stages = 0}).message, "kernel 'k': config key stages is 0");
+  EXPECT_EQ(error({.mfma = 24}).text(), "user error: kernel 'k': config key mfma is 24. It must be 16 or 32");
+  EXPECT_EQ(error({.waves_per_eu = 9}).message, "kernel 'k': config key waves_per_eu is 9");
+  EXPECT_EQ(error({.fast_math = 2}).text(),
+            "user error: kernel 'k': config key fast_math is 2. It must be 0 or 1");
   EXPECT_EQ(error({.waves = 8, .fast_math = 1}).message, "");
 }
 

@@ -94,7 +94,7 @@ TEST(Hip, OutOfMemoryReadsAsOnTheSimulator) {
     const Result<Buffer<std::byte>> refused = device.allocate(uint64_t{1} << 50);
     EXPECT_FALSE(refused);
     EXPECT_EQ(refused.error().owner, Owner::User);
-    EXPECT_EQ(refused.error().remedy, "free buffers or use smaller ones");
+    EXPECT_EQ(refused.error().remedy, "Free buffers or use smaller ones");
     return refused.error().message;
   };
   const uint64_t memory = uint64_t{288} << 30;

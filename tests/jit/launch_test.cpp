@@ -71,6 +71,16 @@ TEST_P(Faults, AnAddressBeforeTheBufferNamesTheArgumentToo) {
     auto run = kernel.launch(options(), device.stream(), {1}, AddConfig{.waves = 1}, x, z, first);
     ASSERT_FALSE(run);
     EXPECT_NE(run.error().message.find(argument), std::string::npos) << run.error().text();
+    if (GetParam())
+      continue;
+    const Error &error = run.error();
+    EXPECT_EQ(error.remedy.find("Mask the access, e.g. load(p, i < n)"), 0u) << error.remedy;
+    EXPECT_EQ(error.remedy.find("32-bit arithmetic may have wrapped: NEREID_INTERPRET=1 finds") !=
+                  std::string::npos,
+              first > 0)
+        << error.remedy;
+    // Addresses come after all words.
+    EXPECT_GT(error.message.find("0x"), error.message.find("lane ")) << error.message;
   }
 }
 

@@ -71,7 +71,7 @@ TEST_P(StreamOn, SaysHowMuchMemoryThereIsWhenItIsNotEnough) {
         Status([&] { return stream().allocate<std::byte>(uint64_t{1} << 50); }().error())}) {
     EXPECT_USER_ERROR(refused, amount);
     EXPECT_NE(refused.error().message.find(" in use"), std::string::npos) << refused.error().text();
-    EXPECT_EQ(refused.error().remedy, "free buffers or use smaller ones");
+    EXPECT_EQ(refused.error().remedy, "Free buffers or use smaller ones");
   }
 }
 

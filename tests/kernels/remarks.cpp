@@ -63,7 +63,7 @@ std::vector<RemarkCase> cases() {
        "mxfp4_gemm",
        "block_m=64,block_n=64,block_k=256,waves=4",
        {300, 528, 1056},
-       {{RemarkKind::NotThroughLds, "gemm_tile.h", "a lane reads 1 bytes at a time, less than a dword"}}},
+       {{RemarkKind::NotThroughLds, "gemm_tile.h", "a lane reads 1 byte at a time, less than a dword"}}},
       {"Quant", "mxfp4_quant", "block_m=32,block_k=256,waves=1,shuffled=1,path=hw", {256, 0, 3072}, {}},
       {"QuantInSoftware", "mxfp4_quant", "block_m=32,block_k=256,waves=1,path=sw", {256, 0, 3072}, {}},
       {"QuantOddRows", "mxfp4_quant", "block_m=32,block_k=256,waves=4,shuffled=1", {77, 0, 2880}, {}},

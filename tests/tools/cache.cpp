@@ -66,6 +66,9 @@ TEST_F(CacheCommand, VerifyFindsAndRemovesDamage) {
   std::filesystem::resize_file(kernel, std::filesystem::file_size(kernel) - 1);
   ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
   const llvm::json::Object found = json({"cache", "verify"}, 1);
+  const std::string text = run({"cache", "verify"}).out;
+  for (const std::string &path : {kernel, fifo})
+    EXPECT_NE(text.find(path + ": "), std::string::npos) << text;
   EXPECT_EQ(number(found, "kernels"), 3);
   const llvm::json::Array *damaged = found.getArray("damaged");
   ASSERT_EQ(damaged->size(), 2u);
@@ -88,6 +91,13 @@ TEST_F(CacheCommand, VerifyTellsStaleEntriesFromDamagedOnes) {
   const llvm::json::Object found = json({"cache", "verify"});
   EXPECT_EQ(found.getArray("damaged")->size(), 0u);
   ASSERT_EQ(found.getArray("stale")->size(), 1u);
+  // Counted, with what to do; only --verbose names each.
+  const std::string path = std::string(*found.getArray("stale")->front().getAsObject()->getString("file"));
+  const std::string counted = run({"cache", "verify"}).out, named = run({"cache", "verify", "--verbose"}).out;
+  EXPECT_EQ(counted.find(path), std::string::npos) << counted;
+  EXPECT_NE(counted.find("1 of another version of Nereid, harmless"), std::string::npos) << counted;
+  EXPECT_NE(counted.find("`nereid cache clear`"), std::string::npos) << counted;
+  EXPECT_EQ(named.find(path + ": "), 0u) << named;
   const CommandResult doctor = run({"doctor"});
   EXPECT_EQ(doctor.out.find("damaged"), std::string::npos) << doctor.out;
   EXPECT_NE(doctor.out.find("1 of another version of Nereid, harmless"), std::string::npos) << doctor.out;
