@@ -90,9 +90,9 @@ int obstacle(const std::string &path) {
 /// A file that is written; closed, and removed unless it was kept.
 class NewFile {
 public:
-  NewFile(std::string path, int flags) : path_(std::move(path)) {
+  NewFile(std::string path, int flags, mode_t mode = 0666) : path_(std::move(path)) {
     do
-      fd_ = open(path_.c_str(), O_WRONLY | O_CLOEXEC | flags, 0666);
+      fd_ = open(path_.c_str(), O_WRONLY | O_CLOEXEC | flags, mode);
     while (fd_ < 0 && errno == EINTR);
   }
   ~NewFile() {
@@ -137,15 +137,17 @@ private:
 /// A name that no other thread, process or machine takes.
 std::string new_name(const std::string &directory) {
   static std::atomic<unsigned> number = 0;
-  return directory + "/.new-" + std::to_string(getpid()) + "-" + std::to_string(number++);
+  return directory + "/" + std::string(unfinished_prefix) + std::to_string(getpid()) + "-" +
+         std::to_string(number++);
 }
 
 /// Opens the temporary file; false: errno says why not.
 bool create(std::optional<NewFile> &file, const std::string &target, const WriteOptions &options) {
+  const mode_t mode = options.is_private ? 0600 : 0666;
   if (!options.temporary.empty())
-    return file.emplace(options.temporary, O_CREAT | O_TRUNC).is_open();
+    return file.emplace(options.temporary, O_CREAT | O_TRUNC, mode).is_open();
   do
-    file.emplace(new_name(directory_of(target)), O_CREAT | O_EXCL);
+    file.emplace(new_name(directory_of(target)), O_CREAT | O_EXCL, mode);
   while (!file->is_open() && errno == EEXIST); // of a process that was killed
   return file->is_open();
 }
@@ -153,7 +155,7 @@ bool create(std::optional<NewFile> &file, const std::string &target, const Write
 /// 0, or the system's error.
 int replace(const std::string &path, std::string_view content, const std::optional<struct stat> &old,
             const WriteOptions &options) {
-  const std::string target = followed(path);
+  const std::string target = options.is_private ? path : followed(path);
   std::optional<NewFile> file;
   if (!create(file, target, options))
     return errno;
@@ -199,6 +201,10 @@ Status check_outputs(std::span<const NamedFile> outputs, std::span<const NamedFi
 }
 
 Status write_file(const std::string &path, std::string_view content, const WriteOptions &options) {
+  if (options.is_private) {
+    const int reason = replace(path, content, std::nullopt, options);
+    return reason == 0 ? Status() : cannot_write(path, reason);
+  }
   if (const int reason = obstacle(path))
     return cannot_write(path, reason);
   const auto old = status_of(path);

@@ -20,9 +20,15 @@ struct NamedFile {
 /// written. Devices and pipes may be given several times.
 Status check_outputs(std::span<const NamedFile> outputs, std::span<const NamedFile> inputs);
 
+/// With it begin the names of files that are not complete yet.
+inline constexpr std::string_view unfinished_prefix = ".new-";
+
 /// How a file is written.
 struct WriteOptions {
-  bool durable = false;  ///< it is on the disk before it takes its name
+  bool durable = false; ///< it is on the disk before it takes its name
+  /// Replaces whatever has the name, also a link, a device or another user's file; only this user may read
+  /// and write it.
+  bool is_private = false;
   std::string temporary; ///< the name until then, whatever has it; empty: one that nobody has
 };
 

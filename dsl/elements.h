@@ -7,8 +7,8 @@
 #include "dsl/half.h"
 #include "dsl/ir/element.h"
 
-/// The element types of tiles as C++ types. f32 is float and the integers are the fixed-width ones; i1, bf16,
-/// f16, fp8 and bf8 have types of their own.
+/// The element types of tiles as C++ types. f32 is float, f64 double, and the integers are the fixed-width
+/// ones; i1, bf16, f16, fp8 and bf8 have types of their own.
 namespace nereid {
 
 /// A truth value; one byte in memory.
@@ -30,6 +30,7 @@ using u32 = uint32_t;
 using i64 = int64_t;
 using u64 = uint64_t;
 using f32 = float;
+using f64 = double;
 
 namespace detail {
 /// A C++ number that rounds to a narrower float by another way than f32's.
@@ -114,6 +115,7 @@ template <> struct ElementTraits<u64> : ElementIs<ir::Element::U64> {};
 template <> struct ElementTraits<f16> : ElementIs<ir::Element::F16> {};
 template <> struct ElementTraits<bf16> : ElementIs<ir::Element::BF16> {};
 template <> struct ElementTraits<f32> : ElementIs<ir::Element::F32> {};
+template <> struct ElementTraits<f64> : ElementIs<ir::Element::F64> {};
 template <> struct ElementTraits<fp8> : ElementIs<ir::Element::FP8> {};
 template <> struct ElementTraits<bf8> : ElementIs<ir::Element::BF8> {};
 
@@ -121,9 +123,12 @@ template <class T> inline constexpr ir::Element element_of = ElementTraits<T>::e
 
 template <class T>
 concept ElementType = requires { ElementTraits<T>::element; };
-/// The floats that arithmetic is defined for.
+/// The floats that all functions of floats are defined for.
 template <class T>
 concept FloatElement = std::same_as<T, f32> || std::same_as<T, bf16> || std::same_as<T, f16>;
+/// The floats that arithmetic is defined for.
+template <class T>
+concept RealElement = FloatElement<T> || std::same_as<T, f64>;
 /// Floats of 8 bits: moved, converted and multiplied by dot.
 template <class T>
 concept SmallFloatElement = std::same_as<T, fp8> || std::same_as<T, bf8>;
@@ -131,7 +136,7 @@ template <class T>
 concept IntegerElement = ElementType<T> && std::integral<T>;
 /// Everything that arithmetic is defined for.
 template <class T>
-concept NumericElement = FloatElement<T> || IntegerElement<T>;
+concept NumericElement = RealElement<T> || IntegerElement<T>;
 /// What == and != are defined for.
 template <class T>
 concept ComparableElement = NumericElement<T> || std::same_as<T, i1>;

@@ -51,7 +51,7 @@ constexpr float f16_value(uint16_t bits) {
   return sign != 0 ? -magnitude : magnitude;
 }
 
-/// The float of a float element from its bits, and its bits.
+/// The float of a float element, of 32 bits at most, from its bits, and its bits.
 inline float float_of(ir::Element element, uint64_t bits) {
   switch (element) {
   case ir::Element::BF16:

@@ -31,6 +31,8 @@ ir::ValueId constant(Where where, ir::Element element, bool value) {
 }
 
 static uint64_t float_bits(ir::Element element, long double value) {
+  if (element == ir::Element::F64)
+    return std::bit_cast<uint64_t>(static_cast<double>(value));
   return bits_of(element, element == ir::Element::F32 ? static_cast<float>(value) : round_to_odd(value));
 }
 

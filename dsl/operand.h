@@ -11,13 +11,13 @@ namespace nereid::detail {
 
 /// A float of the host: of any element, or C++'s.
 template <class C>
-concept HostFloat = std::floating_point<C> || FloatElement<C> || SmallFloatElement<C>;
+concept HostFloat = std::floating_point<C> || RealElement<C> || SmallFloatElement<C>;
 
 /// A C++ scalar that may stand for a tile of T: bool for i1, integers for integers, any number for floats.
 template <class C, class T>
 concept ConstantFor = (std::same_as<T, i1> && (std::same_as<C, bool> || std::same_as<C, i1>)) ||
                       (IntegerElement<T> && std::integral<C> && !std::same_as<C, bool>) ||
-                      ((FloatElement<T> || SmallFloatElement<T>) && !std::same_as<C, bool> &&
+                      ((RealElement<T> || SmallFloatElement<T>) && !std::same_as<C, bool> &&
                        (std::integral<C> || HostFloat<C>));
 
 /// The element type of a C++ number where no tile decides.

@@ -36,7 +36,7 @@ struct ParameterType {
 /// The elements of which a launch passes a scalar: all but those of 8 bits and the integers of 16.
 template <class T>
 concept ScalarParameter = std::same_as<T, i32> || std::same_as<T, i64> || std::same_as<T, u32> ||
-                          std::same_as<T, u64> || FloatElement<T> || std::same_as<T, i1>;
+                          std::same_as<T, u64> || RealElement<T> || std::same_as<T, i1>;
 
 /// A struct that lists its fields with NEREID_PARAMETERS.
 template <class S>
@@ -48,8 +48,9 @@ template <class S> using FieldsOf = decltype(S::nereid_parameters(std::declval<c
 /// How a parameter of a kernel looks in the IR: `count` arguments, their types, and the handle of their
 /// values.
 template <class P> struct Parameter {
-  static_assert(never<P>, "the parameters of a kernel are a config and then Ptr<T>, Int, Long, Float, "
-                          "Tile<T> of u32, u64, f16, bf16 or i1, or structs of these with NEREID_PARAMETERS");
+  static_assert(never<P>,
+                "the parameters of a kernel are a config and then Ptr<T>, Int, Long, Float, "
+                "Tile<T> of u32, u64, f64, f16, bf16 or i1, or structs of these with NEREID_PARAMETERS");
 };
 template <class T> struct Parameter<Ptr<T>> {
   static constexpr size_t count = 1;

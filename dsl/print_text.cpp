@@ -1,6 +1,8 @@
 // What device_print writes.
 #include "dsl/print_text.h"
 
+#include <bit>
+
 #include <fmt/format.h>
 
 #include "dsl/half.h"
@@ -13,6 +15,8 @@ static std::string element_text(const ir::Type &type, uint64_t bits) {
     return fmt::format("{:#x}", bits);
   if (type.element == ir::Element::I1)
     return (bits & 1) != 0 ? "true" : "false";
+  if (type.element == ir::Element::F64)
+    return fmt::format("{}", std::bit_cast<double>(bits));
   if (ir::is_float(type.element))
     return fmt::format("{}", float_of(type.element, bits));
   return ir::is_signed(type.element) ? fmt::format("{}", ir::integer_value(type.element, bits))

@@ -2,12 +2,14 @@
 #include "dsl/trace.h"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "base/float_environment.h"
 #include "dsl/ir/canonical.h"
+#include "dsl/ir/element_set.h"
 #include "dsl/ir/induction.h"
 #include "dsl/ir/limits.h"
 #include "dsl/ir/load_order.h"
@@ -27,8 +29,9 @@ struct Reserved {
 } // namespace
 
 static constexpr Reserved reserved[] = {
-    {"waves", [](int64_t v) { return v >= 1 && v <= ir::max_waves; }, "1 to 16",
-     [](Tracer &tracer, int v) { tracer.builder().options().waves = v; }},
+    {"waves",
+     [](int64_t v) { return v >= 1 && v <= ir::max_waves && std::has_single_bit(static_cast<uint64_t>(v)); },
+     "1, 2, 4, 8 or 16", [](Tracer &tracer, int v) { tracer.builder().options().waves = v; }},
     {"mfma", [](int64_t v) { return v == 16 || v == 32; }, "16 or 32",
      [](Tracer &tracer, int v) { tracer.builder().options().mfma = v; }},
     {"waves_per_eu", [](int64_t v) { return v >= 0 && v <= 8; }, "0 to 8",
@@ -72,7 +75,9 @@ static bool wants_fast_math(const std::vector<ConfigValue> &config) {
 
 static void use_fast_forms(const ir::Function &function, ir::Block &block) {
   for (ir::Op &op : block.ops) {
-    if (ir::has_fast_form(op.opcode) && ir::is_float(function.type(op.result()).element))
+    const bool is_fast =
+        ir::has_fast_form(op.opcode) && ir::contains(ir::ElementSet::Float, function.type(op.result()));
+    if (is_fast)
       op.attributes["fast"] = int64_t{1};
     for (ir::Block &inner : op.blocks)
       use_fast_forms(function, inner);

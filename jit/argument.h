@@ -69,6 +69,12 @@ template <> struct ParameterArgument<Float> {
   }
 };
 
+template <> struct ParameterArgument<Tile<f64>> {
+  template <class A> static ArgumentValue from(const A &argument) {
+    static_assert(std::same_as<A, double>, "this parameter is a Tile<f64>: its argument is a double");
+    return {ArgumentValue::Kind::F64, std::bit_cast<uint64_t>(argument)};
+  }
+};
 template <> struct ParameterArgument<Tile<u32>> {
   template <class A> static ArgumentValue from(const A &argument) {
     static_assert(std::unsigned_integral<A> && sizeof(A) <= 4 && !std::same_as<A, bool>,

@@ -80,6 +80,7 @@ bool has_facts(ArgumentValue::Kind kind) {
   case ArgumentValue::Kind::U64:
     return true;
   case ArgumentValue::Kind::F32:
+  case ArgumentValue::Kind::F64:
   case ArgumentValue::Kind::F16:
   case ArgumentValue::Kind::BF16:
   case ArgumentValue::Kind::I1:

@@ -180,6 +180,25 @@ constexpr LaunchNumber<AttentionConfig, AttentionOperands> attention_numbers[] =
      [](const auto &) { return int64_t{8}; }},
 };
 
+/// Where each sequence begins, all of them of the size's lengths.
+std::vector<int32_t> starts_of(int64_t batch, int64_t length) {
+  std::vector<int32_t> starts;
+  for (int64_t sequence = 0; sequence <= batch; ++sequence)
+    starts.push_back(static_cast<int32_t>(sequence * length));
+  return starts;
+}
+
+LaunchIndices attention_indices(const AttentionConfig &config, const ProblemSize &size,
+                                AttentionOperands &operands) {
+  if (!config.ragged)
+    return {};
+  operands.queries = operands.batch * size.m;
+  operands.keys = operands.batch * size.n;
+  return {"m queries and n keys in every sequence",
+          {contents_of<int32_t>("query_starts", starts_of(operands.batch, size.m)),
+           contents_of<int32_t>("key_starts", starts_of(operands.batch, size.n))}};
+}
+
 } // namespace
 
 constinit const LibraryKernel<AttentionConfig, AttentionOperands> attention_kernel{
@@ -191,6 +210,7 @@ constinit const LibraryKernel<AttentionConfig, AttentionOperands> attention_kern
     .grid_terms = {{{"m", "block_m"}, {"heads", ""}, {"batch", ""}}},
     .bind = bind_attention,
     .numbers = attention_numbers,
+    .indices = attention_indices,
 };
 
 } // namespace nereid::kernels

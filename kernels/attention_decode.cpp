@@ -2,6 +2,8 @@
 #include "kernels/attention_decode.h"
 
 #include <algorithm>
+#include <numeric>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -233,6 +235,29 @@ BoundKernel bind_combine(std::string_view name, const AttentionDecodeConfig &con
                  name, of);
 }
 
+constexpr LaunchNumber<AttentionDecodeConfig, AttentionDecodeOperands> decode_numbers[] = {
+    {"batch", [](auto &operands, int64_t value) { operands.batch = value; },
+     [](const auto &) { return int64_t{32}; }},
+    {"heads", [](auto &operands, int64_t value) { operands.heads = value; },
+     [](const auto &) { return int64_t{32}; }},
+    {"key_heads", [](auto &operands, int64_t value) { operands.key_heads = value; },
+     [](const auto &) { return int64_t{8}; }},
+};
+
+/// All n keys of every sequence, in pages that follow each other.
+LaunchIndices decode_indices(const AttentionDecodeConfig &config, const ProblemSize &size,
+                             AttentionDecodeOperands &operands) {
+  const std::vector<int32_t> lengths(static_cast<size_t>(operands.batch), static_cast<int32_t>(size.n));
+  LaunchIndices indices{"all n keys in every sequence", {contents_of<int32_t>("lengths", lengths)}};
+  if (config.page > 0) {
+    operands.pages = operands.batch * blocks(size.n, config.page);
+    std::vector<int32_t> table(static_cast<size_t>(operands.pages));
+    std::iota(table.begin(), table.end(), 0);
+    indices.operands.push_back(contents_of<int32_t>("table", table));
+  }
+  return indices;
+}
+
 } // namespace
 
 constinit const LibraryKernel<AttentionDecodeConfig, AttentionDecodeOperands> attention_decode_kernel{
@@ -243,6 +268,8 @@ constinit const LibraryKernel<AttentionDecodeConfig, AttentionDecodeOperands> at
     .grid = decode_grid,
     .grid_terms = {{{"row_blocks", ""}, {"", "split_k"}, {"batch", ""}}},
     .bind = bind_decode,
+    .numbers = decode_numbers,
+    .indices = decode_indices,
 };
 
 constinit const LibraryKernel<AttentionDecodeConfig, AttentionDecodeOperands> attention_combine_kernel{
@@ -253,6 +280,7 @@ constinit const LibraryKernel<AttentionDecodeConfig, AttentionDecodeOperands> at
     .grid = combine_grid,
     .grid_terms = {{{"heads", ""}, {"m", ""}, {"batch", ""}}},
     .bind = bind_combine,
+    .numbers = decode_numbers,
 };
 
 } // namespace nereid::kernels

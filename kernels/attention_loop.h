@@ -12,6 +12,7 @@ constexpr auto nereid_config_names(AttentionElement) {
   return std::to_array<std::string_view>({"bf16", "f16"});
 }
 
+/// Heads of a layer, of queries as of keys; bounds of addresses follow from it.
 inline constexpr int64_t max_attention_heads = 1024;
 
 /// Error (User): heads that are no multiple of the key heads or more than max_attention_heads, or a scale

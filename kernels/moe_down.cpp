@@ -17,29 +17,27 @@ void moe_down(const Specialized<MoeDownConfig> &specialized, Ptr<const u8> a, Pt
   const auto &[config, shape, scaling] = specialized;
   const int64_t block_m = config.tile.block_m, block_n = config.tile.block_n;
   const Int k = known_k(shape, k_argument);
-  const Int first_column = program_id(0) * block_n;
+  const Int first_column = program_id(0) * block_n, first_row = program_id(1) * block_m;
   const MxView2D all_weights = weights_view(b, b_scales, n, k, shape);
   const MoeBlock block = load_moe_block(sorted, block_experts, program_id(1), block_m);
   when(block.expert >= 0, [&] {
     const MxView2D expert_weights = all_weights.matrix(block.expert);
+    const MxView2D x_rows = numbered_rows(a, a_scales, k, shape);
     Var product = zeros<f32>({block_m, block_n});
     const KSteps steps = k_steps(config.tile, shape, k);
     for (Int k0 : steps) {
-      const MxTile x = gather_rows(a, a_scales, block.place, block.is_row, k, k0, steps.size(), shape.even_k);
+      const MxTile x = x_rows.load({first_row, k0}, {block_m, steps.size()});
       product += dot_scaled(x, expert_weights.load({first_column, k0}, {block_n, steps.size()}).transposed());
     }
     if (config.bias)
       product += load_bias(bias + Long(block.expert) * Long(n), n, first_column, block_n);
     product *= load(weights + block.index, block.is_row);
 
-    const Tile<i32> row = config.scatter == Scatter::Store ? block.index : block.index / top_k;
-    const Tile<i32> column = first_column + cols(block_n);
-    const Ptr<f32> to = out + (Tile<i64>(row) * Long(n) + column);
-    const Tile<i1> in_bounds = block.is_row & (column < n);
+    const View2D to(out, {max_view_rows, n}, {.even_rows = true});
     if (config.scatter == Scatter::Store)
-      store(to, product, in_bounds);
+      to.scatter(block.index, first_column, product);
     else
-      atomic_add(to, product, in_bounds, Order::Relaxed);
+      to.scatter_add(block.row(top_k), first_column, product, Order::Relaxed);
   });
 }
 
@@ -61,7 +59,8 @@ BoundKernel bind_moe_down(std::string_view name, const MoeDownConfig &config, co
   const ProblemArguments problem(size);
   const auto [m, n, k] = size.value_or(ProblemSize{});
   const MoeRows &rows = operands.rows;
-  const int64_t sorted_rows = rows.blocks * config.tile.block_m;
+  const MoeArguments moe(rows, config.tile.block_m, n, k);
+  const int64_t sorted_rows = moe.sorted_rows();
   const int64_t out_rows = config.scatter == Scatter::Store ? m * rows.top_k : m;
   Specialized<MoeDownConfig> specialized{config, shape_facts(config.tile, size)};
   BoundKernel bound = bind_kernel<moe_down>(
@@ -69,15 +68,13 @@ BoundKernel bind_moe_down(std::string_view name, const MoeDownConfig &config, co
       MemoryArgument<const u8>{"a", operands.a, sorted_rows * (k / 2), "e2m1 [sorted rows, k/2]"},
       MemoryArgument<const u8>{"a_scales", operands.a_scales, sorted_rows * (k / 32),
                                "e8m0 [sorted rows, k/32]"},
-      MemoryArgument<const i32>{"sorted", rows.sorted, sorted_rows * 4, "i32 [blocks, block_m]"},
-      MemoryArgument<const i32>{"block_experts", rows.block_experts, rows.blocks * 4, "i32 [blocks]"},
+      moe.sorted(), moe.block_experts(),
       MemoryArgument<const f32>{"weights", operands.weights, m * rows.top_k * 4, "f32 [m, top_k]"},
-      problem.b(operands.b, rows.experts), problem.b_scales(operands.b_scales, rows.experts),
-      MemoryArgument<const bf16>{"bias", operands.bias, config.bias ? rows.experts * n * 2 : 0,
-                                 "bf16 [experts, n]"},
+      moe.b(operands.b), moe.b_scales(operands.b_scales),
+      moe.bias(operands.bias, config.bias, "bf16 [experts, n]"),
       MemoryArgument<f32>{"out", operands.out, out_rows * n * 4,
                           config.scatter == Scatter::Store ? "f32 [m, top_k, n]" : "f32 [m, n]"},
-      NumberArgument{"top_k", int32_t{rows.top_k}}, problem.n(), problem.k());
+      moe.top_k(), problem.n(), problem.k());
   if (const Status rows_fit = check_moe_rows(name, rows, config.tile.block_m, sorted_rows, k); !rows_fit)
     bound.refuse(rows_fit.error());
   return bound;

@@ -27,7 +27,8 @@ void moe_up(const Specialized<MoeUpConfig> &specialized, Ptr<const u8> a, Ptr<co
     const int64_t first_width = separated ? block_n : block_n * 2;
     const Int first_gate = separated ? first_column : first_column * 2, first_up = n + first_column;
     const MxView2D weights = all_weights.matrix(block.expert);
-    const Tile<i32> a_row = block.index / top_k;
+    const MxView2D x_rows = numbered_rows(a, a_scales, k, shape);
+    const Tile<i32> row = block.row(top_k);
 
     Var first = zeros<f32>({block_m, first_width});
     Var second = zeros<f32>({block_m, block_n});
@@ -35,7 +36,7 @@ void moe_up(const Specialized<MoeUpConfig> &specialized, Ptr<const u8> a, Ptr<co
     tile.block_n = static_cast<int>(first_width);
     const KSteps steps = k_steps(tile, shape, k);
     for (Int k0 : steps) {
-      const MxTile x = gather_rows(a, a_scales, a_row, block.is_row, k, k0, steps.size(), shape.even_k);
+      const MxTile x = x_rows.gather(row, k0, steps.size());
       first += dot_scaled(x, weights.load({first_gate, k0}, {first_width, steps.size()}).transposed());
       if (separated)
         second += dot_scaled(x, weights.load({first_up, k0}, {block_n, steps.size()}).transposed());
@@ -85,20 +86,17 @@ BoundKernel bind_moe_up(std::string_view name, const MoeUpConfig &config, const 
   const ProblemArguments problem(size);
   const auto [m, n, k] = size.value_or(ProblemSize{});
   const MoeRows &rows = operands.rows;
-  const int64_t sorted_rows = rows.blocks * config.tile.block_m;
-  const ProblemArguments gates_and_ups(ProblemSize{m, n * 2, k});
+  const MoeArguments moe(rows, config.tile.block_m, n * 2, k);
+  const int64_t sorted_rows = moe.sorted_rows();
   Specialized<MoeUpConfig> specialized{config, shape_facts(config.tile, size)};
   BoundKernel bound = bind_kernel<moe_up>(
-      name, specialized, MemoryArgument<const u8>{"a", operands.a, m * k / 2, "e2m1 [m, k/2]"},
-      MemoryArgument<const u8>{"a_scales", operands.a_scales, m * (k / 32), "e8m0 [m, k/32]"},
-      MemoryArgument<const i32>{"sorted", rows.sorted, sorted_rows * 4, "i32 [blocks, block_m]"},
-      MemoryArgument<const i32>{"block_experts", rows.block_experts, rows.blocks * 4, "i32 [blocks]"},
-      gates_and_ups.b(operands.b, rows.experts), gates_and_ups.b_scales(operands.b_scales, rows.experts),
-      MemoryArgument<const bf16>{"bias", operands.bias, config.bias ? rows.experts * n * 4 : 0,
-                                 "bf16 [experts, 2n]"},
+      name, specialized, problem.codes_a<const u8>("a", operands.a),
+      problem.plain_a_scales<const u8>("a_scales", operands.a_scales), moe.sorted(), moe.block_experts(),
+      moe.b(operands.b), moe.b_scales(operands.b_scales),
+      moe.bias(operands.bias, config.bias, "bf16 [experts, 2n]"),
       MemoryArgument<u8>{"codes", operands.codes, sorted_rows * (n / 2), "e2m1 [sorted rows, n/2]"},
       MemoryArgument<u8>{"scales", operands.scales, sorted_rows * (n / 32), "e8m0 [sorted rows, n/32]"},
-      NumberArgument{"top_k", int32_t{rows.top_k}}, problem.n(), problem.k());
+      moe.top_k(), problem.n(), problem.k());
   if (const Status rows_fit =
           check_moe_rows(name, rows, config.tile.block_m, std::max(m, sorted_rows), std::max(n, k));
       !rows_fit)
@@ -114,17 +112,6 @@ LaunchIndices moe_up_indices(const MoeUpConfig &config, const ProblemSize &size,
 }
 
 } // namespace
-
-Status check_moe_rows(std::string_view kernel, const MoeRows &rows, int block_m, int64_t a_rows, int64_t k) {
-  if (rows.block_m != block_m)
-    return user_error(fmt::format("{}: the rows are sorted in blocks of {}, its config has block_m={}",
-                                  kernel, rows.block_m, block_m),
-                      fmt::format("use block_m={}", rows.block_m));
-  if (a_rows * (k / 2) > INT32_MAX)
-    return user_error(fmt::format("{}: {} rows of {} codes are 2^31 bytes and more", kernel, a_rows, k),
-                      "give fewer rows to a launch");
-  return {};
-}
 
 constinit const LibraryKernel<MoeUpConfig, MoeUpOperands> moe_up_kernel{
     .name = "moe_up",

@@ -2,6 +2,7 @@
 
 #include "kernels/gates.h"
 #include "kernels/library_kernel.h"
+#include "kernels/moe_rows.h"
 #include "kernels/producer_input.h"
 
 namespace nereid::kernels {
@@ -15,16 +16,6 @@ struct MoeUpConfig {
   QuantRule rule = QuantRule::Even;
 
   NEREID_CONFIG(MoeUpConfig, tile, activation, gates, bias, rule)
-};
-
-/// What moe_sort gave, as the products take it.
-struct MoeRows {
-  DeviceMemory sorted;        ///< i32 [blocks * block_m]
-  DeviceMemory block_experts; ///< i32 [blocks]
-  int64_t blocks = 1;
-  int block_m = 16; ///< the launch is refused where the config has another
-  int experts = 1;
-  int top_k = 1;
 };
 
 /// Memory of moe_up.
@@ -44,8 +35,5 @@ struct MoeUpOperands {
 /// quantised, in sorted order. n is the width after the activation; it and k are multiples of 32. Programs:
 /// (n in blocks, blocks of rows).
 extern const LibraryKernel<MoeUpConfig, MoeUpOperands> moe_up_kernel;
-
-/// Error (User): there are 2^31 and more bytes of A's codes, or the rows are in blocks of another size.
-Status check_moe_rows(std::string_view kernel, const MoeRows &rows, int block_m, int64_t a_rows, int64_t k);
 
 } // namespace nereid::kernels

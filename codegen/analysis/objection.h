@@ -13,6 +13,7 @@ namespace nereid::codegen {
 struct Objection {
   const ir::Op *op;
   std::string reason;
+  std::string remedy = {}; ///< what the author could do; may be empty
 };
 
 /// A way to do something, or what speaks against it.

@@ -11,12 +11,14 @@
 namespace nereid::codegen {
 
 llvm::Value *widen(llvm::IRBuilder<> &builder, llvm::Value *value) {
-  return value->getType()->isFloatTy() ? value : builder.CreateFPExt(value, builder.getFloatTy());
+  return value->getType()->isFloatTy() || value->getType()->isDoubleTy()
+             ? value
+             : builder.CreateFPExt(value, builder.getFloatTy());
 }
 
 llvm::Value *narrow(llvm::IRBuilder<> &builder, llvm::Value *value, ir::Element element) {
-  return element == ir::Element::F32 ? value
-                                     : builder.CreateFPTrunc(value, llvm_type(builder.getContext(), element));
+  llvm::Type *type = llvm_type(builder.getContext(), element);
+  return value->getType() == type ? value : builder.CreateFPTrunc(value, type);
 }
 
 /// Floats saturate to u32, i64 or u64, for all other types to i32 (NaN gives 0), and are then cut to the
@@ -63,6 +65,8 @@ static llvm::Value *cast(llvm::IRBuilder<> &builder, llvm::Value *value, ir::Ele
     return value;
   if (ir::is_float(from)) {
     llvm::Value *wide = widen(builder, value);
+    if (to == ir::Element::F64)
+      return builder.CreateFPExt(wide, builder.getDoubleTy());
     if (ir::is_float(to))
       return narrow(builder, wide, to);
     if (to == ir::Element::I1)
@@ -72,14 +76,29 @@ static llvm::Value *cast(llvm::IRBuilder<> &builder, llvm::Value *value, ir::Ele
   if (to == ir::Element::BF16 && ir::facts(from).bits >= 32)
     return integer_to_bf16(builder, value, ir::is_signed(from));
   if (ir::is_float(to)) {
-    llvm::Type *f32 = builder.getFloatTy();
+    llvm::Type *wide = to == ir::Element::F64 ? builder.getDoubleTy() : builder.getFloatTy();
     return narrow(builder,
-                  ir::is_signed(from) ? builder.CreateSIToFP(value, f32) : builder.CreateUIToFP(value, f32),
+                  ir::is_signed(from) ? builder.CreateSIToFP(value, wide) : builder.CreateUIToFP(value, wide),
                   to);
   }
   if (to == ir::Element::I1)
     return builder.CreateICmpNE(value, llvm::ConstantInt::get(value->getType(), 0));
   return builder.CreateIntCast(value, llvm_type(builder.getContext(), to), ir::is_signed(from));
+}
+
+/// Of the two f32 around an f64 that is none the one whose last bit is set: rounding that to fewer bits
+/// rounds the f64 once.
+static llvm::Value *to_odd(llvm::IRBuilder<> &builder, llvm::Value *value) {
+  llvm::Value *nearest = builder.CreateFPTrunc(value, builder.getFloatTy());
+  llvm::Value *back = builder.CreateFPExt(nearest, value->getType());
+  llvm::Value *is_away = builder.CreateFCmpOGT(builder.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, back),
+                                               builder.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, value));
+  llvm::Value *is_inexact = builder.CreateFCmpONE(back, value);
+  llvm::Type *bits = builder.getInt32Ty();
+  llvm::Value *odd =
+      builder.CreateSub(builder.CreateBitCast(nearest, bits), builder.CreateZExt(is_away, bits));
+  odd = builder.CreateOr(odd, builder.CreateZExt(is_inexact, bits));
+  return builder.CreateBitCast(odd, nearest->getType());
 }
 
 Registers cast_all(llvm::IRBuilder<> &builder, const Registers &values, ir::Element from, ir::Element to) {
@@ -88,6 +107,12 @@ Registers cast_all(llvm::IRBuilder<> &builder, const Registers &values, ir::Elem
     if (is_half)
       return from_small_float(builder, values, from, to);
     return cast_all(builder, from_small_float(builder, values, from, ir::Element::F32), ir::Element::F32, to);
+  }
+  if (ir::is_small_float(to) && from == ir::Element::F64) {
+    Registers odd;
+    for (llvm::Value *value : values)
+      odd.push_back(to_odd(builder, value));
+    return to_small_float(builder, odd, to);
   }
   if (ir::is_small_float(to) && from != to)
     return to_small_float(builder, cast_all(builder, values, from, ir::Element::F32), to);

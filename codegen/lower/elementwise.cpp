@@ -185,7 +185,7 @@ llvm::Value *unary(EmitContext &context, const ir::Op &op, ir::Element element, 
   llvm::Value *x = widen(builder, a);
   if (op.has("fast"))
     return narrow(builder, fast_function(builder, op.opcode, x), element);
-  if (llvm::Value *value = wide_function(builder, op.opcode, x))
+  if (llvm::Value *value = element == ir::Element::F64 ? nullptr : wide_function(builder, op.opcode, x))
     return narrow(builder, value, element);
   return narrow(builder, float_function(builder, op.opcode, x), element);
 }
@@ -196,9 +196,10 @@ llvm::Value *binary(EmitContext &context, const ir::Op &op, ir::Element element,
   if (ir::is_float(element)) {
     llvm::Value *wide = widen(builder, b);
     llvm::Value *left = widen(builder, a);
-    if (op.has("fast"))
+    if (op.has("fast") && element != ir::Element::F64)
       return narrow(builder, fast_divide(builder, left, wide), element);
-    if (llvm::Value *value = wide_function(builder, op.opcode, left, wide))
+    if (llvm::Value *value =
+            element == ir::Element::F64 ? nullptr : wide_function(builder, op.opcode, left, wide))
       return narrow(builder, value, element);
     return narrow(builder, float_binary(builder, op.opcode, left, wide), element);
   }

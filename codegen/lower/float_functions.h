@@ -7,8 +7,8 @@
 namespace nereid::codegen {
 
 /// exp, exp2, log, log2, sqrt, rsqrt, tanh, erf, sigmoid, floor, ceil or round of an f32, denormals and
-/// special values included; exp, log and tanh also of a pair. Errors: 1 ulp at most, tanh, erf and sigmoid 2
-/// ulp.
+/// special values included; exp, log and tanh also of a pair, sqrt (rounded correctly), floor, ceil and round
+/// also of an f64. Errors: 1 ulp at most, tanh, erf and sigmoid 2 ulp.
 llvm::Value *float_function(llvm::IRBuilder<> &builder, ir::Opcode opcode, llvm::Value *x);
 /// exp of an f32 or a pair that is no more than 0, or a NaN: fewer instructions.
 llvm::Value *exp_of_nonpositive(llvm::IRBuilder<> &builder, llvm::Value *x);

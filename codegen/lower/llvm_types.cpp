@@ -11,6 +11,8 @@ llvm::Type *llvm_type(llvm::LLVMContext &context, ir::Element element) {
     return llvm::Type::getBFloatTy(context);
   case ir::Element::F32:
     return llvm::Type::getFloatTy(context);
+  case ir::Element::F64:
+    return llvm::Type::getDoubleTy(context);
   default:
     return llvm::Type::getIntNTy(context, ir::facts(element).bits);
   }

@@ -11,9 +11,8 @@ Lowering::Lowering(const KernelPlan &plan, llvm::Module &module)
       exchange(context, packing, lds, order), values(context, exchange, cache),
       addresses(context, values, cache), memory(context, packing, order, values, addresses),
       atomics(context, lds, order, values, addresses), reduce(context, exchange, values),
-      scan(context, exchange, values), gather(context, lds, order, values),
-      six_bit(context, packing, lds, order, values), fragments(context, packing, values, six_bit),
-      dots(context, exchange, values, fragments),
+      gather(context, lds, order, values), six_bit(context, packing, lds, order, values),
+      fragments(context, packing, values, six_bit), dots(context, exchange, values, fragments),
       quantize(context, packing, lds, order, exchange, values, six_bit), edges(context, packing, values),
       folds(*this), loops(*this), ops(*this) {}
 

@@ -10,7 +10,6 @@
 #include "codegen/lower/op_emitter.h"
 #include "codegen/lower/quantize.h"
 #include "codegen/lower/reduce.h"
-#include "codegen/lower/scan.h"
 #include "codegen/schedule/lds_pipeline_contract.h"
 
 namespace nereid::codegen {
@@ -35,7 +34,6 @@ struct Lowering {
   MemoryEmitter memory;
   AtomicEmitter atomics;
   ReduceEmitter reduce;
-  ScanEmitter scan;
   GatherEmitter gather;
   SixBitEmitter six_bit;
   FragmentEmitter fragments;

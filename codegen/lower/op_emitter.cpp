@@ -43,7 +43,7 @@ void OpEmitter::emit(const ir::Op &op, const BodyCopy &copy) {
   case ir::Opcode::Quantize:
     return parts_.quantize.emit(op, copy);
   case ir::Opcode::CumSum:
-    return parts_.scan.emit(op);
+    return parts_.folds.emit_cumsum(op);
   case ir::Opcode::Gather:
     return parts_.gather.emit(op);
   case ir::Opcode::Reduce:

@@ -55,7 +55,9 @@ std::optional<Registers> elementwise_in_pairs(EmitContext &context, const ir::Op
   const bool fused = op.opcode == ir::Opcode::Fma && element == ir::Element::F32;
   const bool rounds =
       op.opcode == ir::Opcode::Cast && operands[0][0]->getType()->isFloatTy() && element == ir::Element::F16;
-  if (!ir::is_float(element) || operands[0].size() < 2 || (!has_paired_form(op) && !fused && !rounds))
+  const bool is_wide = element == ir::Element::F64 || operands[0][0]->getType()->isDoubleTy();
+  if (!ir::is_float(element) || is_wide || operands[0].size() < 2 ||
+      (!has_paired_form(op) && !fused && !rounds))
     return std::nullopt;
   llvm::IRBuilder<> &builder = context.builder;
   llvm::Type *narrow_pair = llvm::FixedVectorType::get(llvm_type(builder.getContext(), element), 2);

@@ -49,7 +49,7 @@ struct Reciprocal {
 std::optional<Registers> divide_by_shared(EmitContext &context, const ir::Op &op,
                                           const std::vector<Registers> &operands) {
   const ir::Element element = context.type(op.result()).element;
-  if (op.opcode != ir::Opcode::Div || !ir::is_float(element) || op.has("fast"))
+  if (op.opcode != ir::Opcode::Div || !ir::is_float(element) || element == ir::Element::F64 || op.has("fast"))
     return std::nullopt;
   llvm::MapVector<llvm::Value *, size_t> sharers;
   for (llvm::Value *divisor : operands[1])

@@ -168,6 +168,24 @@ V *atan2(Wide &w, V *y, V *x) {
 
 V *atan(Wide &w, V *x) { return w.copysign(angle_of(w, w.abs(x), w.number(1)), x); }
 
+/// sqrt(1 - x^2), the other side of a right triangle, within 2^-48 of itself: near 1 the product is that of
+/// exact factors. Not a number beyond +-1.
+V *other_side(Wide &w, V *x) {
+  V *square = w.mul(w.sub(w.number(1), x), w.add(w.number(1), x));
+  return w.b.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, square);
+}
+V *asin(Wide &w, V *x) {
+  V *side = other_side(w, x);
+  V *angle = w.copysign(angle_of(w, w.abs(x), side), x);
+  return w.choose(w.b.CreateFCmpUNO(side, side), side, angle);
+}
+V *acos(Wide &w, V *x) {
+  V *side = other_side(w, x);
+  V *angle = angle_of(w, side, w.abs(x));
+  angle = w.choose(w.is_less(x, 0), w.sub(w.number(std::numbers::pi), angle), angle);
+  return w.choose(w.b.CreateFCmpUNO(side, side), side, angle);
+}
+
 V *expm1(Wide &w, V *x) {
   V *power = exp2(w, w.mul(w.clamp(x, 200), std::numbers::log2e));
   V *series = w.fma(w.mul(x, x), w.fma(x, w.number(1.0 / 6), w.number(0.5)), x);
@@ -235,6 +253,12 @@ llvm::Value *wide_function(llvm::IRBuilder<> &builder, ir::Opcode opcode, llvm::
     break;
   case ir::Opcode::Atan:
     function = atan;
+    break;
+  case ir::Opcode::Asin:
+    function = asin;
+    break;
+  case ir::Opcode::Acos:
+    function = acos;
     break;
   case ir::Opcode::Log1p:
     function = log1p;

@@ -133,7 +133,7 @@ void Collector::note_loop(const LoopPlan &loop) {
                       "lane's registers",
                       prefetch->depth, stages));
     for (const Objection &kept : prefetch->kept)
-      add(RemarkKind::NotPipelined, *kept.op, "the load is not issued ahead: " + kept.reason);
+      add(RemarkKind::NotPipelined, *kept.op, "the load is not issued ahead: " + kept.reason, kept.remedy);
   } else if (stages > 1) {
     note_sequential(loop);
   }
@@ -153,7 +153,7 @@ void Collector::note_sequential(const LoopPlan &loop) {
                                     loop.op->integer("stages"), because(*loop.no_prefetch, *loop.op));
   if (std::any_of(body.begin(), body.end(), [](const ir::Op &op) { return ir::is_dot(op.opcode); }))
     message += "; it is no LDS pipeline, as " + because(*loop.no_lds_pipeline, *loop.op);
-  add(RemarkKind::NotPipelined, *loop.op, message);
+  add(RemarkKind::NotPipelined, *loop.op, message, loop.no_prefetch->remedy);
 }
 
 /// The loads of a body that operands of its dots are computed from.

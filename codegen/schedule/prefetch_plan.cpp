@@ -47,7 +47,7 @@ private:
                        [&](ir::ValueId v) { return late_.count(v) == 0; });
   }
   void find_early_values(PrefetchPlan &plan);
-  std::optional<std::string> branches(const ir::Op &load);
+  std::optional<Objection> branches(const ir::Op &load);
   void note_addresses(const std::vector<const ir::Op *> &loads, PrefetchPlan &plan) const;
   unsigned depth(const std::vector<const ir::Op *> &loads) const;
   void write_out(PrefetchPlan &plan) const;
@@ -85,8 +85,8 @@ Decision<PrefetchPlan> PrefetchPlanner::run() {
       continue;
     }
     early.push_back(&op);
-    if (std::optional<std::string> why = branches(op))
-      plan.kept.push_back({&op, *why});
+    if (std::optional<Objection> objection = branches(op))
+      plan.kept.push_back(*std::move(objection));
     else
       plan.loads.push_back(&op);
   }
@@ -119,12 +119,14 @@ void PrefetchPlanner::find_early_values(PrefetchPlan &plan) {
 }
 
 /// Why a load takes branches, if it does.
-std::optional<std::string> PrefetchPlanner::branches(const ir::Op &load) {
+std::optional<Objection> PrefetchPlanner::branches(const ir::Op &load) {
   if (!mask_operand(load))
     return std::nullopt;
   const LinearLayout leaders = access_leaders(index_, axes_, load, layouts_.layout(load.result()));
   const std::optional<NoDescriptor> objection = bounds_.objection(load.operands[0], leaders);
-  return objection ? std::optional("its mask takes branches: " + objection->reason) : std::nullopt;
+  if (!objection)
+    return std::nullopt;
+  return Objection{&load, "its mask takes branches: " + objection->reason, objection->remedy};
 }
 
 void PrefetchPlanner::note_addresses(const std::vector<const ir::Op *> &loads, PrefetchPlan &plan) const {

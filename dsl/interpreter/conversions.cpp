@@ -12,12 +12,13 @@ namespace nereid::interpreter {
 using ir::Element;
 
 template <class From, class To> static To converted(From value, Element to) {
-  constexpr bool from_float = std::is_same_v<From, float>, to_float = std::is_same_v<To, float>;
+  constexpr bool from_float = std::is_floating_point_v<From>, to_float = std::is_floating_point_v<To>;
+  constexpr bool is_wider = !std::is_same_v<From, float> && std::is_same_v<To, float>;
   if (to == Element::I1)
     return static_cast<To>(value != 0);
   if constexpr (from_float && !to_float)
     return to_integer<To>(value);
-  else if constexpr (!from_float && to_float)
+  else if constexpr (is_wider)
     return to == Element::F32 ? static_cast<float>(value) : detail::round_to_odd(value);
   else
     return static_cast<To>(value);
@@ -33,29 +34,18 @@ void run_cast(Frame &frame, const ir::Op &op) {
       auto *y = out.as<decltype(to_zero)>();
       for (size_t i = 0; i < n; ++i)
         y[i] = converted<decltype(from_zero), decltype(to_zero)>(x[i], to);
+      if constexpr (std::is_floating_point_v<decltype(to_zero)>)
+        round_to(to, y, n);
     });
   });
-  if (ir::is_float(to))
-    round_to(to, out.as<float>(), n);
   propagate(frame, op);
-}
-
-/// An element's bits as memory would hold them, and back.
-static uint64_t bits_at(const ir::Type &type, const Tensor &tensor, size_t i) {
-  return with_storage(type, [&](auto zero) -> uint64_t {
-    using T = decltype(zero);
-    if constexpr (std::is_same_v<T, float>)
-      return bits_of(type.element, tensor.as<float>()[i]);
-    else
-      return static_cast<std::make_unsigned_t<T>>(tensor.as<T>()[i]);
-  });
 }
 
 static void set_bits(const ir::Type &type, Tensor &tensor, size_t i, uint64_t bits) {
   with_storage(type, [&](auto zero) {
     using T = decltype(zero);
-    if constexpr (std::is_same_v<T, float>)
-      tensor.as<float>()[i] = float_of(type.element, bits);
+    if constexpr (std::is_floating_point_v<T>)
+      tensor.as<T>()[i] = real_of<T>(type.element, bits);
     else
       tensor.as<T>()[i] = static_cast<T>(type.element == Element::I1 ? bits & 1 : bits);
   });
@@ -76,13 +66,20 @@ void run_bitcast(Frame &frame, const ir::Op &op) {
 
 void run_fma(Frame &frame, const ir::Op &op) {
   const size_t n = frame.count(op);
-  auto *out = frame.out(op).as<float>();
-  const auto *a = frame.in(op, 0).as<float>(), *b = frame.in(op, 1).as<float>(),
-             *c = frame.in(op, 2).as<float>();
+  Tensor &out = frame.out(op);
   const Element element = frame.out_type(op).element;
-  for (size_t i = 0; i < n; ++i)
-    out[i] = element == Element::F32 ? std::fma(a[i], b[i], c[i]) : detail::fma_to_odd(a[i], b[i], c[i]);
-  round_to(element, out, n);
+  const auto run = [&]<class T>(T, auto fma) {
+    const T *a = frame.in(op, 0).as<T>(), *b = frame.in(op, 1).as<T>(), *c = frame.in(op, 2).as<T>();
+    for (size_t i = 0; i < n; ++i)
+      out.as<T>()[i] = fma(a[i], b[i], c[i]);
+    round_to(element, out.as<T>(), n);
+  };
+  if (element == Element::F64)
+    run(double{}, [](double a, double b, double c) { return std::fma(a, b, c); });
+  else if (element == Element::F32)
+    run(float{}, [](float a, float b, float c) { return std::fma(a, b, c); });
+  else
+    run(float{}, detail::fma_to_odd);
   propagate(frame, op);
 }
 

@@ -22,22 +22,22 @@ template <class T, class R, class F> static void map(const T *a, const T *b, R *
 }
 
 /// Functions without an exact result are computed in double and rounded once: within 1 ulp, exact at powers
-/// of two.
-template <class F> static void map_wide(const float *x, float *out, size_t count, F f) {
+/// of two. f64 has none of them.
+template <class T, class F> static void map_wide(const T *x, T *out, size_t count, F f) {
   for (size_t i = 0; i < count; ++i)
-    out[i] = static_cast<float>(f(static_cast<double>(x[i])));
+    out[i] = static_cast<T>(f(static_cast<double>(x[i])));
 }
-template <class F> static void map_wide(const float *a, const float *b, float *out, size_t count, F f) {
+template <class T, class F> static void map_wide(const T *a, const T *b, T *out, size_t count, F f) {
   for (size_t i = 0; i < count; ++i)
-    out[i] = static_cast<float>(f(static_cast<double>(a[i]), static_cast<double>(b[i])));
+    out[i] = static_cast<T>(f(static_cast<double>(a[i]), static_cast<double>(b[i])));
 }
 
-static void float_unary(Opcode opcode, const float *x, float *out, size_t n) {
+template <class T> static void float_unary(Opcode opcode, const T *x, T *out, size_t n) {
   switch (opcode) {
   case Opcode::Neg:
-    return map(x, out, n, [](float v) { return -v; });
+    return map(x, out, n, [](T v) { return -v; });
   case Opcode::Abs:
-    return map(x, out, n, [](float v) { return std::fabs(v); });
+    return map(x, out, n, [](T v) { return std::fabs(v); });
   case Opcode::Exp:
     return map_wide(x, out, n, [](double v) { return std::exp(v); });
   case Opcode::Exp2:
@@ -47,7 +47,7 @@ static void float_unary(Opcode opcode, const float *x, float *out, size_t n) {
   case Opcode::Log2:
     return map_wide(x, out, n, [](double v) { return std::log2(v); });
   case Opcode::Sqrt:
-    return map(x, out, n, [](float v) { return std::sqrt(v); });
+    return map(x, out, n, [](T v) { return std::sqrt(v); });
   case Opcode::Rsqrt:
     return map_wide(x, out, n, [](double v) { return 1 / std::sqrt(v); });
   case Opcode::Tanh:
@@ -62,18 +62,22 @@ static void float_unary(Opcode opcode, const float *x, float *out, size_t n) {
     return map_wide(x, out, n, [](double v) { return std::cos(v); });
   case Opcode::Atan:
     return map_wide(x, out, n, [](double v) { return std::atan(v); });
+  case Opcode::Asin:
+    return map_wide(x, out, n, [](double v) { return std::asin(v); });
+  case Opcode::Acos:
+    return map_wide(x, out, n, [](double v) { return std::acos(v); });
   case Opcode::Log1p:
     return map_wide(x, out, n, [](double v) { return std::log1p(v); });
   case Opcode::Expm1:
     return map_wide(x, out, n, [](double v) { return std::expm1(v); });
   case Opcode::Trunc:
-    return map(x, out, n, [](float v) { return std::trunc(v); });
+    return map(x, out, n, [](T v) { return std::trunc(v); });
   case Opcode::Floor:
-    return map(x, out, n, [](float v) { return std::floor(v); });
+    return map(x, out, n, [](T v) { return std::floor(v); });
   case Opcode::Ceil:
-    return map(x, out, n, [](float v) { return std::ceil(v); });
+    return map(x, out, n, [](T v) { return std::ceil(v); });
   default: // Round
-    return map(x, out, n, [](float v) { return std::nearbyint(v); });
+    return map(x, out, n, [](T v) { return std::nearbyint(v); });
   }
 }
 
@@ -146,9 +150,9 @@ void run_unary(Frame &frame, const ir::Op &op) {
   with_storage(type, [&](auto zero) {
     using T = decltype(zero);
     const T *x = frame.in(op, 0).as<T>();
-    if constexpr (std::is_same_v<T, float>) {
-      float_unary(op.opcode, x, out.as<float>(), n);
-      round_to(type.element, out.as<float>(), n);
+    if constexpr (std::is_floating_point_v<T>) {
+      float_unary(op.opcode, x, out.as<T>(), n);
+      round_to(type.element, out.as<T>(), n);
     } else if (type.element == ir::Element::I1) {
       map(x, out.as<T>(), n, [](T v) { return static_cast<T>(v == 0); });
     } else {
@@ -160,26 +164,26 @@ void run_unary(Frame &frame, const ir::Op &op) {
     find_overflows(frame, op);
 }
 
-static void float_binary(Opcode opcode, const float *a, const float *b, float *out, size_t n) {
+template <class T> static void float_binary(Opcode opcode, const T *a, const T *b, T *out, size_t n) {
   switch (opcode) {
   case Opcode::Add:
-    return map(a, b, out, n, [](float x, float y) { return x + y; });
+    return map(a, b, out, n, [](T x, T y) { return x + y; });
   case Opcode::Sub:
-    return map(a, b, out, n, [](float x, float y) { return x - y; });
+    return map(a, b, out, n, [](T x, T y) { return x - y; });
   case Opcode::Mul:
-    return map(a, b, out, n, [](float x, float y) { return x * y; });
+    return map(a, b, out, n, [](T x, T y) { return x * y; });
   case Opcode::Div:
-    return map(a, b, out, n, [](float x, float y) { return x / y; });
+    return map(a, b, out, n, [](T x, T y) { return x / y; });
   case Opcode::Pow:
     return map_wide(a, b, out, n, [](double x, double y) { return std::pow(x, y); });
   case Opcode::Atan2:
     return map_wide(a, b, out, n, [](double x, double y) { return std::atan2(x, y); });
   case Opcode::Fmod:
-    return map(a, b, out, n, [](float x, float y) { return std::fmod(x, y); });
+    return map(a, b, out, n, [](T x, T y) { return std::fmod(x, y); });
   case Opcode::Min:
-    return map(a, b, out, n, minimum<float>);
+    return map(a, b, out, n, minimum<T>);
   default: // Max
-    return map(a, b, out, n, maximum<float>);
+    return map(a, b, out, n, maximum<T>);
   }
 }
 
@@ -240,9 +244,9 @@ void run_binary(Frame &frame, const ir::Op &op) {
     using T = decltype(zero);
     const T *a = frame.in(op, 0).as<T>();
     const T *b = frame.in(op, 1).as<T>();
-    if constexpr (std::is_same_v<T, float>) {
-      float_binary(op.opcode, a, b, out.as<float>(), n);
-      round_to(type.element, out.as<float>(), n);
+    if constexpr (std::is_floating_point_v<T>) {
+      float_binary(op.opcode, a, b, out.as<T>(), n);
+      round_to(type.element, out.as<T>(), n);
     } else {
       integer_binary(op.opcode, a, b, out.as<T>(), n);
     }

@@ -30,6 +30,8 @@ InterpretArgument::Kind kind_of(const ir::Type &type) {
     return Kind::I64;
   case ir::Element::F32:
     return Kind::F32;
+  case ir::Element::F64:
+    return Kind::F64;
   case ir::Element::U32:
     return Kind::U32;
   case ir::Element::U64:

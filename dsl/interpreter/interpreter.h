@@ -16,7 +16,7 @@ namespace nereid {
 
 /// An argument of a kernel that is interpreted.
 struct InterpretArgument {
-  enum class Kind : uint8_t { Pointer, I32, I64, F32, U32, U64, F16, BF16, I1 };
+  enum class Kind : uint8_t { Pointer, I32, I64, F32, U32, U64, F16, BF16, I1, F64 };
   Kind kind = Kind::Pointer;
   uint64_t bits = 0; ///< zero-extended
 
@@ -25,6 +25,7 @@ struct InterpretArgument {
   static InterpretArgument i32(int32_t value) { return {Kind::I32, static_cast<uint32_t>(value)}; }
   static InterpretArgument i64(int64_t value) { return {Kind::I64, static_cast<uint64_t>(value)}; }
   static InterpretArgument f32(float value) { return {Kind::F32, std::bit_cast<uint32_t>(value)}; }
+  static InterpretArgument f64(double value) { return {Kind::F64, std::bit_cast<uint64_t>(value)}; }
   static InterpretArgument u32(uint32_t value) { return {Kind::U32, value}; }
   static InterpretArgument u64(uint64_t value) { return {Kind::U64, value}; }
   static InterpretArgument f16(nereid::f16 value) { return {Kind::F16, value.bits}; }

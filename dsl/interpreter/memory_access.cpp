@@ -20,13 +20,13 @@ using ir::Opcode;
 
 /// An element in memory of type M as the float or integer that stores it in a tensor, and back.
 template <class T, class M> T from_memory(Element element, M bits) {
-  if constexpr (std::is_same_v<T, float>)
-    return float_of(element, bits);
+  if constexpr (std::is_floating_point_v<T>)
+    return real_of<T>(element, bits);
   else
     return static_cast<T>(element == Element::I1 ? bits != 0 : bits);
 }
 template <class M, class T> M to_memory(Element element, T value) {
-  if constexpr (std::is_same_v<T, float>)
+  if constexpr (std::is_floating_point_v<T>)
     return static_cast<M>(bits_of(element, value));
   else
     return static_cast<M>(value);
@@ -36,7 +36,9 @@ template <class M, class T> M to_memory(Element element, T value) {
 template <class F> auto with_memory(Element element, F f) {
   return with_storage(ir::Type::scalar(element), [&](auto zero) {
     using T = decltype(zero);
-    if constexpr (std::is_same_v<T, float>) {
+    if constexpr (std::is_same_v<T, double>) {
+      return f(zero, uint64_t{});
+    } else if constexpr (std::is_same_v<T, float>) {
       const unsigned bytes = ir::byte_size(element);
       return bytes == 4 ? f(zero, uint32_t{}) : bytes == 2 ? f(zero, uint16_t{}) : f(zero, uint8_t{});
     } else
@@ -156,7 +158,7 @@ template <class F> Status for_each_access(Frame &frame, const ir::Op &op, size_t
 template <class T> T combined(Opcode opcode, T old, T operand, T desired) {
   switch (opcode) {
   case Opcode::AtomicAdd:
-    if constexpr (std::is_same_v<T, float>)
+    if constexpr (std::is_floating_point_v<T>)
       return old + operand;
     else
       return wrapped<T>(widened(old) + widened(operand));

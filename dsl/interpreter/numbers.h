@@ -1,6 +1,7 @@
 #pragma once
 
 #include <bit>
+#include <concepts>
 #include <cstdint>
 
 #include "dsl/half.h"
@@ -17,6 +18,16 @@ using detail::bits_of;
 using detail::f16_bits;
 using detail::f16_value;
 using detail::float_of;
+
+/// Of f64, which tensors store as double.
+inline uint64_t bits_of(ir::Element, double value) { return std::bit_cast<uint64_t>(value); }
+/// A float element from its bits as tensors store it: T is double for f64, float for all others.
+template <std::floating_point T> T real_of(ir::Element element, uint64_t bits) {
+  if constexpr (std::same_as<T, double>)
+    return std::bit_cast<double>(bits);
+  else
+    return float_of(element, bits);
+}
 
 /// The value of a code of a microscaling format.
 float decode(ir::Format format, uint8_t code);

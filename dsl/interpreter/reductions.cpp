@@ -12,7 +12,7 @@ namespace nereid::interpreter {
 using ir::Opcode;
 
 template <class T> static T sum(T a, T b) {
-  if constexpr (std::is_same_v<T, float>)
+  if constexpr (std::is_floating_point_v<T>)
     return a + b;
   else
     return wrapped<T>(widened(a) + widened(b));
@@ -44,7 +44,7 @@ template <class T> static void reduce(Opcode opcode, const T *x, T *out, const A
 
 /// A NaN is greater than all numbers.
 template <class T> static bool exceeds(T a, T b) {
-  if constexpr (std::is_same_v<T, float>)
+  if constexpr (std::is_floating_point_v<T>)
     if (a != a)
       return b == b;
   return a > b;
@@ -72,8 +72,8 @@ void run_reduce(Frame &frame, const ir::Op &op) {
     if (op.opcode == Opcode::ArgMax)
       return arg_max(x, out.as<int32_t>(), view);
     reduce(op.opcode, x, out.as<T>(), view);
-    if constexpr (std::is_same_v<T, float>)
-      round_to(type.element, out.as<float>(), view.outer * view.inner);
+    if constexpr (std::is_floating_point_v<T>)
+      round_to(type.element, out.as<T>(), view.outer * view.inner);
   });
   propagate(frame, op);
 }
@@ -92,7 +92,7 @@ void run_cumsum(Frame &frame, const ir::Op &op) {
           const size_t at = (o * view.size + k) * view.inner + i;
           y[at] = k == 0 ? x[at] : sum(y[at - view.inner], x[at]);
         }
-    if constexpr (std::is_same_v<T, float>)
+    if constexpr (std::is_floating_point_v<T>)
       round_to(type.element, y, frame.count(op));
   });
   propagate(frame, op);

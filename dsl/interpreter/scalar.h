@@ -40,7 +40,7 @@ template <class T> T ceil_divide(T a, T b) {
 
 /// A NaN in either operand is the result, and -0 is less than +0.
 template <class T> T maximum(T a, T b) {
-  if constexpr (std::is_same_v<T, float>) {
+  if constexpr (std::is_floating_point_v<T>) {
     if (a != a)
       return a;
     if (a == b)
@@ -50,7 +50,7 @@ template <class T> T maximum(T a, T b) {
   return a > b ? a : b;
 }
 template <class T> T minimum(T a, T b) {
-  if constexpr (std::is_same_v<T, float>) {
+  if constexpr (std::is_floating_point_v<T>) {
     if (a != a)
       return a;
     if (a == b)
@@ -61,22 +61,22 @@ template <class T> T minimum(T a, T b) {
 }
 
 /// Saturates; NaN gives 0.
-template <class T> T saturated(float value) {
+template <class T> T saturated(double value) {
   if (value != value)
     return 0;
   constexpr double upper = std::numeric_limits<T>::digits == 63   ? 0x1p63
                            : std::numeric_limits<T>::digits == 64 ? 0x1p64
                            : std::numeric_limits<T>::digits == 31 ? 0x1p31
                                                                   : 0x1p32;
-  if (static_cast<double>(value) >= upper)
+  if (value >= upper)
     return std::numeric_limits<T>::max();
-  if (static_cast<double>(value) <= (std::is_signed_v<T> ? -upper : 0.0))
+  if (value <= (std::is_signed_v<T> ? -upper : 0.0))
     return std::numeric_limits<T>::min();
   return static_cast<T>(value);
 }
 
 /// A float as an integer: saturates to 32 bits, or to those of a wider type, then keeps the low bits.
-template <class T> T to_integer(float value) {
+template <class T> T to_integer(double value) {
   if constexpr (sizeof(T) < 4)
     return static_cast<T>(saturated<int32_t>(value));
   else

@@ -122,7 +122,7 @@ void run_source(Frame &frame, const ir::Op &op) {
   switch (op.opcode) {
   case Opcode::Constant: {
     uint64_t bits = static_cast<uint64_t>(op.integer("bits"));
-    if (ir::is_float(type.element))
+    if (ir::is_float(type.element) && type.element != ir::Element::F64)
       bits = std::bit_cast<uint32_t>(float_of(type.element, bits));
     with_width(type, [&](auto zero) { fill<decltype(zero)>(out, n, bits); });
     return;

@@ -1,7 +1,6 @@
 // assume, device_assert and device_print.
 #include <fmt/format.h>
 
-#include "dsl/interpreter/numbers.h"
 #include "dsl/interpreter/operations.h"
 #include "dsl/interpreter/poison.h"
 #include "dsl/print_text.h"
@@ -9,17 +8,6 @@
 namespace nereid::interpreter {
 
 using ir::Opcode;
-
-/// An element's bits as memory would hold them.
-static uint64_t bits_at(const ir::Type &type, const Tensor &tensor, size_t i) {
-  return with_storage(type, [&](auto zero) -> uint64_t {
-    using T = decltype(zero);
-    if constexpr (std::is_same_v<T, float>)
-      return bits_of(type.element, tensor.as<float>()[i]);
-    else
-      return static_cast<std::make_unsigned_t<T>>(tensor.as<T>()[i]);
-  });
-}
 
 static Status print(Frame &frame, const ir::Op &op) {
   std::vector<detail::PrintedValue> values;

@@ -12,8 +12,8 @@ namespace nereid::interpreter {
 /// Why an element has no meaning: 0, or how it came about (poison.h).
 using Poison = std::vector<uint32_t>;
 
-/// The elements of a value in row-major order. Integers are stored as what they are, i1 as bytes 0 and 1, all
-/// floats as float (exactly), pointers as uint64_t. Copies share the elements.
+/// The elements of a value in row-major order. Integers are stored as what they are, i1 as bytes 0 and 1, f64
+/// as double, all other floats as float (exactly), pointers as uint64_t. Copies share the elements.
 struct Tensor {
   std::shared_ptr<std::byte[]> data;
   size_t bytes = 0;
@@ -36,13 +36,15 @@ struct Tensor {
 inline unsigned storage_size(const ir::Type &type) {
   if (type.pointer)
     return 8;
-  return ir::is_float(type.element) ? 4 : ir::byte_size(type.element);
+  return ir::is_float(type.element) && type.element != ir::Element::F64 ? 4 : ir::byte_size(type.element);
 }
 
 /// Calls f with a zero of the type that stores the elements.
 template <class F> decltype(auto) with_storage(const ir::Type &type, F f) {
   if (type.pointer)
     return f(uint64_t{});
+  if (type.element == ir::Element::F64)
+    return f(double{});
   if (ir::is_float(type.element))
     return f(float{});
   const bool is_signed = ir::is_signed(type.element);
@@ -74,5 +76,10 @@ template <class F> decltype(auto) with_width(const ir::Type &type, F f) {
 
 /// Rounds floats to the element type in place, once an operation has computed them in f32.
 void round_to(ir::Element element, float *values, size_t count);
+/// f64 is computed in itself.
+inline void round_to(ir::Element, double *, size_t) {}
+
+/// An element's bits as memory would hold them.
+uint64_t bits_at(const ir::Type &type, const Tensor &tensor, size_t i);
 
 } // namespace nereid::interpreter

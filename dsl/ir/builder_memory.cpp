@@ -64,8 +64,12 @@ ValueId Builder::load(ValueId pointer, std::optional<ValueId> mask, std::optiona
   std::vector<ValueId> operands{pointer};
   if (mask)
     operands.push_back(memory_mask("load", pointer, *mask));
-  if (other)
-    operands.push_back(memory_operand("the other value of load", pointer, *other));
+  if (other) {
+    const ValueId value = memory_operand("the other value of load", pointer, *other);
+    // Without another value it is zero: one form for both, which is what loops with stages can do.
+    if (definitions_[*other].bits != uint64_t{0})
+      operands.push_back(value);
+  }
   if (mask && constant_of(operands[1]) == 1)
     operands.resize(1);
   return emit_one(Opcode::Load, operands, Type::tile(type(pointer).element, shape), cache_attribute(cache));
@@ -93,8 +97,8 @@ ValueId Builder::atomic(Opcode opcode, ValueId pointer, std::span<const ValueId>
   if ((facts(element).bits < 32 && !adds_halves) || (wants_integers(opcode) && !is_integer(element)))
     fail(fmt::format("{}: no atomic on {} is available", what, facts(element).name),
          wants_integers(opcode)        ? "Use i32, u32, i64 or u64"
-         : opcode == Opcode::AtomicAdd ? "Use i32, u32, i64, u64, f32, f16 or bf16"
-                                       : "Use i32, u32, i64, u64 or f32");
+         : opcode == Opcode::AtomicAdd ? "Use i32, u32, i64, u64, f32, f64, f16 or bf16"
+                                       : "Use i32, u32, i64, u64, f32 or f64");
   std::vector<ValueId> operands{pointer};
   for (ValueId value : values)
     operands.push_back(memory_operand(what, pointer, value));

@@ -10,7 +10,9 @@ static ElementSet set_of(const Type &type) {
   case ElementKind::Bool:
     return ElementSet::Bool;
   case ElementKind::Float:
-    return is_small_float(type.element) ? ElementSet::SmallFloat : ElementSet::Float;
+    return is_small_float(type.element)   ? ElementSet::SmallFloat
+           : type.element == Element::F64 ? ElementSet::Double
+                                          : ElementSet::Float;
   default:
     return facts(type.element).bits == 32 ? ElementSet::Word : ElementSet::OtherInteger;
   }
@@ -30,16 +32,18 @@ std::string_view describe(ElementSet set) {
     return "an integer";
   case ElementSet::Float:
     return "f32, bf16 or f16";
+  case ElementSet::Real:
+    return "f64, f32, bf16 or f16";
   case ElementSet::Pointer:
     return "a pointer";
   case ElementSet::Number:
-    return "an integer, f32, bf16 or f16";
+    return "an integer, f64, f32, bf16 or f16";
   case ElementSet::Bits:
     return "i1 or an integer";
   case ElementSet::Comparable:
-    return "i1, an integer, f32, bf16 or f16";
+    return "i1, an integer, f64, f32, bf16 or f16";
   case ElementSet::Factor:
-    return "an integer or a float, also fp8 or bf8";
+    return "an integer, f32, bf16, f16, fp8 or bf8";
   case ElementSet::Value:
     return "a tile of elements";
   default:

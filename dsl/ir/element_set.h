@@ -12,14 +12,16 @@ enum class ElementSet : uint8_t {
   Bool = 1,
   Word = 2,         ///< i32, u32
   OtherInteger = 4, ///< integers of 8, 16 and 64 bits
-  Float = 8,        ///< those with arithmetic
+  Float = 8,        ///< those with all functions: f32, bf16, f16
   Pointer = 16,
   SmallFloat = 32, ///< fp8, bf8
+  Double = 64,     ///< f64
   Integer = Word | OtherInteger,
-  Number = Integer | Float,
+  Real = Float | Double,
+  Number = Integer | Real,
   Bits = Bool | Integer,
   Comparable = Bool | Number,
-  Factor = Number | SmallFloat,
+  Factor = Integer | Float | SmallFloat,
   Value = Comparable | SmallFloat,
   Any = Value | Pointer,
 };

@@ -71,7 +71,7 @@ inline bool is_division(Opcode opcode) {
   return opcode == Opcode::Div || opcode == Opcode::Rem || opcode == Opcode::CeilDiv;
 }
 
-/// The attribute `fast` makes it the hardware's approximation where its operands are floats.
+/// The attribute `fast` makes it the hardware's approximation where its operands are floats but f64.
 inline bool has_fast_form(Opcode opcode) {
   return opcode == Opcode::Exp || opcode == Opcode::Exp2 || opcode == Opcode::Log || opcode == Opcode::Tanh ||
          opcode == Opcode::Div;

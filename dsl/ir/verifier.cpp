@@ -74,7 +74,8 @@ private:
     const bool passable = type.pointer || is_number || is_real || bits == 1;
     if (type.rank() != 0 || !passable)
       return fmt::format(
-          "an argument is a pointer, an integer of 32 or 64 bits, f32, f16, bf16 or i1, not {}", type.text());
+          "an argument is a pointer, an integer of 32 or 64 bits, f64, f32, f16, bf16 or i1, not {}",
+          type.text());
     if (argument.divisibility < 1)
       return "divisibility is at least 1";
     if (argument.constant && (type.pointer || !is_number))

@@ -34,6 +34,13 @@ template <class X>
 concept NumericTile = TileLike<X> && NumericElement<ElementOf<X>>;
 template <class X>
 concept FloatTile = TileLike<X> && FloatElement<ElementOf<X>>;
+/// f64 too.
+template <class X>
+concept RealTile = TileLike<X> && RealElement<ElementOf<X>>;
+template <class X>
+concept DoubleTile = TileLike<X> && std::same_as<ElementOf<X>, f64>;
+/// Named in the error of a function that f64 does not have.
+class No_function_of_f64_convert_with_to_f32;
 template <class X>
 concept IntegerTile = TileLike<X> && IntegerElement<ElementOf<X>>;
 

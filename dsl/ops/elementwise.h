@@ -19,33 +19,41 @@ using detail::Where;
     return detail::make<detail::ElementOf<X>>(                                                               \
         detail::at(where).unary(ir::Opcode::opcode, detail::id_of(x)));                                      \
   }
+/// One that f64 does not have.
+#define NEREID_FLOAT_UNARY(function, opcode)                                                                 \
+  NEREID_UNARY(function, FloatTile, opcode)                                                                  \
+  template <detail::DoubleTile X> detail::No_function_of_f64_convert_with_to_f32 function(const X &) = delete;
 NEREID_UNARY(abs, NumericTile, Abs)
-NEREID_UNARY(exp, FloatTile, Exp)
-NEREID_UNARY(exp2, FloatTile, Exp2)
-NEREID_UNARY(log, FloatTile, Log)
-NEREID_UNARY(log2, FloatTile, Log2)
-NEREID_UNARY(sqrt, FloatTile, Sqrt)
-NEREID_UNARY(rsqrt, FloatTile, Rsqrt)
-NEREID_UNARY(tanh, FloatTile, Tanh)
-NEREID_UNARY(erf, FloatTile, Erf)
-NEREID_UNARY(sigmoid, FloatTile, Sigmoid)
+NEREID_FLOAT_UNARY(exp, Exp)
+NEREID_FLOAT_UNARY(exp2, Exp2)
+NEREID_FLOAT_UNARY(log, Log)
+NEREID_FLOAT_UNARY(log2, Log2)
+NEREID_UNARY(sqrt, RealTile, Sqrt)
+NEREID_FLOAT_UNARY(rsqrt, Rsqrt)
+NEREID_FLOAT_UNARY(tanh, Tanh)
+NEREID_FLOAT_UNARY(erf, Erf)
+NEREID_FLOAT_UNARY(sigmoid, Sigmoid)
 /// Of radians, of any size.
-NEREID_UNARY(sin, FloatTile, Sin)
-NEREID_UNARY(cos, FloatTile, Cos)
-NEREID_UNARY(atan, FloatTile, Atan)
+NEREID_FLOAT_UNARY(sin, Sin)
+NEREID_FLOAT_UNARY(cos, Cos)
+NEREID_FLOAT_UNARY(atan, Atan)
+/// In radians, asin of -pi/2 to pi/2 and acos of 0 to pi; NaN beyond +-1.
+NEREID_FLOAT_UNARY(asin, Asin)
+NEREID_FLOAT_UNARY(acos, Acos)
 /// log(1 + x) and e^x - 1, exact to the last places near 0.
-NEREID_UNARY(log1p, FloatTile, Log1p)
-NEREID_UNARY(expm1, FloatTile, Expm1)
-NEREID_UNARY(floor, FloatTile, Floor)
-NEREID_UNARY(ceil, FloatTile, Ceil)
+NEREID_FLOAT_UNARY(log1p, Log1p)
+NEREID_FLOAT_UNARY(expm1, Expm1)
+NEREID_UNARY(floor, RealTile, Floor)
+NEREID_UNARY(ceil, RealTile, Ceil)
 /// To the nearest integer, ties to even.
-NEREID_UNARY(round, FloatTile, Round)
+NEREID_UNARY(round, RealTile, Round)
 /// Towards 0.
-NEREID_UNARY(trunc, FloatTile, Trunc)
+NEREID_UNARY(trunc, RealTile, Trunc)
 /// How many bits are 1.
 NEREID_UNARY(popcount, IntegerTile, Popcount)
 /// How many leading bits are 0; the width for 0.
 NEREID_UNARY(clz, IntegerTile, Clz)
+#undef NEREID_FLOAT_UNARY
 #undef NEREID_UNARY
 
 #define NEREID_BINARY(function, concept_name, opcode)                                                        \
@@ -56,6 +64,12 @@ NEREID_UNARY(clz, IntegerTile, Clz)
     return detail::binary<T>(ir::Opcode::opcode, detail::operand<T>(a, where),                               \
                              detail::operand<T>(b, where));                                                  \
   }
+/// One that f64 does not have.
+#define NEREID_FLOAT_BINARY(function, opcode)                                                                \
+  NEREID_BINARY(function, FloatElement, opcode)                                                              \
+  template <class A, class B>                                                                                \
+    requires detail::DoubleTile<A> || detail::DoubleTile<B>                                                  \
+  detail::No_function_of_f64_convert_with_to_f32 function(const A &, const B &) = delete;
 /// A NaN in either operand is the result.
 NEREID_BINARY(min, NumericElement, Min)
 NEREID_BINARY(max, NumericElement, Max)
@@ -64,11 +78,12 @@ NEREID_BINARY(mulhi, IntegerElement, MulHi)
 /// The quotient of integers rounded up, negative ones too; see dsl/ops/cdiv.h for the host's.
 NEREID_BINARY(cdiv, IntegerElement, CeilDiv)
 /// a^b, with the special cases of C's pow.
-NEREID_BINARY(pow, FloatElement, Pow)
+NEREID_FLOAT_BINARY(pow, Pow)
 /// The angle of the point (b, a) in radians, -pi to pi, as C's atan2.
-NEREID_BINARY(atan2, FloatElement, Atan2)
+NEREID_FLOAT_BINARY(atan2, Atan2)
 /// The exact remainder of a / b with a's sign, as C's fmod.
-NEREID_BINARY(fmod, FloatElement, Fmod)
+NEREID_FLOAT_BINARY(fmod, Fmod)
+#undef NEREID_FLOAT_BINARY
 #undef NEREID_BINARY
 
 /// min(max(x, low), high)
@@ -82,7 +97,7 @@ Tile<detail::CommonElement<X, L, H>> clamp(const X &x, const L &low, const H &hi
 
 /// a * b + c with one rounding.
 template <class A, class B, class C>
-  requires detail::OneElement<A, B, C> && FloatElement<detail::CommonElement<A, B, C>>
+  requires detail::OneElement<A, B, C> && RealElement<detail::CommonElement<A, B, C>>
 Tile<detail::CommonElement<A, B, C>> fma(const A &a, const B &b, const C &c, Where where = Where::current()) {
   using T = detail::CommonElement<A, B, C>;
   detail::Operand<T> x(a, where), y(b, where), z(c, where);
@@ -108,11 +123,11 @@ auto where(const detail::Operand<i1> &condition, A a, B b, Where location = Wher
 }
 
 /// 1 where x is a NaN, of x's shape.
-template <detail::FloatTile X> Tile<i1> isnan(const X &x, Where where = Where::current()) {
+template <detail::RealTile X> Tile<i1> isnan(const X &x, Where where = Where::current()) {
   const ir::ValueId id = detail::id_of(x);
   return detail::make<i1>(detail::at(where).binary(ir::Opcode::Ne, id, id));
 }
-template <detail::FloatTile X> Tile<i1> isinf(const X &x, Where where = Where::current()) {
+template <detail::RealTile X> Tile<i1> isinf(const X &x, Where where = Where::current()) {
   using Operand = detail::Operand<detail::ElementOf<X>>;
   return detail::compare(ir::Opcode::Eq, Operand(abs(x, where), where),
                          Operand(std::numeric_limits<float>::infinity(), where));
@@ -120,11 +135,11 @@ template <detail::FloatTile X> Tile<i1> isinf(const X &x, Where where = Where::c
 
 /// The magnitude of a with the sign bit of b, NaNs too.
 template <class A, class B>
-  requires detail::OneElement<A, B> && FloatElement<detail::CommonElement<A, B>>
+  requires detail::OneElement<A, B> && RealElement<detail::CommonElement<A, B>>
 Tile<detail::CommonElement<A, B>> copysign(const A &a, const B &b, Where where = Where::current()) {
   using T = detail::CommonElement<A, B>;
-  using Bits = std::conditional_t<sizeof(T) == 4, u32, u16>;
-  constexpr Bits sign = Bits(1) << (8 * sizeof(T) - 1);
+  using Bits = std::conditional_t<sizeof(T) == 8, u64, std::conditional_t<sizeof(T) == 4, u32, u16>>;
+  constexpr Bits sign = Bits{1} << (8 * sizeof(T) - 1);
   const detail::Operand<T> x(a, where), y(b, where);
   ir::Builder &builder = detail::at(where);
   const auto part = [&](ir::ValueId id, Bits mask) {
@@ -180,6 +195,8 @@ template <ElementType T> T from_bits(uint64_t bits) {
     return i1(bits != 0);
   else if constexpr (std::same_as<T, f32>)
     return std::bit_cast<f32>(static_cast<uint32_t>(bits));
+  else if constexpr (std::same_as<T, f64>)
+    return std::bit_cast<f64>(bits);
   else if constexpr (FloatElement<T> || SmallFloatElement<T>)
     return T::from_bits(static_cast<decltype(T::bits)>(bits));
   else
@@ -190,6 +207,8 @@ template <ElementType T> uint64_t to_bits(T value) {
     return value.value;
   else if constexpr (std::same_as<T, f32>)
     return std::bit_cast<uint32_t>(value);
+  else if constexpr (std::same_as<T, f64>)
+    return std::bit_cast<uint64_t>(value);
   else if constexpr (FloatElement<T> || SmallFloatElement<T>)
     return value.bits;
   else

@@ -5,7 +5,7 @@
 /// The hardware's approximations, for where their errors do not matter. An ulp is the unit in the last place
 /// of an f32; a bf16 or f16 is computed as f32 and rounded. f32 denormals among operands count as 0 of their
 /// sign, and results that would be denormal may be 0. A kernel whose config has `fast_math = 1` uses these
-/// forms wherever it says exp, exp2, log, tanh or `/` of floats. The interpreter computes the exact
+/// forms wherever it says exp, exp2, log, tanh or `/` of floats but f64. The interpreter computes the exact
 /// functions.
 namespace nereid::fast {
 
@@ -16,7 +16,8 @@ namespace nereid::fast {
     ir::Builder &builder = detail::at(where);                                                                \
     return detail::make<detail::ElementOf<X>>(                                                               \
         builder.as_fast(builder.unary(ir::Opcode::opcode, detail::id_of(x))));                               \
-  }
+  }                                                                                                          \
+  template <detail::DoubleTile X> detail::No_function_of_f64_convert_with_to_f32 function(const X &) = delete;
 /// v_exp_f32 of x log2(e): within 2 + 1.25 |x| ulp, 2 instructions.
 NEREID_FAST(exp, Exp)
 /// v_exp_f32: within 1 ulp, 1 instruction.
@@ -38,10 +39,14 @@ Tile<detail::CommonElement<A, B>> div(const A &a, const B &b,
   ir::Builder &builder = detail::at(where);
   return detail::make<T>(builder.as_fast(builder.binary(ir::Opcode::Div, x.id(), y.id())));
 }
+template <class A, class B>
+  requires detail::DoubleTile<A> || detail::DoubleTile<B>
+detail::No_function_of_f64_convert_with_to_f32 div(const A &, const B &) = delete;
 /// v_rcp_f32: within 1 ulp, 1 instruction; 1 / x otherwise as div.
 template <detail::FloatTile X>
 Tile<detail::ElementOf<X>> rcp(const X &x, detail::Where where = detail::Where::current()) {
   return div(1.0f, x, where);
 }
+template <detail::DoubleTile X> detail::No_function_of_f64_convert_with_to_f32 rcp(const X &) = delete;
 
 } // namespace nereid::fast

@@ -54,6 +54,9 @@ template <HalfTile X> ir::Builder::ScaledOperand unscaled(const X &x) {
 using Product = std::function<ir::ValueId(ir::ValueId a, ir::ValueId b)>;
 /// The product of matrices, or of each pair of matrices of two batches: [B, M, K] by [B, K, N] is [B, M, N].
 ir::ValueId multiply(ir::Builder &builder, ir::ValueId a, ir::ValueId b, const Product &product);
+/// The product of microscaled matrices, or of each pair of matrices of two batches.
+ir::ValueId multiply_scaled(ir::Builder &builder, const ir::Builder::ScaledOperand &a,
+                            const ir::Builder::ScaledOperand &b);
 /// The product of f32 matrices.
 ir::ValueId dot_of_parts(ir::Builder &builder, ir::ValueId a, ir::ValueId b, DotPrecision precision);
 } // namespace detail
@@ -83,6 +86,10 @@ Tile<f32> dot(const A &a, const B &b, DotPrecision precision = DotPrecision::Bf1
       }));
 }
 
+template <detail::TileLike A, detail::TileLike B>
+  requires detail::DoubleTile<A> || detail::DoubleTile<B>
+detail::No_function_of_f64_convert_with_to_f32 dot(const A &a, const B &b) = delete;
+
 /// Codes a [M, K] times b [K, N] of e4m3 or e5m2, without scales, summed in f32: [M, N]. Batches as above.
 template <detail::CodeTile A, detail::CodeTile B>
 Tile<f32> dot(const A &a, Format format_a, const B &b, Format format_b, Where where = Where::current()) {
@@ -94,27 +101,28 @@ Tile<f32> dot(const A &a, Format format_a, const B &b, Format format_b, Where wh
 
 /// Product of microscaled matrices, f32 [M, N]: codes a u8 [M, K*bits/8] and b u8 [K*bits/8, N] packed along
 /// K, e8m0 scales u8 [M, K/32] and [N, K/32]. Codes of e4m3 may be fp8, those of e5m2 bf8. One side may be a
-/// bf16 or f16 tile without scales.
+/// bf16 or f16 tile without scales. With one more dimension before in each, of a power of two, a batch of
+/// such products: f32 [B, M, N].
 template <detail::CodeTile A, detail::ByteTile SA, detail::CodeTile B, detail::ByteTile SB>
 Tile<f32> dot_scaled(const A &a, const SA &scale_a, Format format_a, const B &b, const SB &scale_b,
                      Format format_b, Where where = Where::current()) {
-  return detail::make<f32>(detail::at(where).dot_scaled(detail::scaled(a, scale_a, format_a),
-                                                        detail::scaled(b, scale_b, format_b)));
+  return detail::make<f32>(detail::multiply_scaled(detail::at(where), detail::scaled(a, scale_a, format_a),
+                                                   detail::scaled(b, scale_b, format_b)));
 }
 template <detail::HalfTile A, detail::CodeTile B, detail::ByteTile SB>
 Tile<f32> dot_scaled(const A &a, const B &b, const SB &scale_b, Format format_b,
                      Where where = Where::current()) {
   return detail::make<f32>(
-      detail::at(where).dot_scaled(detail::unscaled(a), detail::scaled(b, scale_b, format_b)));
+      detail::multiply_scaled(detail::at(where), detail::unscaled(a), detail::scaled(b, scale_b, format_b)));
 }
 template <detail::CodeTile A, detail::ByteTile SA, detail::HalfTile B>
 Tile<f32> dot_scaled(const A &a, const SA &scale_a, Format format_a, const B &b,
                      Where where = Where::current()) {
   return detail::make<f32>(
-      detail::at(where).dot_scaled(detail::scaled(a, scale_a, format_a), detail::unscaled(b)));
+      detail::multiply_scaled(detail::at(where), detail::scaled(a, scale_a, format_a), detail::unscaled(b)));
 }
 
-/// A microscaled matrix [K, N], the right operand of dot_scaled; see MxTile::transposed.
+/// A microscaled matrix [K, N], or a batch of them, the right operand of dot_scaled; see MxTile::transposed.
 struct MxTransposed {
   Tile<u8> codes;  ///< [K*bits/8, N], packed along K
   Tile<u8> scales; ///< e8m0, [N, K/32]
@@ -127,10 +135,8 @@ struct MxTile {
   Tile<u8> scales; ///< e8m0, [..., K/32]
   Format format;
 
-  /// Of a tile of rank 2 [N, K].
-  MxTransposed transposed(Where where = Where::current()) const {
-    return {detail::make<u8>(detail::at(where).permute(codes.id(), {1, 0})), scales, format};
-  }
+  /// Of a tile [N, K] or [B, N, K]; of another rank an error.
+  MxTransposed transposed(Where where = Where::current()) const;
   template <size_t I> const Tile<u8> &get() const {
     if constexpr (I == 0)
       return codes;
@@ -148,7 +154,11 @@ MxTile quantize(const X &x, Format format, ScaleRule rule = ScaleRule::Even, Whe
   return {detail::make<u8>(codes), detail::make<u8>(scales), format};
 }
 
-/// a [M, K] times b [K, N], f32 [M, N]. One side may be a bf16 or f16 tile.
+template <detail::DoubleTile X>
+detail::No_function_of_f64_convert_with_to_f32 quantize(const X &x, Format format,
+                                                        ScaleRule rule = ScaleRule::Even) = delete;
+
+/// a [M, K] times b [K, N], f32 [M, N]; also batches. One side may be a bf16 or f16 tile.
 inline Tile<f32> dot_scaled(const MxTile &a, const MxTransposed &b, Where where = Where::current()) {
   return dot_scaled(a.codes, a.scales, a.format, b.codes, b.scales, b.format, where);
 }

@@ -89,11 +89,11 @@ void store(const P &pointer, const detail::Operand<detail::ElementOf<P>> &value,
         effect.emit().atomic(ir::Opcode::opcode, detail::id_of(pointer), values, mask.id(),                  \
                              detail::name_of(order), detail::name_of(scope)));                               \
   }
-/// i32, u32, i64, u64, f32, f16, bf16
+/// i32, u32, i64, u64, f32, f64, f16, bf16
 NEREID_ATOMIC(atomic_add, AtomicAdd)
-/// i32, u32, i64, u64, f32
+/// i32, u32, i64, u64, f32, f64
 NEREID_ATOMIC(atomic_max, AtomicMax)
-/// i32, u32, i64, u64, f32
+/// i32, u32, i64, u64, f32, f64
 NEREID_ATOMIC(atomic_min, AtomicMin)
 /// i32, u32, i64, u64
 NEREID_ATOMIC(atomic_and, AtomicAnd)

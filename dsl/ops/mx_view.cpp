@@ -197,9 +197,25 @@ void store_shuffled_scales(const Ptr<u8> &scales, const TileRegion &region, cons
 }
 
 /// Bytes of a row of codes, as what they are: a multiple of a group's.
-Int row_bytes(const TileRegion &region, Format format) {
+Int row_bytes(const Int &k_count, Format format) {
   const int64_t group_bytes = ir::scale_group * ir::facts(format).bits / 8;
-  return group_bytes == 16 ? (region.k_count >> 5) << 4 : (region.k_count >> 5) * group_bytes;
+  return group_bytes == 16 ? (k_count >> 5) << 4 : (k_count >> 5) * group_bytes;
+}
+
+/// The first byte of codes from first_k on.
+Int first_code_byte(const Int &first_k, Format format) {
+  const int64_t bits = ir::facts(format).bits;
+  return bits == 4 ? first_k >> 1 : bits == 8 ? first_k : (first_k >> 5) * (4 * bits);
+}
+
+/// Bytes of rows by number of a row-major matrix.
+Tile<u8> gather_bytes(const Ptr<const u8> &matrix, const Tile<i32> &row, const Tile<i1> &is_row,
+                      const Int &row_bytes, const Int &first_byte, int64_t count,
+                      const MxViewOptions &options, bool even_k, const detail::Read &read) {
+  const Tile<i32> byte = first_byte + cols(count);
+  const Ptr<const u8> pointers = options.is_small ? matrix + (row * row_bytes + byte)
+                                                  : matrix + (Tile<i64>(row) * Long(row_bytes) + byte);
+  return load(pointers, even_k ? is_row : is_row & (byte < row_bytes), Cache::Default, read);
 }
 
 /// Pointers to a tile of bytes of a row-major matrix and which are in bounds.
@@ -215,11 +231,8 @@ detail::ViewTile<T> row_major(const Ptr<T> &matrix, const TileRegion &region, co
 template <class T>
 detail::ViewTile<T> row_major_codes(const Ptr<T> &codes, const TileRegion &region, Format format,
                                     int64_t tile_rows, int64_t tile_k) {
-  const int64_t bits = ir::facts(format).bits;
-  const Int first_byte = bits == 4   ? region.first_k >> 1
-                         : bits == 8 ? region.first_k
-                                     : (region.first_k >> 5) * (4 * bits);
-  return row_major(codes, region, row_bytes(region, format), first_byte, tile_rows, tile_k * bits / 8);
+  return row_major(codes, region, row_bytes(region.k_count, format), first_code_byte(region.first_k, format),
+                   tile_rows, tile_k * ir::facts(format).bits / 8);
 }
 
 template <class T>
@@ -304,6 +317,28 @@ MxTile MxView2D<Byte>::load(const Position2D &position, const TileSize &tile,
   };
   const Tile<u8> loaded_codes = codes();
   return {loaded_codes, scales(), options_.format};
+}
+
+template <class Byte>
+MxTile MxView2D<Byte>::gather(const detail::Operand<i32> &row, const detail::Operand<i32> &first_k, int64_t k,
+                              const detail::Read &read) const {
+  const detail::CallSite site(read.where());
+  if (options_.codes == MxOrder::Shuffled || options_.scales == MxOrder::Shuffled)
+    detail::at(read.where())
+        .fail("view: rows by number of a shuffled matrix", "Gather from codes and scales in row-major order");
+  const Tile<i32> number = detail::checked_rows(row, k_, options_.even_k, first_k, k, read.where());
+  check_multiple(read.where(), "k of a tile", k, ir::scale_group);
+  check_multiple("first k", first_k, ir::scale_group);
+  const Tile<i1> is_row = detail::rows_exist(number, options_.even_rows, rows_);
+  const bool even_k = detail::is_within(options_.even_k, first_k, k, k_);
+  const Int first = detail::make<i32>(first_k.id());
+  const Format format = options_.format;
+  const Tile<u8> codes =
+      gather_bytes(codes_, number, is_row, row_bytes(k_, format), first_code_byte(first, format),
+                   k * ir::facts(format).bits / 8, options_, even_k, read);
+  const Tile<u8> scales =
+      gather_bytes(scales_, number, is_row, k_ >> 5, first >> 5, k / ir::scale_group, options_, even_k, read);
+  return {codes, scales, format};
 }
 
 template <class Byte>

@@ -22,6 +22,7 @@ struct MxViewOptions {
   MxOrder scales = MxOrder::RowMajor;
   bool even_rows = false; ///< no tile goes beyond the last row
   bool even_k = false;    ///< nor beyond the last k
+  bool is_small = false;  ///< fewer than 2^31 bytes of codes: offsets of rows by number take 32 bits
 };
 
 /// A microscaled matrix [rows, k] with its scales along k; k % 32 = 0. MxView2D<const u8> to read,
@@ -41,6 +42,11 @@ public:
   /// Beyond the matrix codes are 0 and scales any but NaN: such products are 0.
   MxTile load(const Position2D &position, const TileSize &tile,
               const detail::Read &read = detail::Read(Where::current())) const;
+
+  /// The tile of n rows by number, i32 [n] or [n, 1], in any order; those below 0 or beyond the last are as
+  /// what is beyond the matrix. Codes and scales are in row-major order: of shuffled ones an error.
+  MxTile gather(const detail::Operand<i32> &row, const detail::Operand<i32> &first_k, int64_t k,
+                const detail::Read &read = detail::Read(Where::current())) const;
 
   /// What of a tile is in the matrix; codes in row-major order. Padding of shuffled scales may be written, as
   /// 127.

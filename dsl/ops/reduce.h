@@ -65,7 +65,7 @@ NEREID_REDUCE_ALL(any, detail::TruthElement, ReduceAny)
 
 /// Index of the first least element, i32; a NaN is the least.
 template <detail::NumericTile X> Tile<i32> argmin(const X &x, Axis along, Where where = Where::current()) {
-  constexpr bool is_float = FloatElement<detail::ElementOf<X>>;
+  constexpr bool is_float = RealElement<detail::ElementOf<X>>;
   ir::Builder &builder = detail::at(where);
   const ir::ValueId reversed = builder.unary(is_float ? ir::Opcode::Neg : ir::Opcode::Not, detail::id_of(x));
   return detail::make<i32>(builder.reduce(ir::Opcode::ArgMax, reversed, along.index, along.keep));

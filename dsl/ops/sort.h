@@ -22,8 +22,8 @@ namespace detail {
 template <class T> struct SortKey {
   using type = T;
 };
-template <FloatElement T> struct SortKey<T> {
-  using type = std::conditional_t<sizeof(T) == 4, i32, i16>;
+template <RealElement T> struct SortKey<T> {
+  using type = std::conditional_t<sizeof(T) == 8, i64, std::conditional_t<sizeof(T) == 4, i32, i16>>;
 };
 template <class T> using SortKeyOf = typename SortKey<T>::type;
 
@@ -38,7 +38,7 @@ template <class K> Tile<K> ordered_bits(const Tile<K> &bits, Where where) {
 }
 
 template <class T> Tile<SortKeyOf<T>> sort_key(const Tile<T> &x, Where location) {
-  if constexpr (FloatElement<T>) {
+  if constexpr (RealElement<T>) {
     using K = SortKeyOf<T>;
     const Tile<i1> is_nan = compare<T>(ir::Opcode::Ne, {x, location}, {x, location});
     const Tile<K> key = ordered_bits(bitcast<K>(x, location), location);
@@ -48,7 +48,7 @@ template <class T> Tile<SortKeyOf<T>> sort_key(const Tile<T> &x, Where location)
   }
 }
 template <class T> Tile<T> from_sort_key(const Tile<SortKeyOf<T>> &key, Where location) {
-  if constexpr (FloatElement<T>)
+  if constexpr (RealElement<T>)
     return bitcast<T>(ordered_bits(key, location), location);
   else
     return key;

@@ -72,6 +72,26 @@ void check_view_tile(const Int &rows, const Int &columns, const ViewOptions &opt
   check_promise("columns", options.even_columns, position.column, tile.columns, columns, where);
 }
 
+Tile<i32> checked_rows(const Operand<i32> &row, const Int &columns, bool even_columns,
+                       const Operand<i32> &first_column, int64_t count, Where where) {
+  ir::Builder &builder = at(where);
+  const Shape shape = builder.type(row.id()).shape;
+  const bool is_column = shape.size() == 2 && shape[1] == 1;
+  if (shape.size() != 1 && !is_column)
+    builder.fail(fmt::format("view: the numbers of rows are a tile of shape {}", ir::text(shape)),
+                 "Give [n] or [n, 1]");
+  if (count < 1)
+    builder.fail(fmt::format("view: {} columns of each row", count), "At least 1");
+  check_position("column", first_column);
+  check_promise("columns", even_columns, first_column, count, columns, where);
+  return make<i32>(is_column ? row.id() : builder.expand_dims(row.id(), 1));
+}
+
+Tile<i1> rows_exist(const Tile<i32> &row, bool even_rows, const Int &rows) {
+  const Tile<i1> is_row = row >= 0;
+  return even_rows ? is_row : is_row & (row < rows);
+}
+
 bool is_within(bool promised, const Operand<i32> &first, int64_t count, const Int &size) {
   const std::optional<int64_t> begin = constant_of(first), end = constant_of(size);
   return promised || (begin && end && *begin + count <= *end);

@@ -31,6 +31,7 @@ struct TileSize {
 struct ViewOptions {
   bool even_rows = false;    ///< no tile goes beyond the last row
   bool even_columns = false; ///< nor beyond the last column
+  bool is_small = false;     ///< fewer than 2^31 elements: offsets of rows by number take 32 bits
 };
 
 namespace detail {
@@ -45,6 +46,13 @@ void check_view_tile(const Int &rows, const Int &columns, const ViewOptions &opt
 bool is_within(bool promised, const Operand<i32> &first, int64_t count, const Int &size);
 /// Refuses a stride that is shorter than a row.
 void check_row_stride(const Int &columns, const Operand<i32> &stride);
+
+/// Numbers of rows as i32 [n, 1], given as that or [n]; another shape is an error, as what check_view_tile
+/// refuses of columns.
+Tile<i32> checked_rows(const Operand<i32> &row, const Int &columns, bool even_columns,
+                       const Operand<i32> &first_column, int64_t count, Where where);
+/// Which of them are rows of the matrix.
+Tile<i1> rows_exist(const Tile<i32> &row, bool even_rows, const Int &rows);
 
 /// Rows and columns of a tile that is stored; one of another rank is an error.
 TileSize view_tile_size(const Shape &shape, Where where);
@@ -139,6 +147,39 @@ public:
                 : nereid::atomic_add(pointers, tile, order, scope, effect);
   }
 
+  /// [n, columns] of n rows by number, i32 [n] or [n, 1], in any order; 0 in a row below 0 or beyond the
+  /// last, and beyond the last column.
+  Tile<element_type> gather(const detail::Operand<i32> &row, const detail::Operand<i32> &first_column,
+                            int64_t columns, Cache cache = Cache::Default,
+                            const detail::Read &read = detail::Read(Where::current())) const {
+    const detail::CallSite site(read.where());
+    const auto [pointers, mask] = at_rows(row, first_column, columns, read.where());
+    return nereid::load(pointers, *mask, cache, read);
+  }
+  /// Rows of the tile to rows by number, as far as these are in the matrix. Of a row that is given twice
+  /// either may remain.
+  void scatter(const detail::Operand<i32> &row, const detail::Operand<i32> &first_column,
+               const Tile<element_type> &tile, Cache cache = Cache::Default,
+               const detail::Effect &effect = detail::Effect(Where::current())) const
+    requires(!std::is_const_v<T>)
+  {
+    const detail::CallSite site(effect.where());
+    const int64_t columns = detail::view_tile_size(tile.shape(), effect.where()).columns;
+    const auto [pointers, mask] = at_rows(row, first_column, columns, effect.where());
+    nereid::store(pointers, tile, *mask, cache, effect);
+  }
+  /// The same, added to what is there.
+  void scatter_add(const detail::Operand<i32> &row, const detail::Operand<i32> &first_column,
+                   const Tile<element_type> &tile, Order order = Order::AcqRel, Scope scope = Scope::Device,
+                   const detail::Effect &effect = detail::Effect(Where::current())) const
+    requires(!std::is_const_v<T>)
+  {
+    const detail::CallSite site(effect.where());
+    const int64_t columns = detail::view_tile_size(tile.shape(), effect.where()).columns;
+    const auto [pointers, mask] = at_rows(row, first_column, columns, effect.where());
+    nereid::atomic_add(pointers, tile, *mask, order, scope, effect);
+  }
+
   /// Matrix number `number` of several of this size, one after another.
   View2D matrix(const detail::Operand<i32> &number) const {
     const detail::CallSite site(number.where());
@@ -184,6 +225,19 @@ private:
     if (!detail::is_within(options_.even_columns, position.column, tile.columns, columns_))
       column_mask.emplace(first_column + column < columns_);
     return {first + offsets, detail::both(row_mask, column_mask)};
+  }
+
+  detail::ViewTile<T> at_rows(const detail::Operand<i32> &row, const detail::Operand<i32> &first_column,
+                              int64_t count, Where where) const {
+    const Tile<i32> number =
+        detail::checked_rows(row, columns_, options_.even_columns, first_column, count, where);
+    const Tile<i32> column = detail::make<i32>(first_column.id()) + cols(count);
+    const Ptr<T> pointers = options_.is_small ? pointer_ + (number * stride_ + column)
+                                              : pointer_ + (Tile<i64>(number) * Long(stride_) + column);
+    std::optional<Tile<i1>> column_mask;
+    if (!detail::is_within(options_.even_columns, first_column, count, columns_))
+      column_mask.emplace(column < columns_);
+    return {pointers, detail::both(detail::rows_exist(number, options_.even_rows, rows_), column_mask)};
   }
 
   Ptr<T> pointer_;

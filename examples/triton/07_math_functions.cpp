@@ -1,7 +1,8 @@
-// After Triton's tutorial 7, which calls functions of a device library: here the language has them, what it
-// lacks is a C++ function over those it has (asin), and an instruction of the machine is inline assembly (bit
-// reversal).
+// After Triton's tutorial 7, which calls functions of a device library: here the language has them (asin),
+// what it lacks is a C++ function over those it has (degrees), and an instruction of the machine is inline
+// assembly (bit reversal).
 #include <bit>
+#include <numbers>
 
 #include "host.h"
 
@@ -13,7 +14,8 @@ struct Config {
   NEREID_CONFIG(Config, block, waves)
 };
 
-Tile<f32> asin(const Tile<f32> &x) { return atan2(x, sqrt((1.0F - x) * (1.0F + x))); }
+constexpr double degrees_of_one = 180 / std::numbers::pi;
+Tile<f32> degrees(const Tile<f32> &radians) { return radians * degrees_of_one; }
 
 /// The bits of a word in reverse order, on the host.
 uint32_t reversed(uint32_t word) {
@@ -32,7 +34,7 @@ void math(const Config &c, Ptr<const f32> x, Ptr<f32> angle, Ptr<u32> bits, Int 
   Tile<i32> i = program_id(0) * c.block + arange(0, c.block);
   Tile<i1> in_bounds = i < n;
   Tile<f32> value = load(x + i, in_bounds);
-  store(angle + i, asin(value), in_bounds);
+  store(angle + i, degrees(asin(value)), in_bounds);
   store(bits + i, bit_reverse(bitcast<u32>(value)), in_bounds);
 }
 
@@ -52,7 +54,7 @@ Result<int> run(const Device &device) {
   std::vector<double> exact;
   int wrong = 0;
   for (int i = 0; i < n; ++i) {
-    exact.push_back(std::asin(double{input[i]}));
+    exact.push_back(std::asin(double{input[i]}) * degrees_of_one);
     wrong += words[i] != reversed(std::bit_cast<uint32_t>(input[i]));
   }
   return wrong + ports::count_wrong(angles, exact, 5e-7);

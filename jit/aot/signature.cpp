@@ -135,8 +135,8 @@ bool is_identifier(const std::string &name) {
 std::string Parameter::c_type() const {
   const ir::ElementFacts &element = ir::facts(type.element);
   std::string text;
-  if (element.kind == ir::ElementKind::Float && element.bits == 32)
-    text = "float ";
+  if (element.kind == ir::ElementKind::Float && element.bits >= 32)
+    text = element.bits == 32 ? "float " : "double ";
   else if (element.kind == ir::ElementKind::Signed)
     text = fmt::format("int{}_t ", element.bits);
   else // Truth values take a byte, narrow floats are given as their bits.

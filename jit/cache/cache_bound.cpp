@@ -9,6 +9,8 @@
 
 #include <fmt/format.h>
 
+#include "base/output_file.h"
+
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"

@@ -7,8 +7,9 @@
 
 namespace nereid::jit {
 
-/// Files of a cache directory: KEY.kernel, and new-XXXXXX while a writer is at work.
-inline constexpr const char *kernel_suffix = ".kernel", *unfinished_prefix = "new-";
+/// Files of a cache directory are KEY.kernel, and unfinished ones (base/output_file.h) while a writer is at
+/// work.
+inline constexpr const char *kernel_suffix = ".kernel";
 
 inline constexpr uint64_t default_cache_bytes = uint64_t{1} << 30;
 

@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "base/output_file.h"
 #include "jit/cache/entry_file.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"

@@ -2,29 +2,23 @@
 #include "jit/cache/disk_cache.h"
 
 #include <atomic>
-#include <cerrno>
 #include <cstdlib>
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <fmt/format.h>
 
 #include "base/log.h"
+#include "base/output_file.h"
 #include "jit/cache/entry_file.h"
 #include "jit/cache/trust.h"
-#include "llvm/Support/Errno.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
-#include "llvm/Support/raw_ostream.h"
 
 namespace nereid::jit {
 namespace {
 
-Error cannot(const std::string &what, const std::string &path, int failure) {
-  return environment_error(fmt::format("cannot {} {}: {}", what, path, llvm::sys::StrError(failure)),
-                           "Set NEREID_CACHE_DIR to a directory that can be written, or to off");
-}
+constexpr const char *directory_remedy = "Set NEREID_CACHE_DIR to a directory that can be written, or to off";
 
 std::string directory_from_environment() {
   auto variable = [](const char *name) {
@@ -51,16 +45,6 @@ void warn_once(std::atomic<bool> &said, const std::string &text) {
 constexpr const char *distrust_remedy =
     "Give it to this user and take the right to write from others (chmod go-w), or set NEREID_CACHE_DIR to "
     "another directory";
-
-/// Writes all of it to a file and closes that: 0, or what errno says.
-int write_and_close(int fd, const std::string &content) {
-  llvm::raw_fd_ostream stream(fd, /*shouldClose=*/true);
-  stream << content;
-  stream.close();
-  const std::error_code failed = stream.error();
-  stream.clear_error();
-  return failed.value();
-}
 
 } // namespace
 
@@ -119,19 +103,15 @@ Status DiskCache::store_file(std::string_view key, const std::string &content) c
   for (int attempt = 1;; ++attempt) {
     if (std::error_code failed =
             llvm::sys::fs::create_directories(directory_, /*IgnoreExisting=*/true, llvm::sys::fs::owner_all))
-      return environment_error("cannot create " + directory_ + ": " + failed.message(),
-                               "Set NEREID_CACHE_DIR to a directory that can be written, or to off");
-    std::string temporary = fmt::format("{}/{}XXXXXX", directory_, unfinished_prefix);
-    const int fd = mkstemp(temporary.data());
-    int failure = fd < 0 ? errno : write_and_close(fd, content);
-    if (failure == 0 && rename(temporary.c_str(), path(key).c_str()) != 0)
-      failure = errno;
-    if (failure == 0)
+      return environment_error("cannot create " + directory_ + ": " + failed.message(), directory_remedy);
+    Status written = write_file(path(key), content, {.is_private = true});
+    if (written)
       break;
-    if (fd >= 0)
-      unlink(temporary.c_str());
-    if (failure != ENOENT || attempt == attempts)
-      return fd < 0 ? cannot("create a file in", directory_, failure) : cannot("write", path(key), failure);
+    if (attempt == attempts || llvm::sys::fs::exists(directory_)) {
+      Error error = std::move(written).error();
+      error.remedy = directory_remedy;
+      return error;
+    }
   }
   bound_size(content.size());
   return {};

@@ -55,9 +55,9 @@ private:
       Stopwatch watch;
       job.module->setTargetTriple(machine->getTargetTriple());
       job.module->setDataLayout(machine->createDataLayout());
-      NEREID_TRY(const LargeCode large, optimize(*job.module, *machine));
+      NEREID_CHECK(optimize(*job.module, *machine));
       times.opt += watch.restart();
-      NEREID_CHECK(generate_assembly(*job.module, *machine, large, job.text));
+      NEREID_CHECK(generate_assembly(*job.module, *machine, job.text));
       if (text)
         *text = llvm::StringRef(job.text.data(), job.text.size()).str();
       if (object && job.errors.empty()) {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicsAMDGPU.h"
 
 namespace nereid::jit {
@@ -32,15 +33,26 @@ void cut_long_blocks(llvm::Function &kernel) {
   }
 }
 
-Result<LargeCode> judge(const llvm::Function &kernel, const RegisterDemand &demand, unsigned waves) {
+unsigned size_of_code(const llvm::Function &kernel) {
+  const auto elements = [](const llvm::Type &type) {
+    const auto *vector = llvm::dyn_cast<llvm::FixedVectorType>(&type);
+    return vector && vector->getScalarSizeInBits() < 32 ? vector->getNumElements() : 1;
+  };
+  unsigned size = 0;
+  for (const llvm::Instruction &instruction : llvm::instructions(kernel))
+    size += elements(*instruction.getType());
+  return size;
+}
+
+Status check_demand(const llvm::Function &kernel, const RegisterDemand &demand, unsigned waves) {
   const unsigned available = registers_of_lane(waves);
-  if (demand.registers > available + max_spilled_registers)
-    return user_error(
-        fmt::format("kernel '{}' needs about {} vector registers a lane at a time, which has {} "
-                    "with {} waves",
-                    kernel.getName().str(), demand.registers, available, waves),
-        "Use smaller tiles or more waves, or store tiles before the next are loaded", {"", demand.line});
-  return LargeCode{demand, demand.registers > available};
+  if (demand.registers <= available + max_spilled_registers)
+    return {};
+  return user_error(fmt::format("kernel '{}' needs about {} vector registers a lane at a time, which has {} "
+                                "with {} waves",
+                                kernel.getName().str(), demand.registers, available, waves),
+                    "Use smaller tiles or more waves, or store tiles before the next are loaded",
+                    {"", demand.line});
 }
 
 std::string large_code_identity() {

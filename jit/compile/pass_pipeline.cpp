@@ -5,6 +5,8 @@
 
 #include "codegen/lower/sink_offsets.h"
 #include "codegen/target/gfx950.h"
+#include "jit/compile/crowded_allocation.h"
+#include "jit/compile/large_code.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/Analysis/UniformityAnalysis.h"
@@ -15,6 +17,7 @@
 #include "llvm/PassRegistry.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/SHA256.h"
+#include "llvm/Transforms/Scalar/StraightLineStrengthReduce.h"
 
 namespace nereid::jit {
 namespace {
@@ -49,12 +52,22 @@ constexpr const char *optimization =
     "amdgpu-attributor,globaldce";
 
 /// After constant offsets stand beside their accesses.
-constexpr const char *straight_line = "function(separate-const-offset-from-gep,slsr,early-cse<>)";
+constexpr const char *split_offsets = "function(separate-const-offset-from-gep)";
+constexpr const char *clean_up = "function(early-cse<>)";
 
 struct SinkOffsets : llvm::PassInfoMixin<SinkOffsets> {
   static llvm::PreservedAnalyses run(llvm::Module &module, llvm::ModuleAnalysisManager &) {
     codegen::sink_offsets(module);
     return llvm::PreservedAnalyses::none();
+  }
+};
+
+/// Not of large code: its time grows with the cube of a block's length, 12 s for a scan of 256 bytes a lane.
+struct ReduceStrength : llvm::PassInfoMixin<ReduceStrength> {
+  static llvm::PreservedAnalyses run(llvm::Function &kernel, llvm::FunctionAnalysisManager &analyses) {
+    if (kernel.getInstructionCount() >= large_code)
+      return llvm::PreservedAnalyses::all();
+    return llvm::StraightLineStrengthReducePass().run(kernel, analyses);
   }
 };
 
@@ -65,21 +78,21 @@ unsigned waves_of(const llvm::Function &kernel) {
   return items / codegen::gfx950::lanes;
 }
 
-/// Looks at large code and makes it fit for code generation, or says why it is not.
-struct JudgeLargeCode : llvm::PassInfoMixin<JudgeLargeCode> {
-  explicit JudgeLargeCode(Result<LargeCode> &result) : result(&result) {}
+/// Makes large code fit for code generation, or says why it is not.
+struct PrepareLargeCode : llvm::PassInfoMixin<PrepareLargeCode> {
+  explicit PrepareLargeCode(Status &result) : result(&result) {}
 
   llvm::PreservedAnalyses run(llvm::Function &kernel, llvm::FunctionAnalysisManager &analyses) {
-    if (kernel.isDeclaration() || kernel.getInstructionCount() < large_code)
+    if (kernel.isDeclaration() || size_of_code(kernel) < large_code)
       return llvm::PreservedAnalyses::all();
     const llvm::UniformityInfo &uniformity = analyses.getResult<llvm::UniformityInfoAnalysis>(kernel);
     const auto is_uniform = [&](const llvm::Value &value) { return uniformity.isUniform(&value); };
-    *result = judge(kernel, register_demand(kernel, is_uniform), waves_of(kernel));
+    *result = check_demand(kernel, register_demand(kernel, is_uniform), waves_of(kernel));
     cut_long_blocks(kernel);
     return llvm::PreservedAnalyses::none();
   }
 
-  Result<LargeCode> *result;
+  Status *result;
 };
 
 Error refused(llvm::Error error) {
@@ -89,7 +102,7 @@ Error refused(llvm::Error error) {
 
 } // namespace
 
-Result<LargeCode> optimize(llvm::Module &module, llvm::TargetMachine &machine) {
+Status optimize(llvm::Module &module, llvm::TargetMachine &machine) {
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
   llvm::CGSCCAnalysisManager components;
@@ -104,25 +117,20 @@ Result<LargeCode> optimize(llvm::Module &module, llvm::TargetMachine &machine) {
   if (llvm::Error error = builder.parsePassPipeline(passes, optimization))
     return refused(std::move(error));
   passes.addPass(SinkOffsets());
-  if (llvm::Error error = builder.parsePassPipeline(passes, straight_line))
+  if (llvm::Error error = builder.parsePassPipeline(passes, split_offsets))
     return refused(std::move(error));
-  Result<LargeCode> judged = LargeCode();
-  passes.addPass(llvm::createModuleToFunctionPassAdaptor(JudgeLargeCode(judged)));
+  passes.addPass(llvm::createModuleToFunctionPassAdaptor(ReduceStrength()));
+  if (llvm::Error error = builder.parsePassPipeline(passes, clean_up))
+    return refused(std::move(error));
+  Status fits;
+  passes.addPass(llvm::createModuleToFunctionPassAdaptor(PrepareLargeCode(fits)));
   passes.run(module, modules);
-  return judged;
-}
-
-/// After the scalar registers are allocated and before LLVM's own allocator takes the vector registers, which
-/// then finds none left to do.
-static void allocate_in_one_pass(llvm::TargetPassConfig &config) {
-  if (const llvm::PassInfo *before =
-          llvm::PassRegistry::getPassRegistry()->getPassInfo("amdgpu-reserve-wwm-regs"))
-    config.insertPass(before->getTypeInfo(), llvm::createBasicRegisterAllocator());
+  return fits;
 }
 
 /// What TargetMachine::addPassesToEmitFile does, without the pass that follows the values of variables for a
 /// debugger: there are none, and it spends its time on tables of aliases of all registers.
-Status generate_assembly(llvm::Module &module, llvm::TargetMachine &machine, const LargeCode &large,
+Status generate_assembly(llvm::Module &module, llvm::TargetMachine &machine,
                          llvm::SmallVectorImpl<char> &text) {
   llvm::raw_svector_ostream stream(text);
   llvm::legacy::PassManager passes;
@@ -131,10 +139,11 @@ Status generate_assembly(llvm::Module &module, llvm::TargetMachine &machine, con
   llvm::TargetPassConfig *config = machine.createPassConfig(passes);
   config->setDisableVerify(true);
   config->disablePass(&llvm::LiveDebugValuesID);
-  if (large.crowded)
-    allocate_in_one_pass(*config);
   passes.add(config);
   passes.add(info);
+  for (const llvm::Function &kernel : module)
+    if (size_of_code(kernel) >= large_code)
+      NEREID_CHECK(allocate_crowded_in_one_pass(*config, registers_of_lane(waves_of(kernel))));
   if (config->addISelPasses())
     return nereid_error("this LLVM cannot select instructions for gfx950");
   config->addMachinePasses();
@@ -151,8 +160,10 @@ std::string pass_pipeline_identity() {
   constexpr size_t digits = 16;
   llvm::SHA256 hash;
   hash.update(optimization);
-  hash.update(straight_line);
+  hash.update(split_offsets);
+  hash.update(clean_up);
   hash.update(large_code_identity());
+  hash.update(crowded_allocation_identity());
   return llvm::toHex(hash.final(), /*LowerCase=*/true).substr(0, digits);
 }
 

@@ -112,6 +112,21 @@ TEST_F(OutputFile, KeepsLinksAndPermissions) {
   EXPECT_EQ(text("target"), "new");
 }
 
+TEST_F(OutputFile, APrivateOneReplacesWhateverHasTheName) {
+  put("target", "kept");
+  fs::permissions(path("target"), fs::perms(0666));
+  fs::create_symlink("target", path("link"));
+  ASSERT_EQ(mkfifo(path("pipe").c_str(), 0666), 0);
+  for (const char *name : {"link", "pipe", "new"}) {
+    ASSERT_TRUE(write_file(path(name), "text", {.is_private = true}).ok()) << name;
+    EXPECT_TRUE(fs::is_regular_file(fs::symlink_status(path(name)))) << name;
+    EXPECT_EQ(fs::status(path(name)).permissions(), fs::perms(0600)) << name;
+    EXPECT_EQ(text(name), "text") << name;
+  }
+  EXPECT_EQ(text("target"), "kept");
+  EXPECT_EQ(files(), 4u);
+}
+
 TEST_F(OutputFile, GoesToDevicesAndPipes) {
   EXPECT_TRUE(write_file("/dev/null", "text").ok());
   EXPECT_FALSE(write_file("/dev/full", "text").ok());

@@ -34,6 +34,8 @@ const FunctionCase cases[] = {
     {Opcode::Sin, [](double x) { return std::sin(x); }, 1, -200, 200},
     {Opcode::Cos, [](double x) { return std::cos(x); }, 1, -200, 200},
     {Opcode::Atan, [](double x) { return std::atan(x); }, 1, -8, 8},
+    {Opcode::Asin, [](double x) { return std::asin(x); }, 1, -1.0625F, 1.0625F},
+    {Opcode::Acos, [](double x) { return std::acos(x); }, 1, -1.0625F, 1.0625F},
     {Opcode::Log1p, [](double x) { return std::log1p(x); }, 1, -1, 4},
     {Opcode::Expm1, [](double x) { return std::expm1(x); }, 1, -20, 90},
 };

@@ -137,6 +137,8 @@ int64_t ordered(uint64_t bits, unsigned width) {
 
 bool is_nan(uint64_t bits, ir::Element element) {
   switch (element) {
+  case ir::Element::F64:
+    return bits << 1 > uint64_t{0x7ff} << 53;
   case ir::Element::F32:
     return (bits & 0x7fffffff) > 0x7f800000;
   case ir::Element::BF16:

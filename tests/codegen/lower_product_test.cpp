@@ -119,5 +119,56 @@ TEST(LowerProduct, OfABatchMultipliesPairByPair) {
   }
 }
 
+struct ScaledConfig {
+  int batch = 1, m = 16, n = 16, k = 64, half = 0, waves = 1;
+  int bits = 4;
+  NEREID_CONFIG(ScaledConfig, batch, m, n, k, half, waves, bits)
+
+  Format format() const { return bits == 4 ? e2m1 : bits == 6 ? e2m3 : e4m3; }
+
+  Tile<i32> offsets(int64_t rows, int64_t columns) const {
+    return ProductConfig{.batch = batch}.offsets(rows, columns);
+  }
+};
+
+/// A quantised batch, or a bf16 one, times another that is quantised.
+void multiply_batches(const ScaledConfig &c, Ptr<const f32> a, Ptr<const f32> b, Ptr<f32> z) {
+  const Tile<f32> x = load(a + c.offsets(c.m, c.k));
+  const MxTile y = quantize(load(b + c.offsets(c.n, c.k)), c.format());
+  store(z + c.offsets(c.m, c.n), c.half == 1 ? dot_scaled(x.to<bf16>(), y.transposed())
+                                             : dot_scaled(quantize(x, c.format()), y.transposed()));
+}
+
+/// Whole numbers up to 4 times a power of two for each row and group of 32 are exact in every format.
+TEST(LowerProduct, OfAScaledBatchMultipliesPairByPair) {
+  for (const ScaledConfig &c :
+       {ScaledConfig{}, ScaledConfig{2, 16, 32, 64, 0, 4}, ScaledConfig{4, 32, 16, 128, 1, 2},
+        ScaledConfig{2, 32, 32, 64, 0, 2, 8}, ScaledConfig{8, 16, 16, 32, 0, 4, 6}}) {
+    SCOPED_TRACE(config_text(c));
+    Random random(5);
+    const auto exact = [&](int rows) {
+      std::vector<float> values;
+      for (int row = 0; row < c.batch * rows; ++row)
+        for (int k = 0; k < c.k; ++k)
+          values.push_back(
+              std::ldexp(k % 32 == 0 ? 4.0F : static_cast<float>(static_cast<int>(random.next() % 7) - 3),
+                         (row + k / 32) % 3 - 1));
+      return values;
+    };
+    const std::vector<float> a = exact(c.m), b = exact(c.n);
+    std::vector<float> expected;
+    for (int i = 0; i < c.batch; ++i)
+      for (int m = 0; m < c.m; ++m)
+        for (int n = 0; n < c.n; ++n) {
+          float sum = 0;
+          for (int k = 0; k < c.k; ++k)
+            sum += a[count(i * c.m + m, c.k) + count(k, 1)] * b[count(i * c.n + n, c.k) + count(k, 1)];
+          expected.push_back(sum);
+        }
+    expect_values(traced(multiply_batches, c), {buffer(a), buffer(b), {Bytes(expected.size() * 4)}}, 2,
+                  expected);
+  }
+}
+
 } // namespace
 } // namespace nereid::lowering_test

@@ -21,6 +21,8 @@ Argument whole_numbers(Element element, int64_t count) {
     uint64_t bits = static_cast<uint64_t>(value);
     if (element == Element::F32)
       bits = std::bit_cast<uint32_t>(static_cast<float>(value));
+    if (element == Element::F64)
+      bits = std::bit_cast<uint64_t>(static_cast<double>(value));
     if (element == Element::BF16)
       bits = interpreter::bf16_bits(static_cast<float>(value));
     std::memcpy(bytes.data() + i * ir::byte_size(element), &bits, ir::byte_size(element));
@@ -38,7 +40,8 @@ void check(Opcode opcode, Element element, const ir::Shape &shape, int axis, int
 
 TEST(LowerReduce, EveryOperationInLanesAndAcrossThem) {
   for (Opcode opcode : {Opcode::ReduceMax, Opcode::ReduceMin, Opcode::ReduceSum, Opcode::ArgMax})
-    for (Element element : {Element::F32, Element::BF16, Element::I32, Element::U8, Element::I64})
+    for (Element element :
+         {Element::F32, Element::F64, Element::BF16, Element::I32, Element::U8, Element::I64})
       for (int axis : {0, 1}) {
         check(opcode, element, {16, 64}, axis, 1);
         check(opcode, element, {16, 64}, axis, 4);
@@ -60,6 +63,7 @@ TEST(LowerReduce, OddFactors) {
       for (int waves : {1, 4}) {
         check(Opcode::ReduceSum, Element::F32, shape, axis, waves);
         check(Opcode::ReduceMin, Element::BF16, shape, axis, waves);
+        check(Opcode::ReduceMax, Element::F64, shape, axis, waves);
         check(Opcode::ArgMax, Element::I32, shape, axis, waves);
       }
 }
@@ -79,7 +83,8 @@ void check_cumsum(Element element, const ir::Shape &shape, int axis, int waves, 
 }
 
 TEST(LowerCumsum, EveryElement) {
-  for (Element element : {Element::F32, Element::BF16, Element::I8, Element::U16, Element::I32, Element::I64})
+  for (Element element :
+       {Element::F32, Element::F64, Element::BF16, Element::I8, Element::U16, Element::I32, Element::I64})
     for (int axis : {0, 1})
       check_cumsum(element, {16, 128}, axis, 4);
 }

@@ -283,6 +283,44 @@ TEST(Remarks, AnAssumptionIsCodeOfTheLanguage) {
   EXPECT_FALSE(has_remark(bound, RemarkKind::MaskBranches));
 }
 
+struct StagesConfig {
+  int waves = 4;
+  int stages = 2;
+  NEREID_CONFIG(StagesConfig, waves, stages)
+};
+
+/// A product whose loads have a mask and another value; `pitch` may be anything.
+template <int sign, bool is_bound>
+void masked_product(const StagesConfig &, Ptr<const f16> a, Ptr<const f16> b, Ptr<nereid::f32> z, Int k,
+                    Int pitch) {
+  assume((k > 0) & (k <= 1 << 16));
+  if constexpr (is_bound)
+    assume((pitch >= 0) & (pitch <= 1 << 16));
+  Var sum = zeros<nereid::f32>({64, 64});
+  for (Int first : range(0, k, 32)) {
+    const Tile<nereid::i32> down = first + rows(32), across = first + cols(32);
+    const Tile<f16> x = load(a + (rows(64) * pitch + across), across < k, sign * 0.0F);
+    const Tile<f16> y = load(b + (down * 64 + cols(64)), down < k, 0);
+    sum += dot(x, y);
+  }
+  store(z + (rows(64) * 64 + cols(64)), sum);
+}
+
+TEST(Remarks, AnotherValueOfZeroIsNoObstacle) {
+  const auto operands = [](auto kernel) { return trace("product", kernel, StagesConfig{}).value(); };
+  EXPECT_FALSE(has_remark(operands(masked_product<1, true>), RemarkKind::NotPipelined));
+  EXPECT_FALSE(has_remark(operands(masked_product<1, true>), RemarkKind::NotThroughLds));
+  expect_words(only_remark(operands(masked_product<-1, true>), RemarkKind::NotThroughLds),
+               {"what its mask removes is not replaced by zeros"});
+}
+
+TEST(Remarks, LoadsThatAreNotIssuedAheadNameTheAssumptionThatHelps) {
+  const ir::Function function = trace("product", masked_product<1, false>, StagesConfig{}).value();
+  const Remark remark = only_remark(function, RemarkKind::NotPipelined);
+  expect_words(remark, {"not issued ahead", "grows with argument 4"});
+  EXPECT_NE(remark.remedy.find("where x is argument 4"), std::string::npos) << remark.remedy;
+}
+
 TEST(Remarks, MasksOfAnLdsPipelineAreNoBranches) {
   EXPECT_FALSE(has_remark(Product{.is_masked = true}.function(), RemarkKind::MaskBranches));
   std::vector<unsigned> lines;

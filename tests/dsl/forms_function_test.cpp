@@ -11,13 +11,13 @@ TYPED_TEST(FormsFunction, OfOneOperand) {
   NEREID_EXPECT_FORMS(
       NEREID_UNARY_FORM(NumericElement, T, abs(a)) NEREID_UNARY_FORM(FloatElement, T, exp(a))
           NEREID_UNARY_FORM(FloatElement, T, exp2(a)) NEREID_UNARY_FORM(FloatElement, T, log(a))
-              NEREID_UNARY_FORM(FloatElement, T, log2(a)) NEREID_UNARY_FORM(FloatElement, T, sqrt(a))
+              NEREID_UNARY_FORM(FloatElement, T, log2(a)) NEREID_UNARY_FORM(RealElement, T, sqrt(a))
                   NEREID_UNARY_FORM(FloatElement, T, rsqrt(a)) NEREID_UNARY_FORM(FloatElement, T, tanh(a))
                       NEREID_UNARY_FORM(FloatElement, T, erf(a))
                           NEREID_UNARY_FORM(FloatElement, T, sigmoid(a))
-                              NEREID_UNARY_FORM(FloatElement, T, floor(a))
-                                  NEREID_UNARY_FORM(FloatElement, T, ceil(a))
-                                      NEREID_UNARY_FORM(FloatElement, T, round(a)))
+                              NEREID_UNARY_FORM(RealElement, T, floor(a))
+                                  NEREID_UNARY_FORM(RealElement, T, ceil(a))
+                                      NEREID_UNARY_FORM(RealElement, T, round(a)))
 }
 
 TYPED_TEST(FormsFunction, FastForms) {
@@ -33,19 +33,21 @@ TYPED_TEST(FormsFunction, OfOneOperandMore) {
   using T = TypeParam;
   NEREID_EXPECT_FORMS(
       NEREID_UNARY_FORM(FloatElement, T, sin(a)) NEREID_UNARY_FORM(FloatElement, T, cos(a))
-          NEREID_UNARY_FORM(FloatElement, T, atan(a)) NEREID_UNARY_FORM(FloatElement, T, log1p(a))
-              NEREID_UNARY_FORM(FloatElement, T, expm1(a)) NEREID_UNARY_FORM(FloatElement, T, trunc(a))
-                  NEREID_UNARY_FORM(FloatElement, i1, isnan(a)) NEREID_UNARY_FORM(FloatElement, i1, isinf(a))
-                      NEREID_UNARY_FORM(IntegerElement, T, popcount(a))
-                          NEREID_UNARY_FORM(IntegerElement, T, clz(a))
-                              NEREID_UNARY_FORM(IntegerElement, T, ffs(a)))
+          NEREID_UNARY_FORM(FloatElement, T, atan(a)) NEREID_UNARY_FORM(FloatElement, T, asin(a))
+              NEREID_UNARY_FORM(FloatElement, T, acos(a)) NEREID_UNARY_FORM(FloatElement, T, log1p(a))
+                  NEREID_UNARY_FORM(FloatElement, T, expm1(a)) NEREID_UNARY_FORM(RealElement, T, trunc(a))
+                      NEREID_UNARY_FORM(RealElement, i1, isnan(a))
+                          NEREID_UNARY_FORM(RealElement, i1, isinf(a))
+                              NEREID_UNARY_FORM(IntegerElement, T, popcount(a))
+                                  NEREID_UNARY_FORM(IntegerElement, T, clz(a))
+                                      NEREID_UNARY_FORM(IntegerElement, T, ffs(a)))
 }
 
 TYPED_TEST(FormsFunction, OfTwoFloats) {
   using T = TypeParam;
   NEREID_EXPECT_FORMS(
       NEREID_BINARY_FORM(FloatElement, T, pow(a, b)) NEREID_BINARY_FORM(FloatElement, T, atan2(a, b))
-          NEREID_BINARY_FORM(FloatElement, T, fmod(a, b)) NEREID_BINARY_FORM(FloatElement, T, copysign(a, b)))
+          NEREID_BINARY_FORM(FloatElement, T, fmod(a, b)) NEREID_BINARY_FORM(RealElement, T, copysign(a, b)))
 }
 
 TYPED_TEST(FormsFunction, RandomNumbersOfEveryOffset) {
@@ -90,7 +92,7 @@ TYPED_TEST(FormsFunction, OfSeveralOperands) {
           NEREID_BINARY_FORM(WordElement, T, mulhi(a, b)) NEREID_BINARY_FORM(IntegerElement, T, cdiv(a, b))
               NEREID_BINARY_FORM(ElementType, T, join(a, b))
                   NEREID_TERNARY_FORM(NumericElement, T, clamp(a, b, c))
-                      NEREID_TERNARY_FORM(FloatElement, T, fma(a, b, c)))
+                      NEREID_TERNARY_FORM(RealElement, T, fma(a, b, c)))
 }
 
 TYPED_TEST(FormsFunction, WhereWithEveryConditionAndEverySide) {

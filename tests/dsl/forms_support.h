@@ -12,7 +12,7 @@ namespace nereid::test {
 
 template <class T>
 using NumberFor = std::conditional_t<std::same_as<T, i1>, bool,
-                                     std::conditional_t<FloatElement<T> || SmallFloatElement<T>, float, int>>;
+                                     std::conditional_t<RealElement<T> || SmallFloatElement<T>, float, int>>;
 
 /// Calls f with an operand of every kind.
 template <class T, class F> void with_each_handle(const Inputs &in, const Shape &shape, F f) {
@@ -75,7 +75,7 @@ template <class R, class T, class Form> void check_ternary(const Inputs &in, For
     EXPECT_TRUE(function.ok()) << function.error().text();                                                   \
   }
 
-using AllElements = ::testing::Types<i1, i8, u8, i16, u16, i32, u32, i64, u64, f16, bf16, f32, fp8, bf8>;
+using AllElements = ::testing::Types<i1, i8, u8, i16, u16, i32, u32, i64, u64, f16, bf16, f32, f64, fp8, bf8>;
 
 template <class T>
 concept TruthOnly = std::same_as<T, i1>;

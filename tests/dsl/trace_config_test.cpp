@@ -217,7 +217,7 @@ TEST(TraceConfig, AReservedKeyIsNoFloat) {
   ASSERT_FALSE(function.ok());
   EXPECT_EQ(function.error().owner, Owner::User);
   EXPECT_EQ(function.error().message, "kernel 'test': config key waves is a float");
-  EXPECT_EQ(function.error().remedy, "It must be 1 to 16");
+  EXPECT_EQ(function.error().remedy, "It must be 1, 2, 4, 8 or 16");
 }
 
 } // namespace

@@ -86,8 +86,10 @@ TEST(TraceMemoryErrors, ReservedConfigKeys) {
     return function.ok() ? Error{} : function.error();
   };
   EXPECT_EQ(error({.waves = 17}).text(),
-            "user error: kernel 'k': config key waves is 17. It must be 1 to 16");
+            "user error: kernel 'k': config key waves is 17. It must be 1, 2, 4, 8 or 16");
   EXPECT_EQ(error({.waves = 0}).message, "kernel 'k': config key waves is 0");
+  for (const int waves : {3, 6, 12})
+    EXPECT_EQ(error({.waves = waves}).remedy, "It must be 1, 2, 4, 8 or 16");
   EXPECT_EQ(error({.stages = 0}).message, "kernel 'k': config key stages is 0");
   EXPECT_EQ(error({.mfma = 24}).text(), "user error: kernel 'k': config key mfma is 24. It must be 16 or 32");
   EXPECT_EQ(error({.waves_per_eu = 9}).message, "kernel 'k': config key waves_per_eu is 9");

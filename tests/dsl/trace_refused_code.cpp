@@ -46,6 +46,18 @@ void kernel(Ptr<const f32> in, Ptr<f32> out, Int n) {
   store(out + i, (x.to<fp8>() + x.to<fp8>()).to<f32>());
 #elif defined(REFUSE_SMALL_FLOAT_OF_ANOTHER_FORMAT)
   store(out + i, dot(zeros<fp8>({16, 32}), zeros<f16>({32, 16})));
+#elif defined(REFUSE_FUNCTION_OF_F64)
+  store(out + i, exp(x.to<f64>()).to<f32>());
+#elif defined(REFUSE_POWER_OF_F64)
+  store(out + i, pow(x.to<f64>(), 2).to<f32>());
+#elif defined(REFUSE_FAST_FORM_OF_F64)
+  store(out + i, fast::div(1, x.to<f64>()).to<f32>());
+#elif defined(REFUSE_DOT_OF_F64)
+  store(out + i, dot(zeros<f64>({16, 32}), zeros<f64>({32, 16})));
+#elif defined(REFUSE_QUANTIZED_F64)
+  quantize(zeros<f64>({16, 32}), e2m1);
+#elif defined(REFUSE_F64_AND_F32)
+  store(out + i, x * x.to<f64>());
 #elif defined(REFUSE_NARROW_ADDRESS)
   store(as_pointer<f32>(n) + i, x);
 #elif defined(REFUSE_CDIV_BY_ZERO)

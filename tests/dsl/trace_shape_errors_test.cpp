@@ -89,6 +89,17 @@ TEST(TraceShapeErrors, Matrix) {
                  dot(in.b({3, 16, 32}), in.b({3, 32, 16})));
   EXPECT_REFUSED("dot: a of shape [16, 32] has K = 32, b of shape [64, 16] has K = 64", "trans(b)",
                  dot(in.x({2, 16, 32}), in.x({2, 64, 16})));
+  EXPECT_REFUSED("dot_scaled: [2, 16, 32] and [32, 16] are not two batches of as many matrices", "[B, K, N]",
+                 dot_scaled(in.u({2, 16, 32}), in.u({2, 16, 1}), e4m3, in.u({32, 16}), in.u({16, 1}), e4m3));
+  EXPECT_REFUSED(
+      "dot_scaled: the batch of shape [3, 16, 32] has 3 matrices", "power of two",
+      dot_scaled(in.u({3, 16, 32}), in.u({3, 16, 1}), e4m3, in.u({3, 32, 16}), in.u({3, 16, 1}), e4m3));
+  EXPECT_REFUSED(
+      "dot_scaled: a batch of shape [2, 16, 32] has scales of shape [16, 1]", "[B, M, K / 32]",
+      dot_scaled(in.u({2, 16, 32}), in.u({16, 1}), e4m3, in.u({2, 32, 16}), in.u({2, 16, 1}), e4m3));
+  EXPECT_REFUSED(
+      "dot_scaled: a of shape [16, 64] has scales of shape [16, 2], wanted [16, 4]", "[M, K / 32]",
+      dot_scaled(in.u({2, 16, 64}), in.u({2, 16, 2}), e2m1, in.u({2, 64, 16}), in.u({2, 16, 4}), e2m1));
   EXPECT_REFUSED("dot: the element type is fp8, it must be u8 (codes) or the element of e5m2", "Convert",
                  dot(in.x({16, 32}).to<fp8>(), e5m2, in.u({32, 16}), e5m2));
   EXPECT_REFUSED(

@@ -143,6 +143,26 @@ TEST(ViewErrors, MicroscaledMatrices) {
                  MxView2D(in.bytes, in.bytes, {in.n, in.n}, {.format = Format::F16}));
 }
 
+TEST(ViewErrors, RowsByNumber) {
+  EXPECT_REFUSED("view: the numbers of rows are a tile of shape []", "[n] or [n, 1]",
+                 View2D(in.p, {in.n, in.n}).gather(in.n, 0, 4));
+  EXPECT_REFUSED("view: the numbers of rows are a tile of shape [4, 8]", "[n] or [n, 1]",
+                 View2D(in.p, {in.n, in.n}).gather(in.i({4, 8}), 0, 4));
+  EXPECT_REFUSED("view: 0 columns of each row", "At least 1",
+                 View2D(in.p, {in.n, in.n}).gather(in.i({4}), 0, 0));
+  EXPECT_REFUSED("view: the column is -1", "inside the matrix",
+                 View2D(in.p, {in.n, in.n}).gather(in.i({4}), -1, 4));
+  EXPECT_REFUSED("view: a tile has columns 4 to 7 of 6, against the promise of even_columns", "even_columns",
+                 View2D(in.p, {in.n, 6}, {.even_columns = true}).gather(in.i({4}), 4, 4));
+  EXPECT_REFUSED("view: a tile of shape [16] is stored", "reshape",
+                 View2D(in.p, {in.n, in.n}).scatter(in.i({16}), 0, in.x({16})));
+  EXPECT_REFUSED(
+      "view: rows by number of a shuffled matrix", "row-major",
+      MxView2D(in.bytes, in.bytes, {in.n, in.n}, {.scales = MxOrder::Shuffled}).gather(in.i({4}), 0, 32));
+  EXPECT_REFUSED("view: the k of a tile is 16", "multiple of 32",
+                 MxView2D(in.bytes, in.bytes, {in.n, in.n}).gather(in.i({4}), 0, 16));
+}
+
 void store_to(const NoConfig &, Ptr<u8> codes, Int n) {
   MxView2D(codes, codes, {n, n}, {.codes = MxOrder::Shuffled})
       .store({0, 0}, quantize(zeros<f32>({16, 32}), e2m1));

@@ -139,13 +139,13 @@ TEST(DiskCache, RemovesOnlyItsOwnFiles) {
     set_age(directory.path() + "/" + name, age);
   };
   write("notes.txt", 1000);
-  write("new-abcdef", 2);
-  write("new-ghijkl", 0);
+  write(".new-abcdef", 2);
+  write(".new-ghijkl", 0);
   const DiskCache cache(directory.path(), 1);
   ASSERT_TRUE(cache.store(key, info, sample_binary()));
   EXPECT_TRUE(std::filesystem::exists(directory.path() + "/notes.txt"));
-  EXPECT_FALSE(std::filesystem::exists(directory.path() + "/new-abcdef")) << "left by a writer that ended";
-  EXPECT_TRUE(std::filesystem::exists(directory.path() + "/new-ghijkl")) << "somebody writes it now";
+  EXPECT_FALSE(std::filesystem::exists(directory.path() + "/.new-abcdef")) << "left by a writer that ended";
+  EXPECT_TRUE(std::filesystem::exists(directory.path() + "/.new-ghijkl")) << "somebody writes it now";
   EXPECT_FALSE(cache.find(key)) << "larger than the whole cache may be";
 }
 

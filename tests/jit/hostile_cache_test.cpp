@@ -256,6 +256,7 @@ void use_an_open_directory() {
 }
 
 TEST(HostileCache, DistrustIsSaidOnce) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe"); // in a process that has not said it yet
   EXPECT_EXIT(
       {
         use_an_open_directory();

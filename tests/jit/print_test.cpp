@@ -28,7 +28,8 @@ std::string printed(const Kernel &kernel, const Device &device, bool interpret, 
 
 void print_elements(const PrintConfig &c, Ptr<const f32> x, Int n) {
   const Tile<f32> v = load(x + arange(0, c.n));
-  device_print("scalars", n, n.to<i64>() << 40, n > 3, n.to<f32>() / 8, full<bf16>({}, 1.5F), n.to<fp8>());
+  device_print("scalars", n, n.to<i64>() << 40, n > 3, n.to<f32>() / 8, full<bf16>({}, 1.5F), n.to<fp8>(),
+               1 / (n.to<f64>() - 2));
   device_print("floats", v, v.to<f16>(), v.to<bf8>());
   device_print("integers", reshape(v.to<i8>(), {2, c.n / 2}), v.to<u16>(), v > 0);
   device_print("nothing");
@@ -39,7 +40,7 @@ TEST(DevicePrint, WritesValuesOfEveryElement) {
   const Kernel kernel("print_elements", print_elements);
   const Buffer<f32> x = device.upload(std::vector<f32>{-1.5F, 0, 2, 300}).value();
   const std::string wanted =
-      "(0, 0, 0) scalars 5 5497558138880 true 0.625 1.5 5\n"
+      "(0, 0, 0) scalars 5 5497558138880 true 0.625 1.5 5 0.3333333333333333\n"
       "(0, 0, 0) floats [-1.5, 0, 2, 300] [-1.5, 0, 2, 300] [-1.5, 0, 2, 320]\n"
       "(0, 0, 0) integers [[-1, 0],\n[2, 44]] [65535, 0, 2, 300] [false, false, true, true]\n"
       "(0, 0, 0) nothing\n";

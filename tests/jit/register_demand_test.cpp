@@ -1,6 +1,7 @@
 // How many vector registers code has live at a time, and what follows from it.
 #include <gtest/gtest.h>
 
+#include "jit/compile/crowded_allocation.h"
 #include "jit/compile/large_code.h"
 #include "llvm/AsmParser/Parser.h"
 #include "llvm/IR/InstIterator.h"
@@ -66,15 +67,29 @@ TEST(LargeCode, IsRefusedWhereScratchMemoryWouldNotHold) {
   const Parsed empty("ret void\n");
   EXPECT_EQ(registers_of_lane(1), 512u);
   EXPECT_EQ(registers_of_lane(8), 256u);
-  EXPECT_FALSE(judge(empty.kernel(), {512, 7}, 4)->crowded);
-  EXPECT_TRUE(judge(empty.kernel(), {513, 7}, 4)->crowded);
-  const Result<LargeCode> refused = judge(empty.kernel(), {512 + 3 * 1024 + 1, 7}, 4);
+  EXPECT_TRUE(check_demand(empty.kernel(), {512 + 3 * 1024, 7}, 4));
+  const Status refused = check_demand(empty.kernel(), {512 + 3 * 1024 + 1, 7}, 4);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().owner, Owner::User);
   EXPECT_EQ(refused.error().where.line, 7u);
   EXPECT_NE(refused.error().message.find("needs about 3585 vector registers a lane at a time, which has 512"),
             std::string::npos);
   EXPECT_NE(refused.error().remedy.find("smaller tiles or more waves"), std::string::npos);
+}
+
+TEST(LargeCode, ElementsOfNarrowVectorsCountOneByOne) {
+  EXPECT_EQ(size_of_code(Parsed("%a = load <16 x i8>, ptr addrspace(1) %x\n %b = add <16 x i8> %a, %a\n"
+                                "store <16 x i8> %b, ptr addrspace(1) %x\n ret void\n")
+                             .kernel()),
+            34u);
+  EXPECT_EQ(size_of_code(Parsed("%a = load <4 x float>, ptr addrspace(1) %x\n ret void\n").kernel()), 2u);
+}
+
+TEST(Crowded, IsWhatHasManyValuesAndTooFewRegisters) {
+  EXPECT_FALSE(is_crowded({.registers = 512, .values = 10000}, 512));
+  EXPECT_FALSE(is_crowded({.registers = 2000, .values = 1000}, 512));
+  EXPECT_TRUE(is_crowded({.registers = 513, .values = 1001}, 512));
+  EXPECT_TRUE(is_crowded({.registers = 257, .values = 1001}, 256));
 }
 
 TEST(LargeCode, LongBlocksAreCut) {

@@ -1,4 +1,6 @@
 // Scalars of every element as arguments of a launch: their values, compiled and interpreted, and their facts.
+#include <cmath>
+
 #include <gtest/gtest.h>
 
 #include "nereid/nereid.h"
@@ -36,6 +38,37 @@ TEST(ScalarArguments, HaveTheirValuesCompiledAndInterpreted) {
       EXPECT_EQ(out.to_host().value(),
                 (std::vector<i64>{flag, -2, 4000000000, 96, INT64_MIN, flag ? 8 : 7, -5}));
     }
+}
+
+struct LineConfig {
+  int block = 256, waves = 2;
+  NEREID_CONFIG(LineConfig, block, waves)
+};
+
+void line(const LineConfig &c, Tile<f64> slope, Ptr<const f64> x, Ptr<f64> y, Tile<f64> offset, Int n) {
+  const Tile<i32> i = program_id(0) * c.block + arange(0, c.block);
+  store(y + i, fma(slope, load(x + i, i < n), offset), i < n);
+}
+
+/// Doubles of the host, which no f32 holds.
+TEST(ScalarArguments, AreDoublesAndBuffersOfThem) {
+  const Device device = Device::simulator();
+  const Kernel kernel("line", line);
+  std::vector<double> x, expected;
+  for (int i = 0; i < 1000; ++i)
+    x.push_back(1 + std::ldexp(i, -45));
+  for (const double v : x)
+    expected.push_back(std::fma(1.0 / 3, v, -1e-200));
+  const Buffer<double> in = device.upload(x).value();
+  for (const bool interpret : {false, true}) {
+    Buffer<double> out = device.allocate<double>(x.size()).value();
+    LaunchOptions options;
+    options.interpret = interpret;
+    const auto run =
+        kernel.launch(options, device.stream(), {4}, LineConfig{}, 1.0 / 3, in, out, -1e-200, 1000);
+    ASSERT_TRUE(run) << run.error().text();
+    EXPECT_EQ(out.to_host().value(), expected);
+  }
 }
 
 void store_word(const ScalarConfig &, Ptr<u32> out, Tile<u32> word) { store(out, word + 1); }

@@ -209,6 +209,93 @@ TEST_P(View, MicroscaledMatricesLieOneAfterAnother) {
   EXPECT_EQ(out.to_host().value(), expected);
 }
 
+struct GatherConfig {
+  int rows = 16, columns = 32, waves = 1;
+  bool is_small = false, even_rows = false;
+  NEREID_CONFIG(GatherConfig, rows, columns, waves, is_small, even_rows)
+};
+
+/// Rows by number to rows by another number, and added to a third matrix.
+void move_rows(const GatherConfig &c, Ptr<const f32> from, Ptr<const i32> numbers, Ptr<f32> to, Ptr<f32> sums,
+               Int rows, Int columns) {
+  const ViewOptions options{.even_rows = c.even_rows, .is_small = c.is_small};
+  const Int first = program_id(0) * c.columns;
+  const Tile<i32> place = program_id(1) * c.rows + arange(0, c.rows);
+  const Tile<i32> number = load(numbers + place);
+  const Tile<f32> tile = View2D(from, {rows, columns}, options).gather(number, first, c.columns);
+  View2D(to, {num_programs(1) * c.rows, columns}, options).scatter(col(place), first, tile);
+  View2D(sums, {rows, columns}, options).scatter_add(number, first, tile, Order::Relaxed);
+}
+
+TEST_P(View, GathersAndScattersRowsByNumber) {
+  constexpr int rows = 11, columns = 45;
+  for (const GatherConfig &c :
+       {GatherConfig{}, GatherConfig{16, 64, 4, true}, GatherConfig{16, 32, 2, true, true}}) {
+    SCOPED_TRACE(config_text(c));
+    const int beyond = c.even_rows ? 3 : rows; // no row beyond the last, where that is promised
+    const std::vector<int32_t> numbers = {0, 10, -1, 3,  3,  7,  1, beyond, 5,  6,      INT32_MIN,
+                                          2, 9,  8,  4,  10, -7, 0, 4,      10, beyond, 2,
+                                          2, 2,  1,  -1, 8,  5,  7, 9,      3,  6};
+    const std::vector<float> in = this->numbers(rows * columns);
+    std::vector<float> expected(numbers.size() * columns), sums(in.size(), 1.0F);
+    for (size_t i = 0; i < numbers.size(); ++i)
+      for (size_t k = 0; k < columns && numbers[i] >= 0 && numbers[i] < rows; ++k) {
+        const size_t at = static_cast<size_t>(numbers[i]) * columns + k;
+        expected[i * columns + k] = in[at];
+        sums[at] += in[at];
+      }
+    const Buffer<float> x = device.upload(in).value(),
+                        y = device.upload(std::vector<float>(expected.size(), 0.5F)).value(),
+                        z = device.upload(std::vector<float>(in.size(), 1.0F)).value();
+    const Buffer<int32_t> of_rows = device.upload(numbers).value();
+    const Grid grid{cdiv(columns, c.columns), 2};
+    const auto run = Kernel<move_rows>().launch(options(), stream, grid, c, x, of_rows, y, z, rows, columns);
+    ASSERT_TRUE(run) << run.error().text();
+    EXPECT_EQ(y.to_host().value(), expected);
+    EXPECT_EQ(z.to_host().value(), sums);
+  }
+}
+
+/// Codes and scales of rows by number, one after the other.
+void gather_codes(const MxConfig &c, Ptr<const u8> codes, Ptr<const u8> scales, Ptr<const i32> numbers,
+                  Ptr<u8> codes_out, Ptr<u8> scales_out, Int rows, Int k) {
+  const Int first_k = program_id(0) * c.k;
+  const MxTile tile = MxView2D(codes, scales, {rows, k}, {.is_small = c.waves > 1})
+                          .gather(load(numbers + arange(0, c.block)), first_k, c.k);
+  MxView2D(codes_out, scales_out, {c.block, k}).store({0, first_k}, tile);
+}
+
+TEST_P(View, GathersMicroscaledRowsByNumber) {
+  constexpr int rows = 9, k = 160, block = 32;
+  std::vector<uint8_t> codes(rows * k / 2), scales(rows * k / 32);
+  for (size_t i = 0; i < codes.size(); ++i)
+    codes[i] = static_cast<uint8_t>(i * 37 + i / 251);
+  for (size_t i = 0; i < scales.size(); ++i)
+    scales[i] = static_cast<uint8_t>(100 + i);
+  std::vector<int32_t> numbers(block);
+  for (int i = 0; i < block; ++i)
+    numbers[static_cast<size_t>(i)] = i * 5 % 11 - 1; // -1 and 9 are no rows
+  for (const int waves : {1, 4}) {
+    const Buffer<uint8_t> c = device.upload(codes).value(), s = device.upload(scales).value();
+    const Buffer<int32_t> of_rows = device.upload(numbers).value();
+    const Buffer<uint8_t> c_out = device.allocate<uint8_t>(block * k / 2).value(),
+                          s_out = device.allocate<uint8_t>(block * k / 32).value();
+    const auto run =
+        Kernel<gather_codes>().launch(options(), stream, {cdiv(k, 128)}, MxConfig{.k = 128, .waves = waves},
+                                      c, s, of_rows, c_out, s_out, rows, k);
+    ASSERT_TRUE(run) << run.error().text();
+    const std::vector<uint8_t> got_codes = c_out.to_host().value(), got_scales = s_out.to_host().value();
+    for (size_t i = 0; i < block; ++i) {
+      const int32_t row = numbers[i];
+      const bool is_row = row >= 0 && row < rows;
+      for (size_t byte = 0; byte < k / 2; ++byte)
+        EXPECT_EQ(got_codes[i * k / 2 + byte], is_row ? codes[static_cast<size_t>(row) * k / 2 + byte] : 0);
+      for (size_t group = 0; group < k / 32 && is_row; ++group)
+        EXPECT_EQ(got_scales[i * k / 32 + group], scales[static_cast<size_t>(row) * k / 32 + group]);
+    }
+  }
+}
+
 TEST(ViewPromise, ASizeThatIsTooLargeIsReportedByTheInterpreter) {
   const Device device = Device::simulator();
   const Buffer<float> x = device.allocate<float>(16).value();

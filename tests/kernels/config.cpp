@@ -52,7 +52,8 @@ TEST(ConfigKeys, AreThoseOfTheContract) {
   EXPECT_EQ(keys("moe_up"), tile + "activation gates bias rule ");
   EXPECT_EQ(keys("moe_down"), tile + "bias scatter ");
   EXPECT_EQ(keys("rope_cache"), "heads kv_heads head page waves waves_per_eu style layout ");
-  EXPECT_EQ(keys("attention"), "head rotary causal ragged element block_m block_n waves stages mfma waves_per_eu ");
+  EXPECT_EQ(keys("attention"),
+            "head rotary causal ragged element block_m block_n waves stages mfma waves_per_eu ");
   EXPECT_EQ(keys("mxfp4_quant"), "block_m block_k waves stages mfma waves_per_eu shuffled path ");
 }
 

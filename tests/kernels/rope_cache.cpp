@@ -113,3 +113,8 @@ TEST(RopeCache, RefusesAHeadOfAnOddNumber) {
   EXPECT_EQ(rope_cache_kernel.complete({.head = 63}, ProblemSize{1, 0, 0}).error().message,
             "rope_cache: head=63 is odd");
 }
+
+TEST(RopeCache, RefusesPagesWithoutTokens) {
+  EXPECT_EQ(rope_cache_kernel.complete({.page = 0}, ProblemSize{1, 0, 0}).error().message,
+            "rope_cache: page=0: a page has at least one token");
+}

@@ -36,7 +36,8 @@ struct FloatFormat {
 };
 
 inline FloatFormat float_format(ir::Element element) {
-  return element == ir::Element::F32    ? FloatFormat{24, -149}
+  return element == ir::Element::F64    ? FloatFormat{53, -1074}
+         : element == ir::Element::F32  ? FloatFormat{24, -149}
          : element == ir::Element::BF16 ? FloatFormat{8, -133}
          : element == ir::Element::FP8  ? FloatFormat{4, -9}
          : element == ir::Element::BF8  ? FloatFormat{3, -16}
@@ -171,8 +172,30 @@ inline uint64_t converted(ir::Element from, uint64_t bits, ir::Element to) {
   return (x.negative ? 0 - low : low) & mask;
 }
 
-/// Bit patterns where conversions change their course: around every power of two, at the ends, special
-/// values.
+/// Numbers of a float half way between two neighbours of narrower floats, the last of which is the first that
+/// is too large.
+inline std::vector<double> ties_of_narrower(ir::Element element) {
+  using ir::Element;
+  std::vector<double> result;
+  for (const Element narrow : {Element::FP8, Element::BF8, Element::F16, Element::BF16, Element::F32}) {
+    if (ir::facts(narrow).bits >= ir::facts(element).bits)
+      continue;
+    const uint64_t codes = (uint64_t{1} << (ir::facts(narrow).bits - 1)) - 1;
+    const uint64_t step = ir::is_small_float(narrow) ? 1 : codes / 61;
+    for (uint64_t code = 0; code < codes; code += step)
+      for (const uint64_t low : {code, code + 1}) {
+        const Exact x = exact_of(narrow, low), y = exact_of(narrow, low + 1);
+        if (x.kind == Exact::Kind::Finite)
+          result.push_back(std::ldexp(
+              static_cast<double>(x.magnitude + y.magnitude * (Wide{1} << (y.exponent - x.exponent))),
+              x.exponent - 1));
+      }
+  }
+  return result;
+}
+
+/// Bit patterns where conversions change their course: around every power of two (of f64 those within the
+/// reach of other elements), at the ends, special values.
 inline std::vector<uint64_t> edge_bits(ir::Element element) {
   const unsigned width = ir::facts(element).bits;
   const uint64_t mask = width == 64 ? ~uint64_t{0} : (uint64_t{1} << width) - 1;
@@ -199,12 +222,17 @@ inline std::vector<uint64_t> edge_bits(ir::Element element) {
     return result;
   }
   const int fraction_bits = float_format(element).precision - 1;
-  for (uint64_t field = 0; field < sign >> fraction_bits; ++field)
+  const uint64_t fields = sign >> fraction_bits, one = fields / 2 - 1;
+  for (uint64_t field = 0; field < fields; ++field) {
+    const bool is_far = field + 160 < one || field > one + 160;
+    if (is_far && field > 1 && field + 2 < fields)
+      continue;
     for (uint64_t fraction : {uint64_t{0}, uint64_t{1} << (fraction_bits - 1),
                               uint64_t{1} << fraction_bits >> 3, uint64_t{3} << (fraction_bits - 3)}) {
       add(field << fraction_bits | fraction);
       add(sign | field << fraction_bits | fraction);
     }
+  }
   // Half way between two bf16 or two f16, and next to it.
   for (uint64_t tie :
        {0x3f808000u, 0x3f818000u, 0x477fe000u, 0x477ff000u, 0x38801000u, 0x33000000u, 0x33400000u})
@@ -212,18 +240,11 @@ inline std::vector<uint64_t> edge_bits(ir::Element element) {
       add(tie);
       add(sign | tie);
     }
-  // Half way between two neighbours of 8 bits, the last of which is the first that is too large.
-  if (element == ir::Element::F32)
-    for (const ir::Element small : {ir::Element::FP8, ir::Element::BF8})
-      for (uint64_t code = 0; code < 127; ++code) {
-        const Exact low = exact_of(small, code), high = exact_of(small, code + 1);
-        const auto value = [](const Exact &x) {
-          return std::ldexp(static_cast<double>(x.magnitude), x.exponent);
-        };
-        const auto tie = std::bit_cast<uint32_t>(static_cast<float>((value(low) + value(high)) / 2));
-        add(tie);
-        add(sign | tie);
-      }
+  for (const double tie : ties_of_narrower(element))
+    if (element == ir::Element::F64 || element == ir::Element::F32) {
+      add(rounded(exact_of(tie), element));
+      add(sign | rounded(exact_of(tie), element));
+    }
   return result;
 }
 

@@ -106,7 +106,7 @@ TEST_F(CacheCommand, VerifyTellsStaleEntriesFromDamagedOnes) {
 }
 
 TEST_F(CacheCommand, ClearRemovesKernelsAlone) {
-  std::ofstream(cache() + "/new-abcdef") << "left by a writer";
+  std::ofstream(cache() + "/.new-abcdef") << "left by a writer";
   std::ofstream(cache() + "/notes.txt") << "somebody's";
   EXPECT_EQ(number(json({"cache", "clear"}), "removed"), 3);
   EXPECT_EQ(number(json({"cache", "stat"}), "kernels"), 0);
