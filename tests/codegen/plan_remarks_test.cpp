@@ -307,7 +307,8 @@ void masked_product(const StagesConfig &, Ptr<const f16> a, Ptr<const f16> b, Pt
 }
 
 TEST(Remarks, AnotherValueOfZeroIsNoObstacle) {
-  const auto operands = [](auto kernel) { return trace("product", kernel, StagesConfig{}).value(); };
+  const std::vector<ArgumentFacts> facts(5, {.divisibility = 16});
+  const auto operands = [&](auto kernel) { return trace("product", kernel, StagesConfig{}, facts).value(); };
   EXPECT_FALSE(has_remark(operands(masked_product<1, true>), RemarkKind::NotPipelined));
   EXPECT_FALSE(has_remark(operands(masked_product<1, true>), RemarkKind::NotThroughLds));
   expect_words(only_remark(operands(masked_product<-1, true>), RemarkKind::NotThroughLds),
