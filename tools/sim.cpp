@@ -30,6 +30,7 @@ std::string clean(const std::string &text) { return llvm::json::fixUTF8(text); }
 Value fault_json(const std::optional<sim::Fault> &fault) {
   if (!fault)
     return nullptr;
+  const std::string where = fault->memory ? fmt::format(", memory at {:#x}", *fault->memory) : "";
   return Object{{"kind", sim::fault_kind_name(fault->kind)},
                 {"address", integer(fault->address)},
                 {"instruction", clean(fault->instruction)},
@@ -37,7 +38,7 @@ Value fault_json(const std::optional<sim::Fault> &fault) {
                 {"workgroup", Array{fault->workgroup[0], fault->workgroup[1], fault->workgroup[2]}},
                 {"wave", fault->wave},
                 {"lane", fault->lane},
-                {"text", clean(fault->text)}};
+                {"text", clean(fault->text + where)}};
 }
 
 /// An outcome whose text is its JSON: this subcommand prints JSON in any case.
