@@ -97,8 +97,7 @@ std::optional<MachineStep> Reader::step(const MachineInstruction &instruction) c
 }
 
 StepKind Reader::memory_kind(const MachineInstruction &instruction) const {
-  const bool copies = std::string_view(instruction.text).ends_with(" lds");
-  if (!copies || !is_in_contract(instruction.position))
+  if (!is_async_copy(instruction) || !is_in_contract(instruction.position))
     return StepKind::VectorMemory;
   return tag_of(instruction.position) == CodeTag::FirstCopy ? StepKind::FirstCopy : StepKind::Copy;
 }
@@ -135,6 +134,11 @@ std::optional<MachineStep> Reader::branch(const MachineInstruction &instruction)
 Result<std::vector<MachineStep>> read_steps(const MachineFunction &function,
                                             const codegen::PipelineContract &contract) {
   return Reader(function, contract).read();
+}
+
+bool is_async_copy(const MachineInstruction &instruction) {
+  const std::string_view text = instruction.text;
+  return starts_with_one_of(text, vector_memory) && text.ends_with(" lds");
 }
 
 std::string text_of(const MachineInstruction &instruction) {

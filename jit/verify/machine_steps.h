@@ -37,6 +37,9 @@ struct MachineStep {
 Result<std::vector<MachineStep>> read_steps(const MachineFunction &function,
                                             const codegen::PipelineContract &contract);
 
+/// Whether it copies from global memory to LDS.
+bool is_async_copy(const MachineInstruction &instruction);
+
 /// "at 0x1c40, s_waitcnt vmcnt(3)", for messages.
 std::string text_of(const MachineInstruction &instruction);
 

@@ -71,4 +71,25 @@ Status verify_waits(const MachineFunction &function, const codegen::PipelineCont
   return {};
 }
 
+bool is_left_out(const MachineFunction &function, const codegen::PipelineContract &contract,
+                 const std::vector<codegen::PipelineContract> &all) {
+  const auto is_copy = [](const MachineStep &step) {
+    return step.kind == StepKind::Copy || step.kind == StepKind::FirstCopy;
+  };
+  const auto own = read_steps(function, contract);
+  if (!own || std::any_of(own->begin(), own->end(), [&](const MachineStep &step) {
+        return is_copy(step) || step.kind == StepKind::PipelineRead;
+      }))
+    return false;
+  std::vector<bool> accounted(function.instructions.size());
+  for (const codegen::PipelineContract &other : all)
+    if (const auto steps = read_steps(function, other))
+      for (size_t i = 0; i < steps->size(); ++i)
+        accounted[i] = accounted[i] || is_copy((*steps)[i]);
+  for (size_t i = 0; i < accounted.size(); ++i)
+    if (!accounted[i] && is_async_copy(function.instructions[i]))
+      return false;
+  return true;
+}
+
 } // namespace nereid::jit

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <vector>
+
 #include "base/result.h"
 #include "codegen/schedule/lds_pipeline_contract.h"
 #include "jit/compile/inspection.h"
@@ -12,5 +14,10 @@ namespace nereid::jit {
 /// all reads of the stage before in that buffer had returned. Error (Nereid's), naming the instruction: the
 /// contract is broken, or cannot be shown to be kept.
 Status verify_waits(const MachineFunction &function, const codegen::PipelineContract &contract);
+
+/// Whether LLVM left out a pipeline's load, as it found that its loop never runs: nothing of it is in the
+/// code, and all async copies that are there are those of the other contracts of the kernel.
+bool is_left_out(const MachineFunction &function, const codegen::PipelineContract &contract,
+                 const std::vector<codegen::PipelineContract> &all);
 
 } // namespace nereid::jit

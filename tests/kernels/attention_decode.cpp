@@ -122,6 +122,14 @@ TEST_P(AttentionDecode, SequencesHaveLengthsOfTheirOwn) {
   expect_right<f16>(GetParam(), size, {.block_n = 32, .stages = 3});
 }
 
+// A cache with room for one key: LLVM leaves out the loop over whole blocks.
+TEST_P(AttentionDecode, ARoomOfOneKey) {
+  const Sizes size{3, 1, 2, 1, {1, 0}};
+  for (int head : {64, 128})
+    for (bool causal : {false, true})
+      expect_right<bf16>(GetParam(), size, {.head = head, .causal = causal});
+}
+
 TEST_P(AttentionDecode, PartsOfTheKeysComeTogether) {
   const Sizes size{1, 300, 6, 2, {300, 65, 0, 2}};
   for (int split_k : {2, 5})

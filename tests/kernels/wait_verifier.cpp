@@ -332,6 +332,19 @@ TEST(WaitVerifier, AContractOfNothingIsRefused) {
   EXPECT_EQ(refusal(small_tile().function, elsewhere), "the copies of a pipeline are not in the code");
 }
 
+TEST(WaitVerifier, ALoopThatNeverRunsIsLeftOut) {
+  const jit::MachineFunction &function = small_tile().function;
+  std::vector<codegen::PipelineContract> contracts = small_tile().contracts;
+  codegen::PipelineContract gone = contracts.at(0);
+  EXPECT_FALSE(jit::is_left_out(function, gone, contracts)) << "it is in the code";
+  gone.line = 1;
+  EXPECT_FALSE(jit::is_left_out(function, gone, {gone})) << "the copies that are there may be its own";
+  contracts.push_back(gone);
+  EXPECT_TRUE(jit::is_left_out(function, gone, contracts));
+  contracts.erase(contracts.begin());
+  EXPECT_FALSE(jit::is_left_out(function, gone, contracts)) << "a copy is nobody's";
+}
+
 TEST(WaitVerifier, InstructionsItDoesNotKnowAreRefused) {
   for (const char *text : {"s_setpc_b64 s[0:1]", "s_waitcnt 0x3f70", "s_branch 20000"}) {
     jit::MachineFunction function = small_tile().function;
