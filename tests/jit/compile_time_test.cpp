@@ -10,7 +10,9 @@
 namespace nereid::test {
 namespace {
 
-constexpr double max_seconds = 3; ///< of the processor, all threads
+/// Of the processor, all threads. Cliffs are tens of seconds and more; on a calm machine all of these are
+/// below 3.
+constexpr double max_seconds = 10;
 
 struct TileConfig {
   int block = 1024;
