@@ -97,20 +97,10 @@ AttentionConfig attention_defaults(const Partial<AttentionConfig> &given, const 
 }
 
 Status check_attention(std::string_view kernel, const AttentionConfig &config, const MaybeSize &) {
-  if (config.head != 64 && config.head != 128)
-    return user_error(fmt::format("{}: head={} is not taken", kernel, config.head), "use 64 or 128");
+  NEREID_CHECK(check_attention_head(kernel, config.head));
   if (config.rotary != 0 && config.rotary != 64)
     return user_error(fmt::format("{}: rotary={} is not taken", kernel, config.rotary), "use 0 or 64");
-  const KeyValue values[] = {{"block_m", config.block_m},
-                             {"block_n", config.block_n},
-                             {"waves", config.waves},
-                             {"mfma", config.mfma}};
-  NEREID_CHECK(check_values(kernel, values));
-  if (config.block_n % 32 != 0)
-    return user_error(fmt::format("{}: block_n={} is no multiple of 32", kernel, config.block_n));
-  if (config.block_m < config.waves * config.mfma)
-    return user_error(fmt::format("{}: block_m={} has less than {} rows for each of {} waves", kernel,
-                                  config.block_m, config.mfma, config.waves));
+  NEREID_CHECK(check_attention_tile(kernel, {config.block_m, config.block_n, config.waves, config.mfma}));
   return check_elements(kernel, {"block_m", config.block_m}, {"head", config.head}, config.waves, 64);
 }
 

@@ -116,18 +116,8 @@ AttentionDecodeConfig decode_defaults(const Partial<AttentionDecodeConfig> &give
 }
 
 Status check_decode(std::string_view kernel, const AttentionDecodeConfig &config, const MaybeSize &size) {
-  if (config.head != 64 && config.head != 128)
-    return user_error(fmt::format("{}: head={} is not taken", kernel, config.head), "use 64 or 128");
-  const KeyValue values[] = {{"block_m", config.block_m},
-                             {"block_n", config.block_n},
-                             {"waves", config.waves},
-                             {"mfma", config.mfma}};
-  NEREID_CHECK(check_values(kernel, values));
-  if (config.block_n % 32 != 0)
-    return user_error(fmt::format("{}: block_n={} is no multiple of 32", kernel, config.block_n));
-  if (config.block_m < config.waves * config.mfma)
-    return user_error(fmt::format("{}: block_m={} has less than {} rows for each of {} waves", kernel,
-                                  config.block_m, config.mfma, config.waves));
+  NEREID_CHECK(check_attention_head(kernel, config.head));
+  NEREID_CHECK(check_attention_tile(kernel, {config.block_m, config.block_n, config.waves, config.mfma}));
   if (size && (size->m < 1 || size->m > Grid::max_y_or_z || size->n < 0 || size->n > INT32_MAX / 2))
     return user_error(fmt::format("{}: {} queries and {} keys are out of range", kernel, size->m, size->n));
   return check_elements(kernel, {"block_m", config.block_m}, {"head", config.head}, config.waves, 64);

@@ -3,7 +3,27 @@
 
 #include <fmt/format.h>
 
+#include "kernels/config_checks.h"
+
 namespace nereid::kernels {
+
+Status check_attention_head(std::string_view kernel, int head) {
+  if (head != 64 && head != 128)
+    return user_error(fmt::format("{}: head={} is not taken", kernel, head), "use 64 or 128");
+  return {};
+}
+
+Status check_attention_tile(std::string_view kernel, const AttentionTile &tile) {
+  const KeyValue values[] = {
+      {"block_m", tile.block_m}, {"block_n", tile.block_n}, {"waves", tile.waves}, {"mfma", tile.mfma}};
+  NEREID_CHECK(check_values(kernel, values));
+  if (tile.block_n % 32 != 0)
+    return user_error(fmt::format("{}: block_n={} is no multiple of 32", kernel, tile.block_n));
+  if (tile.block_m < tile.waves * tile.mfma)
+    return user_error(fmt::format("{}: block_m={} has less than {} rows for each of {} waves", kernel,
+                                  tile.block_m, tile.mfma, tile.waves));
+  return {};
+}
 
 Status check_heads_and_scale(std::string_view kernel, int64_t heads, int64_t key_heads, float scale) {
   constexpr float min_scale = 1e-6F, max_scale = 1000;

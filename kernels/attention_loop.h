@@ -15,6 +15,17 @@ constexpr auto nereid_config_names(AttentionElement) {
 /// Heads of a layer, of queries as of keys; bounds of addresses follow from it.
 inline constexpr int64_t max_attention_heads = 1024;
 
+/// The keys of a config that attention's tiles depend on.
+struct AttentionTile {
+  int block_m, block_n, waves, mfma;
+};
+
+/// Error (User): a size of heads that the kernels do not take.
+Status check_attention_head(std::string_view kernel, int head);
+
+/// Error (User): a tile that the loop over keys does not take.
+Status check_attention_tile(std::string_view kernel, const AttentionTile &tile);
+
 /// Error (User): heads that are no multiple of the key heads or more than max_attention_heads, or a scale
 /// that is not from 1e-6 to 1000.
 Status check_heads_and_scale(std::string_view kernel, int64_t heads, int64_t key_heads, float scale);

@@ -1,8 +1,7 @@
 // The accumulators of an LDS pipeline.
 #include "codegen/lds_pipeline/accumulators.h"
 
-#include <llvm/IR/InlineAsm.h>
-
+#include "codegen/lower/opaque_value.h"
 #include "codegen/lower/value_layout.h"
 
 namespace nereid::codegen {
@@ -65,8 +64,7 @@ void Accumulators::define_results() {
 llvm::Value *Accumulators::in_accumulators(llvm::Value *tile) const {
   if (!state_.schedule.accumulators_in_agprs)
     return tile;
-  auto *signature = llvm::FunctionType::get(tile->getType(), {tile->getType()}, false);
-  return state_.builder.CreateCall(signature, llvm::InlineAsm::get(signature, "", "=a,0", false), {tile});
+  return opaque_value(state_.builder, tile, OpaqueIn::Accumulator);
 }
 
 } // namespace nereid::codegen

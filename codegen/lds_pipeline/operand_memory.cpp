@@ -3,13 +3,13 @@
 
 #include <algorithm>
 
-#include <llvm/IR/InlineAsm.h>
 #include <llvm/IR/IntrinsicsAMDGPU.h>
 #include <llvm/IR/MDBuilder.h>
 
 #include "codegen/lower/buffer.h"
 #include "codegen/lower/llvm_types.h"
 #include "codegen/lower/memory_access.h"
+#include "codegen/lower/opaque_value.h"
 #include "codegen/lower/thread_position.h"
 
 namespace nereid::codegen {
@@ -17,12 +17,6 @@ namespace nereid::codegen {
 namespace {
 
 constexpr unsigned lds_address_space = 3, descriptor_address_space = 8;
-
-/// The same pointer, of whose origin LLVM knows nothing.
-llvm::Value *hidden(llvm::IRBuilder<> &builder, llvm::Value *pointer) {
-  auto *signature = llvm::FunctionType::get(pointer->getType(), {pointer->getType()}, false);
-  return builder.CreateCall(signature, llvm::InlineAsm::get(signature, "", "=v,0", false), {pointer});
-}
 
 } // namespace
 
@@ -67,7 +61,7 @@ void OperandMemory::emit_far_bases(State &state) {
       llvm::Type *byte = builder_.getInt8Ty();
       llvm::Value *start =
           builder_.CreateConstGEP1_32(byte, state.buffers[0], span * gfx950::lds_offset_reach);
-      base = hidden(builder_, builder_.CreateGEP(byte, start, state.read_bases.at(exclusive)));
+      base = opaque_value(builder_, builder_.CreateGEP(byte, start, state.read_bases.at(exclusive)));
     }
 }
 

@@ -1,7 +1,7 @@
 // Branches around what only some lanes do.
 #include "codegen/lower/branches.h"
 
-#include <llvm/IR/InlineAsm.h>
+#include "codegen/lower/opaque_value.h"
 
 namespace nereid::codegen {
 
@@ -33,8 +33,7 @@ Registers guarded(EmitContext &context, llvm::Value *condition, const Registers 
 }
 
 llvm::Value *anchored(llvm::IRBuilder<> &builder, llvm::Value *vector) {
-  auto *signature = llvm::FunctionType::get(vector->getType(), {vector->getType()}, false);
-  return builder.CreateCall(signature, llvm::InlineAsm::get(signature, "", "=v,0", true), {vector});
+  return opaque_value(builder, vector, OpaqueIn::VectorRegister, /*stays=*/true);
 }
 
 } // namespace nereid::codegen

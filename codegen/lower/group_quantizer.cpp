@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <bit>
 
-#include <llvm/IR/InlineAsm.h>
 #include <llvm/IR/IntrinsicsAMDGPU.h>
 
 #include "codegen/lower/casts.h"
 #include "codegen/lower/lane_moves.h"
+#include "codegen/lower/opaque_value.h"
 #include "codegen/target/gfx950.h"
 #include "dsl/ir/format.h"
 
@@ -128,8 +128,7 @@ Registers GroupQuantizer::codes(const Registers &group, llvm::Value *scale) {
 llvm::Value *GroupQuantizer::opaque_unless_loaded(llvm::Value *dword, llvm::Value *first_element) {
   if (const auto piece = Packing::piece(first_element); piece && piece->dword == dword)
     return dword;
-  auto *signature = llvm::FunctionType::get(dword->getType(), {dword->getType()}, false);
-  return builder_.CreateCall(signature, llvm::InlineAsm::get(signature, "", "=v,0", false), {dword});
+  return opaque_value(builder_, dword);
 }
 
 /// Two values a conversion, four conversions a dword; NaN and infinity become code 7 with their sign.

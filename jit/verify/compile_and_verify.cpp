@@ -19,8 +19,9 @@ Status verify(const Binary &binary, const Contracts &contracts) {
   NEREID_TRY(const std::vector<MachineFunction> functions, read_functions(binary.code_object));
   for (const MachineFunction &function : functions)
     for (const codegen::PipelineContract &contract : contracts)
-      if (!is_left_out(function, contract, contracts))
-        NEREID_CHECK(verify_waits(function, contract));
+      if (Status kept = verify_waits(function, contract);
+          !kept && !is_left_out(function, contract, contracts))
+        return kept;
   return {};
 }
 
