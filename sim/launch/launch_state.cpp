@@ -179,7 +179,6 @@ Result<std::unique_ptr<LaunchState>> LaunchState::prepare(const CodeObject &code
   state->scratch_size = kernel->scratch_size + (kernel->dynamic_stack ? dynamic_stack : 0);
   state->wave_count = (launch.block[0] * launch.block[1] * launch.block[2] + lane_count - 1) / lane_count;
   state->group_count = uint64_t{launch.grid[0]} * launch.grid[1] * launch.grid[2];
-  state->budget_left = launch.instruction_budget;
   NEREID_CHECK(fill_memory(*state));
   // What this launch writes is not tracked; one that is only timed leaves nothing.
   if (!launch.checks.undefined && launch.timing != Timing::Only)
@@ -205,7 +204,7 @@ std::unique_ptr<LaunchState> LaunchState::on_copy(const CodeObject &same_code, M
   state->scratch_size = scratch_size;
   state->wave_count = wave_count;
   state->group_count = group_count;
-  state->budget_left = budget_left.load();
+  state->executed = executed.load();
   state->buffers = buffers;
   return state;
 }

@@ -28,8 +28,8 @@ struct LaunchState {
   uint64_t group_count = 0;
   /// Whether MFMAs compute; timing needs only that they were executed.
   bool compute_products = true;
-  std::atomic<uint64_t> budget_left{0};
-  std::vector<uint64_t> buffers; ///< that belong to the launch
+  std::atomic<uint64_t> executed{0}; ///< wave instructions so far, counted in parts: see WorkgroupRunner
+  std::vector<uint64_t> buffers;     ///< that belong to the launch
 
   LaunchState() = default;
   LaunchState(const LaunchState &) = delete;

@@ -20,7 +20,8 @@ constexpr uint32_t undefined_word = 0xFFC0DEAD;
 /// Instructions that a wave may execute before another one gets its turn. Few, as hardware runs the waves of
 /// a workgroup side by side: some kernels count on a load to LDS taking longer than the reads of other waves.
 constexpr uint64_t slice = 8;
-constexpr uint64_t budget_share = uint64_t{1} << 16;
+/// Instructions after which a workgroup adds what it executed to the launch's count, at most.
+constexpr uint64_t counted_at_once = uint64_t{1} << 16;
 
 inline __attribute__((always_inline)) void fill_registers(Lanes *registers, unsigned count) {
   uint32_t *words = registers->word;
@@ -81,7 +82,8 @@ WorkgroupRunner::WorkgroupRunner(LaunchState &state, Checker *checker)
 WorkgroupRunner::WorkgroupRunner(LaunchState &copy, const WorkgroupRunner &other, Checker *checker)
     : state_(copy), program_(copy.code->program()), checker_(checker), group_(other.group_),
       scratch_(other.scratch_), totals_(other.totals_), turn_(other.turn_), slice_left_(other.slice_left_),
-      ended_(other.ended_), budget_(other.budget_), registers_(other.registers_) {
+      ended_(other.ended_), uncounted_(other.uncounted_), allowance_(other.allowance_),
+      registers_(other.registers_) {
   for (const auto &original : other.waves_) {
     waves_.push_back(std::make_unique<Wave>(*original));
     Wave &wave = *waves_.back();
@@ -244,16 +246,13 @@ std::optional<Fault> WorkgroupRunner::run(uint64_t linear_id) {
 
 std::optional<Fault> WorkgroupRunner::advance(uint64_t limit) {
   Wave &wave = *waves_[turn_];
-  if (budget_ < slice)
-    budget_ += take_budget();
-  if (budget_ == 0)
-    return describe(wave, {FaultKind::Budget, -1,
-                           fmt::format("the launch executed its {} instructions and has not ended",
-                                       state_.launch->instruction_budget)});
-  limit = std::min({limit, slice_left_, budget_});
+  if (allowance_ == 0 && !renew_allowance())
+    return budget_fault(wave);
+  limit = std::min({limit, slice_left_, allowance_});
   const uint64_t done = checker_ ? execute<true>(wave, limit) : execute<false>(wave, limit);
   slice_left_ -= done;
-  budget_ -= done;
+  allowance_ -= done;
+  uncounted_ += done;
   if (wave.state == Wave::State::Faulted)
     return describe(wave, *wave.fault);
   if (wave.state == Wave::State::Running && slice_left_ > 0)
@@ -286,6 +285,9 @@ std::optional<Fault> WorkgroupRunner::finish_round() {
     totals_.waves += waves_.size();
     for (auto &wave : waves_)
       totals_.longest = std::max(totals_.longest, wave->executed);
+    allowance_ = 0;
+    if (count_executed() > state_.launch->instruction_budget)
+      return budget_fault(*waves_[turn_]);
     return std::nullopt;
   }
   // Waves that have ended count as arrived on the hardware; code that relies on it is wrong in HIP's terms.
@@ -301,13 +303,27 @@ std::optional<Fault> WorkgroupRunner::finish_round() {
   return std::nullopt;
 }
 
-uint64_t WorkgroupRunner::take_budget() {
-  uint64_t left = state_.budget_left.load();
-  for (;;) {
-    uint64_t take = std::min(left, budget_share);
-    if (state_.budget_left.compare_exchange_weak(left, left - take))
-      return take;
-  }
+bool WorkgroupRunner::renew_allowance() {
+  const uint64_t budget = state_.launch->instruction_budget;
+  const uint64_t executed = count_executed();
+  if (executed >= budget)
+    return false;
+  // Half of what is left: others execute too, and the last ones count in small steps.
+  const uint64_t left = budget - executed;
+  allowance_ = std::min(left, std::clamp(left / 2, slice, counted_at_once));
+  return true;
+}
+
+uint64_t WorkgroupRunner::count_executed() {
+  const uint64_t executed = state_.executed.fetch_add(uncounted_) + uncounted_;
+  uncounted_ = 0;
+  return executed;
+}
+
+Fault WorkgroupRunner::budget_fault(const Wave &wave) const {
+  return describe(wave, {FaultKind::Budget, -1,
+                         fmt::format("the launch executed its {} instructions and has not ended",
+                                     state_.launch->instruction_budget)});
 }
 
 } // namespace nereid::sim

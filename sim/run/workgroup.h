@@ -61,8 +61,13 @@ private:
   std::optional<Fault> pass_turn();
   /// After a round in which no wave could go on: the workgroup ends, or passes a barrier.
   std::optional<Fault> finish_round();
-  /// A share of the launch's instruction budget; 0 when it is used up.
-  uint64_t take_budget();
+  /// Lets the workgroup execute some more instructions; false when the launch's budget is used up. A launch
+  /// of several host threads ends by its budget exactly if all that it executes is more, whichever thread
+  /// finds that; it may have executed somewhat more by then.
+  bool renew_allowance();
+  /// Adds what this workgroup executed to the launch's count, and returns that.
+  uint64_t count_executed();
+  Fault budget_fault(const Wave &wave) const;
   Fault describe(const Wave &wave, const RaisedFault &raised) const;
 
   LaunchState &state_;
@@ -75,7 +80,8 @@ private:
   size_t turn_ = 0;         ///< index of the wave whose turn it is
   uint64_t slice_left_ = 0; ///< instructions until the next wave gets its turn
   bool ended_ = false;
-  uint64_t budget_ = 0; ///< instructions taken from the launch's budget and not yet used
+  uint64_t uncounted_ = 0; ///< instructions executed and not yet in the launch's count
+  uint64_t allowance_ = 0; ///< instructions until the launch's count is looked at again
   unsigned registers_ = 0;
 };
 

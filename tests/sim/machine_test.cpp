@@ -185,6 +185,25 @@ TEST(Machine, EndlessLoopsRunOutOfBudget) {
   EXPECT_EQ(report.counts.branch, 100000u);
 }
 
+TEST(Machine, ABudgetIsThatOfTheLaunchOnAnyNumberOfHostThreads) {
+  // Few instructions in all, and less than the threads would count at once.
+  TestRun run("s_movk_i32 s20, 100\n1:\ns_sub_u32 s20, s20, 1\ns_cmp_lg_u32 s20, 0\ns_cbranch_scc1 1b");
+  run.launch.grid = {64, 1, 1};
+  Memory memory;
+  const uint64_t needed = run(memory).counts.total;
+  for (const unsigned threads : {1u, 2u, 3u, 8u, 32u})
+    for (int i = 0; i < 20; ++i) {
+      run.launch.threads = threads;
+      run.launch.instruction_budget = needed;
+      EXPECT_FALSE(run(memory).fault) << threads;
+      run.launch.instruction_budget = needed - 1;
+      const Report report = run(memory);
+      ASSERT_TRUE(report.fault) << threads;
+      EXPECT_EQ(report.fault->kind, FaultKind::Budget);
+      EXPECT_EQ(report.fault->text, "the launch executed its 19327 instructions and has not ended");
+    }
+}
+
 TEST(Machine, InstructionsThatAreNotSimulatedAreNamed) {
   TestRun run("v_mov_b32 v1, 0\nv_screen_partition_4se_b32 v1, v1");
   Memory memory;
