@@ -113,8 +113,13 @@ Status add_requested_run(Report &report, const MachineCode &machine, const sim::
   return {};
 }
 
-/// The lines that a code object's own debug information gives its instructions.
-Result<OriginOf> line_table_of(std::span<const uint8_t> elf) {
+/// The source lines of a code object's instructions: those of the operations that its line table counts,
+/// where the file beside it has them, else what its own debug information says.
+Result<OriginOf> line_table_of(std::span<const uint8_t> elf, const std::string &path) {
+  if (std::vector<SourceLine> operations = read_operation_lines(path); !operations.empty())
+    return OriginOf([operations = std::move(operations)](uint64_t, unsigned line) {
+      return Origin{0, line > 0 && line <= operations.size() ? operations[line - 1] : SourceLine{}};
+    });
   NEREID_TRY(const auto lines, jit::on_large_stack([&] { return jit::read_source_lines(elf); }));
   return OriginOf([lines](uint64_t address, unsigned) {
     const auto next = lines.upper_bound(address);
@@ -154,13 +159,13 @@ Result<Report> report_of(const CompiledKernel &kernel, const RunRequest *run) {
 }
 
 Result<Report> report_of(std::span<const std::byte> code_object, const std::string &kernel,
-                         const RunRequest *run) {
+                         const RunRequest *run, const std::string &path) {
   NEREID_TRY(const sim::CodeObject code, sim::CodeObject::load(code_object));
   NEREID_TRY(const sim::KernelInfo *info, code.kernel(kernel));
   Report report;
-  SourceFiles files;
+  SourceFiles files(llvm::sys::path::parent_path(path).str());
   report.origin = "code object";
-  NEREID_TRY(const OriginOf origin_of, line_table_of(octets(code_object)));
+  NEREID_TRY(const OriginOf origin_of, line_table_of(octets(code_object), path));
   NEREID_TRY(const MachineCode machine,
              add_object(report, octets(code_object), code, *info, files, origin_of));
   const unsigned largest = (info->max_workgroup_size + sim::lane_count - 1) / sim::lane_count;
@@ -187,7 +192,7 @@ Result<Report> report_of_launch_file(const std::string &path, const std::string 
   Report report;
   SourceFiles files(llvm::sys::path::parent_path(file.code_object).str());
   report.origin = "launch file";
-  NEREID_TRY(const OriginOf origin_of, line_table_of(octets(loaded.file)));
+  NEREID_TRY(const OriginOf origin_of, line_table_of(octets(loaded.file), file.code_object));
   NEREID_TRY(const MachineCode machine,
              add_object(report, octets(loaded.file), loaded.code, *info, files, origin_of));
   loaded.launch.checks = {};

@@ -47,9 +47,11 @@ struct RunRequest {
 Result<Report> report_of(const CompiledKernel &kernel, const RunRequest *run = nullptr);
 
 /// A report of a kernel of any gfx950 code object (ELF), which need not be Nereid's; `kernel` may be empty
-/// where there is one. Errors (user): no code object of gfx950, no such kernel; then those above.
+/// where there is one. `path`: the code object's file, beside which a .lines file of NEREID_DUMP_DIR may lie,
+/// with the source lines of a code object of Nereid; may be empty. Errors (user): no code object of gfx950,
+/// no such kernel; then those above.
 Result<Report> report_of(std::span<const std::byte> code_object, const std::string &kernel,
-                         const RunRequest *run = nullptr);
+                         const RunRequest *run = nullptr, const std::string &path = {});
 
 /// A report of the launch that a launch file describes (docs/simulator.md). Its outputs are not written.
 /// `caches`: in place of the file's; may be empty. Errors: those of the file and those above.

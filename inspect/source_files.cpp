@@ -3,8 +3,10 @@
 
 #include <algorithm>
 
+#include <llvm/ADT/SmallString.h>
 #include <llvm/Support/FileSystem.h>
 #include <llvm/Support/MemoryBuffer.h>
+#include <llvm/Support/Path.h>
 
 namespace nereid::inspect {
 namespace {
@@ -31,6 +33,22 @@ std::vector<std::string> lines_of_file(const std::string &path) {
 }
 
 } // namespace
+
+std::vector<SourceLine> read_operation_lines(const std::string &code_object) {
+  if (llvm::sys::path::extension(code_object) != ".hsaco")
+    return {};
+  llvm::SmallString<128> path(code_object);
+  llvm::sys::path::replace_extension(path, ".lines");
+  std::vector<SourceLine> operations;
+  for (const std::string &text : lines_of_file(path.str().str())) {
+    const auto [file, digits] = llvm::StringRef(text).rsplit(':');
+    SourceLine line;
+    if (!digits.getAsInteger(10, line.line))
+      line.file = file.str();
+    operations.push_back(std::move(line));
+  }
+  return operations;
+}
 
 Place SourceFiles::place(const SourceLine &line) {
   if (!line.known())

@@ -7,6 +7,10 @@
 
 namespace nereid::inspect {
 
+/// What the .lines file beside a code object of NEREID_DUMP_DIR says: the source line of each operation, from
+/// the first on, not known where it has none. Empty where there is no such file.
+std::vector<SourceLine> read_operation_lines(const std::string &code_object);
+
 /// Collects the source files that places name.
 class SourceFiles {
 public:

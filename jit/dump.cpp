@@ -1,8 +1,10 @@
 // Files of kernels in NEREID_DUMP_DIR.
 #include "jit/dump.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -14,6 +16,20 @@
 
 namespace nereid::jit {
 namespace {
+
+/// "FILE:LINE" of each operation, by its line in the code object's line table; empty where it has none.
+std::string operation_lines(const CompiledKernel &kernel) {
+  const std::string ir = kernel.ir();
+  const auto most = static_cast<unsigned>(std::count(ir.begin(), ir.end(), '\n'));
+  std::string lines, unknown;
+  for (unsigned line = 1; line <= most; ++line) {
+    const SourceLine where = kernel.source_line(line);
+    unknown += '\n';
+    if (where.known())
+      lines += std::exchange(unknown, "").substr(1) + where.text() + '\n';
+  }
+  return lines;
+}
 
 /// Files of one kernel in the dump directory.
 class Dump {
@@ -55,6 +71,8 @@ void dump_if_asked(const CompiledKernel &kernel) {
     dump->write(".s", kernel.isa());
   }
   const SharedBytes object = kernel.code_object();
+  if (kernel.comes_from_ir())
+    dump->write(".lines", operation_lines(kernel));
   dump->write(".hsaco", std::string(object.begin(), object.end()));
 }
 

@@ -4,8 +4,9 @@
 
 namespace nereid::jit {
 
-/// Where NEREID_DUMP_DIR is set: writes NAME-KEY.ir, .plan, .ll, .s and .hsaco there (KEY: 12 digits of the
-/// kernel's key). What cannot be made or written is a warning on stderr.
+/// Where NEREID_DUMP_DIR is set: writes NAME-KEY.ir, .plan, .ll, .s, .lines and .hsaco there (KEY: 12 digits
+/// of the kernel's key). In .lines stands for each operation, by which the code object's line table counts,
+/// the source line "FILE:LINE" that it comes from. What cannot be made or written is a warning on stderr.
 void dump_if_asked(const CompiledKernel &kernel);
 
 /// The same for a kernel that did not compile: .ir, .plan and .ll.

@@ -87,7 +87,7 @@ Result<Report> file_report(const std::string &path, const InspectOptions &option
     if (!options.caches.empty())
       return user_error("--caches is of launches, " + path + " is a code object",
                         "give a launch file with it");
-    return inspect::report_of(std::as_bytes(std::span(bytes)), options.kernel);
+    return inspect::report_of(std::as_bytes(std::span(bytes)), options.kernel, nullptr, path);
   }
   const auto is_space = [](uint8_t byte) { return byte == ' ' || (byte >= '\t' && byte <= '\r'); };
   const auto first = std::find_if_not(bytes.begin(), bytes.end(), is_space);

@@ -2,6 +2,7 @@
 // them.
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <set>
 
 #include <gtest/gtest.h>
@@ -9,6 +10,8 @@
 
 #include <nereid/inspect.h>
 #include <nereid/nereid.h>
+
+#include "tests/jit/temporary_directory.h"
 
 namespace nereid::inspect {
 namespace {
@@ -46,6 +49,31 @@ Report report() {
 bool is_of_kernel(const Report &report, const Place &place) {
   return place.known() && report.files[static_cast<size_t>(place.file)].path == __FILE__ &&
          place.line >= first_line && place.line <= last_line;
+}
+
+TEST(ReportOfKernel, ItsDumpedCodeObjectHasTheSameLines) {
+  const test::TemporaryDirectory directory;
+  const test::ScopedEnvironment dump("NEREID_DUMP_DIR", directory.path());
+  const Kernel kernel("dumped_softmax", softmax);
+  const auto built =
+      kernel.compile(SoftmaxConfig{}, std::vector<ArgumentFacts>(3), Device::simulator()).value();
+  const std::string name = directory.path() + "/dumped_softmax-" + built->key().substr(0, 12);
+  const Report expected = report_of(*built).value();
+  const auto bytes = std::as_bytes(std::span<const uint8_t>(built->code_object()));
+  const Report dumped = report_of(bytes, "", nullptr, name + ".hsaco").value();
+  ASSERT_EQ(dumped.code.size(), expected.code.size());
+  for (size_t i = 0; i < expected.code.size(); ++i) {
+    EXPECT_EQ(dumped.code[i].place.known(), expected.code[i].place.known()) << expected.code[i].text;
+    EXPECT_EQ(dumped.code[i].place.line, expected.code[i].place.line) << expected.code[i].text;
+    EXPECT_TRUE(!dumped.code[i].place.known() || is_of_kernel(dumped, dumped.code[i].place));
+  }
+  EXPECT_TRUE(std::any_of(dumped.code.begin(), dumped.code.end(),
+                          [](const Instruction &instruction) { return instruction.place.known(); }));
+  // Without the file beside it nothing of the source is known.
+  std::filesystem::remove(name + ".lines");
+  const Report alone = report_of(bytes, "", nullptr, name + ".hsaco").value();
+  for (const Instruction &instruction : alone.code)
+    EXPECT_FALSE(is_of_kernel(alone, instruction.place)) << instruction.text;
 }
 
 TEST(ReportOfKernel, EachFormStandsBesideTheKernelsLines) {

@@ -182,7 +182,7 @@ TEST(Dump, WritesAllForms) {
     EXPECT_GT(std::filesystem::file_size(entry.path()), 0u);
     extensions.insert(entry.path().extension().string());
   }
-  EXPECT_EQ(extensions, (std::set<std::string>{".ir", ".plan", ".ll", ".s", ".hsaco"}));
+  EXPECT_EQ(extensions, (std::set<std::string>{".ir", ".plan", ".ll", ".s", ".lines", ".hsaco"}));
 }
 
 TEST(Launch, AnEmptyGridIsAUserError) {
