@@ -15,14 +15,20 @@ inline llvm::json::Object time_json(const sim::LaunchTime &time) {
   llvm::json::Object stalls;
   for (const auto &[reason, share] : time.stalls)
     stalls[reason] = rounded(share, 1e4);
-  return llvm::json::Object{{"us", rounded(time.us, 1e3)},
-                            {"cycles_per_workgroup", rounded(time.cycles_per_workgroup, 1)},
-                            {"clock_ghz", rounded(time.clock_ghz, 1e3)},
-                            {"limit", time.limit},
-                            {"stalls", std::move(stalls)},
-                            {"traffic", llvm::json::Object{{"l2", integer(time.l2_bytes)},
-                                                           {"mall", integer(time.mall_bytes)},
-                                                           {"hbm", integer(time.hbm_bytes)}}}};
+  llvm::json::Object json{{"us", rounded(time.us, 1e3)},
+                          {"cycles_per_workgroup", rounded(time.cycles_per_workgroup, 1)},
+                          {"clock_ghz", rounded(time.clock_ghz, 1e3)},
+                          {"limit", time.limit},
+                          {"stalls", std::move(stalls)},
+                          {"traffic", llvm::json::Object{{"l2", integer(time.l2_bytes)},
+                                                         {"mall", integer(time.mall_bytes)},
+                                                         {"hbm", integer(time.hbm_bytes)}}},
+                          {"workgroups", integer(time.workgroups)},
+                          {"executed_workgroups", integer(time.executed_workgroups)},
+                          {"looks_uneven", time.looks_uneven}};
+  if (std::string note = time.note(); !note.empty())
+    json["note"] = std::move(note);
+  return json;
 }
 
 } // namespace nereid::tools

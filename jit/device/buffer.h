@@ -185,10 +185,10 @@ Status require_elements(std::string_view argument, const Buffer<T> &buffer, size
   if (buffer.size() >= needed && (buffer.address() || !needed))
     return {};
   if (!buffer.address())
-    return user_error("buffer '" + std::string(argument) + "' is null", "allocate it first");
+    return user_error("buffer '" + std::string(argument) + "' is null", "Allocate it first");
   return user_error("buffer '" + std::string(argument) + "' holds " + std::to_string(buffer.size()) +
                         " elements where " + std::to_string(needed) + " are needed",
-                    "allocate a larger buffer");
+                    "Allocate a larger buffer");
 }
 
 } // namespace nereid

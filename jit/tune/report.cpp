@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <span>
 
 #include <fmt/format.h>
 
@@ -20,7 +21,7 @@ llvm::json::Value text_or_null(const std::string &bytes) {
   return bytes.empty() ? llvm::json::Value(nullptr) : json_string(bytes);
 }
 
-llvm::json::Object json_of(const TuneOutcome &outcome) {
+llvm::json::Object json_of(const TuneOutcome &outcome, std::span<const TuneOutcome> candidates) {
   llvm::json::Array kernels;
   for (const auto &kernel : outcome.kernels)
     kernels.push_back(llvm::json::Object{{"kernel", json_string(kernel->name())},
@@ -44,6 +45,8 @@ llvm::json::Object json_of(const TuneOutcome &outcome) {
       {"config", json_string(record.config)},
       {"figure", record.figure ? llvm::json::Value(*record.figure) : llvm::json::Value(nullptr)},
       {"rejected", text_or_null(record.rejected)},
+      {"same_code_as", outcome.same_code_as ? json_string(candidates[*outcome.same_code_as].record.config)
+                                            : llvm::json::Value(nullptr)},
       {"stored", outcome.stored},
       {"kernels", std::move(kernels)},
       {"launches", std::move(launches)}};
@@ -91,8 +94,10 @@ std::string TuneReport::text() const {
     const std::string result = record.figure             ? fmt::format("{}", *record.figure)
                                : record.rejected.empty() ? std::string("taken")
                                                          : "rejected: " + record.rejected;
-    text += fmt::format("{} {:<{}}  {}{}\n", winner == i ? "*" : " ", record.config, width, result,
-                        candidates[i].stored ? " (stored)" : "");
+    const std::optional<size_t> same = candidates[i].same_code_as;
+    text += fmt::format("{} {:<{}}  {}{}{}\n", winner == i ? "*" : " ", record.config, width, result,
+                        candidates[i].stored ? " (stored)" : "",
+                        same ? fmt::format(" (the same code as {})", candidates[*same].record.config) : "");
   }
   if (untried)
     text += fmt::format("  {} more not tried: mode off takes the first\n", untried);
@@ -107,7 +112,7 @@ std::string TuneReport::text() const {
 std::string TuneReport::json() const {
   llvm::json::Array all;
   for (const TuneOutcome &candidate : candidates)
-    all.push_back(json_of(candidate));
+    all.push_back(json_of(candidate, candidates));
   const llvm::json::Value value = llvm::json::Object{{"kernel", json_string(kernel)},
                                                      {"key", json_string(key)},
                                                      {"device", json_string(device)},

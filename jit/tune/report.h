@@ -19,7 +19,10 @@ struct TuneOutcome {
   /// Rejected for what the code alone does not decide: by a hook, a budget, a missing figure, the machine. No
   /// table keeps it, and the next tuning tries it again.
   bool tried_again = false;
-  bool untried = false;             ///< mode off takes the first, and this is another
+  bool untried = false; ///< mode off takes the first, and this is another
+  /// The first candidate whose kernels have the same code, but for their names: what the configs differ in
+  /// has no effect on it.
+  std::optional<size_t> same_code_as;
   std::vector<LaunchInfo> launches; ///< of the last run here
   CompiledKernels kernels;          ///< as far as it compiled
 };

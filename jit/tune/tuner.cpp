@@ -13,6 +13,7 @@
 #include "jit/tune/guarded_call.h"
 #include "jit/tune/memory_hooks.h"
 #include "jit/tune/reason_text.h"
+#include "jit/tune/same_code.h"
 #include "jit/tune/table_file.h"
 #include "llvm/Support/JSON.h"
 
@@ -45,6 +46,7 @@ private:
   bool is_stored(TuneOutcome &outcome) const;
   Result<std::vector<LaunchInfo>> launch(const CandidateRun &run, const std::string &what,
                                          sim::Timing timing) const;
+  const std::vector<LaunchInfo> *timed_twin(size_t index);
   Status check(size_t index);
   Status rank(size_t index, int runs);
   bool reject(size_t index, const char *reason, const Status &status);
@@ -71,6 +73,7 @@ std::vector<size_t> Tuning::compile() {
     all[i] = i;
   jit::compile_candidates(request_, all, stream_.device(), options_, ranking_.identity(), report_.candidates,
                           [&] { report_progress(1); });
+  jit::find_same_code(report_.candidates);
   std::erase_if(all, [&](size_t i) { return !outcome(i).record.rejected.empty() || is_stored(outcome(i)); });
   return all;
 }
@@ -102,9 +105,20 @@ Result<std::vector<LaunchInfo>> Tuning::launch(const CandidateRun &run, const st
   return launches;
 }
 
+/// Of a candidate with the same code as another, the launches of that one where they were timed here, else
+/// null.
+const std::vector<LaunchInfo> *Tuning::timed_twin(size_t index) {
+  const std::optional<size_t> twin = outcome(index).same_code_as;
+  if (!twin || !ranking_.timed_with() || !outcome(*twin).record.rejected.empty() ||
+      outcome(*twin).launches.empty())
+    return nullptr;
+  return &outcome(*twin).launches;
+}
+
 /// Runs and validates; rejects what is not right.
 Status Tuning::check(size_t index) {
   const TuneCandidate &candidate = request_.candidates[index];
+  const std::vector<LaunchInfo> *timed = candidate.check ? nullptr : timed_twin(index);
   if (reject(index, "cannot be prepared", hooks_.before_checked_run(candidate)))
     return {};
   const auto run = [&](const CandidateRun &function, const char *what, sim::Timing timing) -> Status {
@@ -118,13 +132,17 @@ Status Tuning::check(size_t index) {
     return stream_.synchronize();
   };
   if (reject(index, "does not run",
-             candidate.check ? run(candidate.check, "the candidate's check", sim::Timing::Off)
-                             : run(candidate.run, "the candidate's run", sim::Timing::On)))
+             candidate.check
+                 ? run(candidate.check, "the candidate's check", sim::Timing::Off)
+                 : run(candidate.run, "the candidate's run", timed ? sim::Timing::Off : sim::Timing::On)))
     return {};
   if (reject(index, "wrong", jit::guarded_call("validate", request_.validate))) {
     outcome(index).record.rejected += wrong_hint;
     return {};
   }
+  if (timed && !jit::take_times(*timed, outcome(index).launches) &&
+      !reject(index, "cannot be prepared", hooks_.before_run()))
+    reject(index, "does not run", run(candidate.run, "the candidate's run", sim::Timing::On));
   if (!candidate.check || reject(index, "cannot be prepared", hooks_.before_run()))
     return {};
   const std::vector<std::string> checked = codes_of(outcome(index).launches);

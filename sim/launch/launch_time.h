@@ -52,6 +52,14 @@ struct LaunchTime {
   uint64_t l2_bytes = 0;   ///< between compute units and L2
   uint64_t mall_bytes = 0; ///< between L2 and the MALL
   uint64_t hbm_bytes = 0;  ///< between the MALL and HBM
+  uint64_t workgroups = 0; ///< of the launch
+  /// Workgroups that were executed to their ends. With Timing::Only it may be a few, which stand for all.
+  uint64_t executed_workgroups = 0;
+  /// The few differ from each other or from the launch's last workgroup, so that the time may be far off.
+  bool looks_uneven = false;
+
+  /// What a reader of the time has to know of the few, a sentence; empty where all workgroups were executed.
+  std::string note() const;
 };
 
 } // namespace nereid::sim

@@ -104,6 +104,14 @@ bool has_atomics(const Program &program) {
   return false;
 }
 
+LaunchTime time_of(const ProfiledLaunch &profiled, const Launch &launch) {
+  LaunchTime time = launch_time(profiled.profile, launch.caches);
+  time.workgroups = uint64_t{launch.grid[0]} * launch.grid[1] * launch.grid[2];
+  time.executed_workgroups = profiled.executed_workgroups;
+  time.looks_uneven = profiled.looks_uneven;
+  return time;
+}
+
 } // namespace
 
 Error Fault::error() const {
@@ -128,7 +136,7 @@ Result<Report> run(const CodeObject &code, Memory &memory, const Launch &launch)
     Report report = profiled.executed.report();
     report.fault = std::move(profiled.fault);
     if (!report.fault)
-      report.time = launch_time(profiled.profile, launch.caches);
+      report.time = time_of(profiled, launch);
     report.wall_seconds = seconds();
     return report;
   }
@@ -153,7 +161,7 @@ Result<Report> run(const CodeObject &code, Memory &memory, const Launch &launch)
     NEREID_TRY(ProfiledLaunch profiled, profile_launch(code, *copy, launch, scheduler.counts()));
     report.untimed = std::move(profiled.fault);
     if (!report.untimed)
-      report.time = launch_time(profiled.profile, launch.caches);
+      report.time = time_of(profiled, launch);
   }
   report.wall_seconds = seconds();
   return report;

@@ -152,6 +152,8 @@ Result<ProfiledLaunch> profile_launch(const CodeObject &code, Memory &memory, co
       result.fault = profile_by_counts(sampler, *state, counts, places, observer, result.profile);
   }
   result.executed = sampler.executed();
+  result.executed_workgroups = counts.empty() ? sampler.executed_workgroups() : state->group_count;
+  result.looks_uneven = !result.fault && counts.empty() && sampler.looks_uneven();
   return result;
 }
 

@@ -19,6 +19,8 @@ struct ProfiledLaunch {
   LaunchProfile profile;
   std::optional<Fault> fault; ///< of a workgroup that was executed; the profile is then of no use
   WorkgroupTotals executed;
+  uint64_t executed_workgroups = 0; ///< to their ends
+  bool looks_uneven = false;        ///< they differ, and what the others do is not known
 };
 
 /// Executes representative workgroups of a launch, without the products of its MFMAs, replays the first and

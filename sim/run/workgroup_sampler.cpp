@@ -32,6 +32,9 @@ constexpr uint64_t most_sampled = 2 * sampled_instructions;
 /// A workgroup that executes so much more than the first is replayed as the one that ends last; what is done
 /// by the last to arrive may be a little.
 constexpr double longer = 1.05, longer_with_atomics = 1.002;
+/// Workgroups whose wave instructions differ by less are alike; so many are executed at most to tell.
+constexpr double alike = 1.05;
+constexpr uint64_t most_compared = 500'000;
 /// Wave instructions between two looks at what was executed.
 constexpr uint64_t look_interval = 8;
 
@@ -78,6 +81,7 @@ std::optional<Fault> WorkgroupSampler::run(uint64_t most_workgroups) {
     executed_ += whole ? traced.trace.instructions : std::min(traced.trace.instructions, limit);
     to_ends -= std::min(to_ends, traced.trace.instructions);
     counts_.push_back(traced.totals.counts);
+    ended_.push_back(traced.totals.instructions);
     if (traced.totals.instructions >
         (arrives ? longer_with_atomics : longer) * longest().totals.instructions) {
       longest_ = std::move(traced);
@@ -122,7 +126,33 @@ std::optional<Fault> WorkgroupSampler::run_part(uint64_t id, uint64_t limit) {
       return fault;
     executed_ += look_interval;
   }
+  if (runner_.ended())
+    ended_.push_back(static_cast<double>(recorder_.instructions()));
   return std::nullopt;
+}
+
+bool WorkgroupSampler::is_like_others(double instructions) const {
+  const auto is_near = [&](double other) {
+    return instructions <= alike * other && other <= alike * instructions;
+  };
+  return is_near(first_.totals.instructions) || is_near(longest().totals.instructions);
+}
+
+bool WorkgroupSampler::looks_uneven() {
+  const auto differs = [&](double instructions) { return !is_like_others(instructions); };
+  if (std::any_of(ended_.begin(), ended_.end(), differs))
+    return true;
+  if (executed_workgroups() == state_.group_count)
+    return false;
+  const double more_than_longest = alike * longest().totals.instructions + look_interval;
+  const auto most = static_cast<uint64_t>(std::min(more_than_longest, double{most_compared}));
+  recorder_.keep_traces(false);
+  runner_.begin(state_.group_count - 1);
+  while (!runner_.ended() && recorder_.instructions() <= most)
+    if (runner_.advance(look_interval))
+      return false; // the launch itself will tell
+  const auto last = static_cast<double>(recorder_.instructions());
+  return differs(last) && (runner_.ended() || last > alike * longest().totals.instructions);
 }
 
 Fault WorkgroupSampler::too_long() {

@@ -35,6 +35,12 @@ public:
   /// What each workgroup executed; empty unless all workgroups of the launch ran to their ends.
   const std::vector<timing::WorkgroupCounts> &counts() const { return counts_; }
   const WorkgroupTotals &executed() const { return runner_.totals(); }
+  /// Workgroups that were executed to their ends.
+  uint64_t executed_workgroups() const { return 1 + ended_.size(); }
+  /// Whether workgroups that were executed are neither about like the first nor about like the longest; where
+  /// not all were, also the last of the launch, which is executed for it as far as tells. Comes after all
+  /// else.
+  bool looks_uneven();
 
   /// Distinct bytes that XCDs fetch, over the bytes that workgroups ask for.
   double fetched_share() const;
@@ -47,6 +53,8 @@ private:
   Fault too_long();
   /// Runs a workgroup for `limit` wave instructions.
   std::optional<Fault> run_part(uint64_t id, uint64_t limit);
+  /// Whether a workgroup of so many wave instructions is about like the first or the longest.
+  bool is_like_others(double instructions) const;
 
   LaunchState &state_;
   timing::Footprint footprint_;
@@ -58,7 +66,8 @@ private:
   TracedWorkgroup first_;
   std::optional<TracedWorkgroup> longest_;
   std::vector<timing::WorkgroupCounts> counts_;
-  uint64_t executed_ = 0; ///< wave instructions of the workgroups after the first
+  uint64_t executed_ = 0;     ///< wave instructions of the workgroups after the first
+  std::vector<double> ended_; ///< wave instructions of each workgroup after the first that ran to its end
 };
 
 } // namespace nereid::sim

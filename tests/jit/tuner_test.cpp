@@ -280,6 +280,56 @@ TEST(Tuner, ResetsRestoresAndPreparesBeforeEveryRun) {
   EXPECT_EQ(prepared, 6);
 }
 
+struct StagedConfig {
+  int block = 256;
+  int stages = 1;
+  NEREID_CONFIG(StagedConfig, block, stages)
+};
+
+/// z = 2 x, n elements; no loop, so that stages have no effect.
+void twice_staged(const StagedConfig &c, Ptr<const f32> x, Ptr<f32> z, Int n) {
+  twice(ToyConfig{.block = c.block}, x, z, n);
+}
+
+TEST(Tuner, SaysWhichConfigsHaveTheSameCodeAndTimesOneOfThem) {
+  Toy toy;
+  const Kernel<twice_staged> kernel;
+  TuneRequest request = toy.request({});
+  for (const StagedConfig &config : {StagedConfig{.stages = 1}, {.block = 512}, {.stages = 2}, {.stages = 3}})
+    request.candidates.push_back(
+        candidate(kernel, toy.device.stream(), {cdiv(toy.n, config.block)}, config, toy.x, toy.z, toy.n));
+  std::vector<std::string> timed;
+  for (TuneCandidate &candidate : request.candidates)
+    candidate.run = [&timed, run = candidate.run]() -> Result<std::vector<LaunchInfo>> {
+      NEREID_TRY(std::vector<LaunchInfo> launches, run());
+      if (launches.front().time)
+        timed.push_back(launches.front().config());
+      return launches;
+    };
+  // Of its second launch nothing is known from the first candidate.
+  request.candidates[3].run = [run = request.candidates[3].run]() -> Result<std::vector<LaunchInfo>> {
+    NEREID_TRY(std::vector<LaunchInfo> launches, run());
+    NEREID_TRY(const std::vector<LaunchInfo> again, run());
+    launches.insert(launches.end(), again.begin(), again.end());
+    return launches;
+  };
+  const auto report = toy.tune(request);
+  ASSERT_TRUE(report) << report.error().text();
+  std::vector<std::optional<size_t>> same;
+  for (const TuneOutcome &outcome : report->candidates)
+    same.push_back(outcome.same_code_as);
+  EXPECT_EQ(same, (std::vector<std::optional<size_t>>{{}, {}, 0, 0})) << report->text();
+  EXPECT_EQ(timed, (std::vector<std::string>{"block=256,stages=1", "block=512,stages=1", "block=256,stages=3",
+                                             "block=256,stages=3"}));
+  const auto figure = [&](size_t i) { return report->candidates[i].record.figure; };
+  ASSERT_TRUE(figure(0)) << report->text();
+  EXPECT_EQ(figure(2), figure(0));
+  EXPECT_NEAR(*figure(3), 2 * *figure(0), 0.01 * *figure(0));
+  EXPECT_NE(report->text().find("(the same code as block=256,stages=1)"), std::string::npos)
+      << report->text();
+  EXPECT_NE(report->json().find("\"same_code_as\": \"block=256,stages=1\""), std::string::npos);
+}
+
 TEST(Tuner, HalvesWhereMeasuringCosts) {
   Toy toy;
   const FakeRanking ranking(

@@ -86,11 +86,29 @@ TEST_F(SimRun, ATimedLaunchHasItsTimeWhetherItComputesOrNot) {
     for (const auto &[reason, share] : *time->getObject("stalls"))
       sum += share.getAsNumber().value_or(0);
     EXPECT_NEAR(sum, 1, 1e-3);
+    for (const char *count : {"workgroups", "executed_workgroups"})
+      EXPECT_EQ(time->getInteger(count).value_or(0), 32) << count;
+    EXPECT_EQ(time->getBoolean("looks_uneven").value_or(true), false);
+    EXPECT_EQ(time->get("note"), nullptr) << "all were executed";
     ASSERT_NE(time->getObject("traffic"), nullptr);
     for (const char *level : {"l2", "mall", "hbm"})
       EXPECT_TRUE(time->getObject("traffic")->getInteger(level).has_value()) << level;
   }
   EXPECT_EQ(us[0], us[1]);
+}
+
+TEST_F(SimRun, ATimeOfAFewWorkgroupsSaysSo) {
+  const CommandResult result = run(
+      R"({"code_object": "k.hsaco", "grid": [8, 4096, 1], "block": [64, 1, 1], "timing": "only",
+          "buffers": {"a": {"size": 268435456}, "q": {"size": 67108864}, "s": {"size": 4194304}},
+          "values": [{"buffer": "a"}, {"buffer": "q"}, {"buffer": "s"}, {"i32": 65536}, {"i32": 2048}]})");
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const llvm::json::Object object = result.json();
+  const llvm::json::Object *time = object.getObject("time");
+  ASSERT_NE(time, nullptr);
+  EXPECT_EQ(time->getInteger("workgroups").value_or(0), 8 * 4096);
+  EXPECT_LT(time->getInteger("executed_workgroups").value_or(8 * 4096), 8 * 4096);
+  EXPECT_EQ(time->getString("note").value_or("").find("timed from "), 0u) << result.out;
 }
 
 TEST_F(SimRun, AFaultIsExitCode1AndSaysWhere) {

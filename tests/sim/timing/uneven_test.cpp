@@ -1,6 +1,7 @@
 // Launches whose workgroups differ: their times, their traffic, and what cannot be timed.
 #include <cstring>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "sim/timing/workgroup_schedule.h"
@@ -141,6 +142,24 @@ TEST(UnevenLaunches, WithAVeryLongWorkgroupAreTimedInBothWays) {
   EXPECT_NEAR(us(one_long(100, steps), 4096, Timing::On) / alone, 1, 0.05);
   // Of the 4096 a sample is known, whose longest workgroup stands for one in each of two rounds.
   EXPECT_NEAR(us(one_long(100, steps), 4096, Timing::Only) / alone, 2, 0.05);
+}
+
+TEST(UnevenLaunches, OfWhichAFewAreExecutedSaySo) {
+  constexpr uint32_t groups = 4096;
+  const std::string even = "s_mov_b32 s13, 60\n", growing = "s_lshr_b32 s13, s2, 3\ns_add_u32 s13, s13, 1\n",
+                    // As many steps in all workgroups but the last thousand, which the sample does not reach.
+      ending = "s_mov_b32 s13, 60\ns_cmp_gt_u32 s2, 3000\ns_cselect_b32 s13, 1, s13\n";
+  for (const auto &[steps, is_uneven] : {std::pair(even, false), {growing, true}, {ending, true}}) {
+    const LaunchTime sampled = time_of(steps, groups, Timing::Only), whole = time_of(steps, groups);
+    EXPECT_EQ(sampled.workgroups, groups);
+    EXPECT_LT(sampled.executed_workgroups, groups);
+    EXPECT_EQ(sampled.looks_uneven, is_uneven) << steps;
+    EXPECT_EQ(sampled.note().find(fmt::format("timed from {} of 4096", sampled.executed_workgroups)), 0u);
+    EXPECT_EQ(sampled.note().find("looks uneven") != std::string::npos, is_uneven) << sampled.note();
+    EXPECT_EQ(whole.executed_workgroups, groups);
+    EXPECT_FALSE(whole.looks_uneven);
+    EXPECT_EQ(whole.note(), "");
+  }
 }
 
 TEST(UnevenLaunches, ThatRanAreTimedAlsoWhereTheEndOfALoopIsNotToBeSeen) {
