@@ -40,6 +40,9 @@
   static void nereid_config_lists_every_field([[maybe_unused]] const Type &nereid_config) {                  \
     static_assert(!std::string_view(#__VA_ARGS__).empty() || std::is_empty_v<Type>,                          \
                   "NEREID_CONFIG lists every field of the config");                                          \
+    static_assert(                                                                                           \
+        !::nereid::detail::has_more_fields<Type, 0 NEREID_EACH(NEREID_COUNT_FIELD, Type, __VA_ARGS__)>(),    \
+        "the config has a field that NEREID_CONFIG does not list, or a base with fields");                   \
     __VA_OPT__([[maybe_unused]] const auto &[__VA_ARGS__] = nereid_config;)                                  \
   }                                                                                                          \
   static constexpr auto nereid_fields() {                                                                    \
@@ -47,6 +50,8 @@
     return std::tuple_cat(std::tuple<>() NEREID_EACH(NEREID_CONFIG_FIELD, Type, __VA_ARGS__));               \
   }
 #define NEREID_PARTIAL_FIELD(Type, field) ::nereid::detail::PartialField<decltype(Type::field)> field = {};
+/* Of arrays, whose elements would count as fields, config_field tells. */
+#define NEREID_COUNT_FIELD(Type, field) +(std::is_array_v<decltype(Type::field)> ? 1000 : 1)
 #define NEREID_CONFIG_FIELD(Type, field)                                                                     \
   , std::make_tuple(::nereid::detail::config_field(#field, &Type::field, &NereidPartial::field))
 
@@ -94,6 +99,22 @@ struct ConfigLimits {
 };
 
 namespace detail {
+
+/// In the place of a field of any type.
+struct AnyField {
+  template <class M> operator M() const;
+};
+template <class C, size_t... i> constexpr bool takes_fields(std::index_sequence<i...>) {
+  return requires { C{((void)i, AnyField{})...}; };
+}
+/// Whether a struct has more fields than those listed. A structured binding refuses it too, in words of its
+/// own.
+template <class C, size_t listed> constexpr bool has_more_fields() {
+  if constexpr (std::is_aggregate_v<C> && listed < 1000)
+    return takes_fields<C>(std::make_index_sequence<listed + 1>());
+  else
+    return false;
+}
 
 /// A field of a config C and of its Partial P.
 template <class C, class M, class P, class PM> struct ConfigField {

@@ -49,6 +49,10 @@ template <class T> struct GridScalar<Tile<T>> {
   using type = std::tuple<std::conditional_t<std::same_as<T, i1>, bool, T>>;
 };
 
+/// Whether the first of some types is X.
+template <class X, class... A> inline constexpr bool begins_with = false;
+template <class X, class... A> inline constexpr bool begins_with<X, X, A...> = true;
+
 /// A function of a config and the scalar arguments of a launch, in their order, that gives its grid.
 template <class Config, class Scalars> struct GridFunction;
 template <class Config, class... S> struct GridFunction<Config, std::tuple<S...>> {
@@ -92,9 +96,10 @@ public:
                                 const A &...arguments) const {
     return launch({}, stream, grid, config, arguments...);
   }
-  /// The same with the kernel's own grid. Error (user): it has none.
+  /// The same with the kernel's own grid. Error (user): it has none. A config behind braces, which may be a
+  /// grid or a config, says that they are a grid.
   template <class... A>
-    requires(sizeof...(A) == sizeof...(P))
+    requires(sizeof...(A) == sizeof...(P) && !detail::begins_with<Config, A...>)
   Result<LaunchInfo> operator()(const Stream &stream, const Config &config, const A &...arguments) const {
     NEREID_TRY(const Grid grid, this->grid(config, arguments...));
     return launch({}, stream, grid, config, arguments...);

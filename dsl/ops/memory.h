@@ -21,6 +21,12 @@ std::string name_of(Cache cache);
 std::string name_of(Order order);
 std::string name_of(Scope scope);
 using Truth = Operand<i1>;
+
+/// Memory of a pointer P never holds a value X: a tile or number of another element.
+template <class P, class X>
+concept OtherElement = PtrLike<P> && (TileLike<X> || Number<X>) && !ArgumentFor<X, ElementOf<P>>;
+/// Elements never convert by themselves. The name is what the compiler says of a store of another element.
+class Elements_differ_convert_the_value_with_to;
 } // namespace detail
 
 /// A global pointer to elements T from an address, i64 or u64; a tile of addresses gives a tile of pointers.
@@ -56,6 +62,11 @@ load(const P &pointer, const detail::Truth &mask, const detail::Operand<detail::
       read.note(read.emit().load(detail::id_of(pointer), mask.id(), other.id(), detail::name_of(cache))));
 }
 
+template <class P, class X, class... More>
+  requires detail::OtherElement<P, X>
+detail::Elements_differ_convert_the_value_with_to load(const P &, const detail::Truth &, const X &,
+                                                       const More &...) = delete;
+
 /// The value is broadcast to the shape of the pointers.
 template <detail::WritablePtr P>
 void store(const P &pointer, const detail::Operand<detail::ElementOf<P>> &value, Cache cache = Cache::Default,
@@ -67,6 +78,9 @@ void store(const P &pointer, const detail::Operand<detail::ElementOf<P>> &value,
            Cache cache = Cache::Default, const detail::Effect &effect = detail::Effect(Where::current())) {
   effect.emit().store(detail::id_of(pointer), value.id(), mask.id(), detail::name_of(cache));
 }
+template <detail::WritablePtr P, class X, class... More>
+  requires detail::OtherElement<P, X>
+detail::Elements_differ_convert_the_value_with_to store(const P &, const X &, const More &...) = delete;
 
 /// Atomics return the old values (0 where masked off). One on a scalar pointer runs once a program.
 #define NEREID_ATOMIC(function, opcode)                                                                      \
@@ -88,7 +102,11 @@ void store(const P &pointer, const detail::Operand<detail::ElementOf<P>> &value,
     return detail::make<detail::ElementOf<P>>(                                                               \
         effect.emit().atomic(ir::Opcode::opcode, detail::id_of(pointer), values, mask.id(),                  \
                              detail::name_of(order), detail::name_of(scope)));                               \
-  }
+  }                                                                                                          \
+  template <detail::WritablePtr P, class X, class... More>                                                   \
+    requires detail::OtherElement<P, X>                                                                      \
+  detail::Elements_differ_convert_the_value_with_to function(const P &, const X &, const More &...) =        \
+      delete;
 /// i32, u32, i64, u64, f32, f64, f16, bf16
 NEREID_ATOMIC(atomic_add, AtomicAdd)
 /// i32, u32, i64, u64, f32, f64
@@ -126,5 +144,9 @@ atomic_compare_exchange(const P &pointer, const detail::Operand<detail::ElementO
       effect.emit().atomic(ir::Opcode::AtomicCompareExchange, detail::id_of(pointer), values, mask.id(),
                            detail::name_of(order), detail::name_of(scope)));
 }
+template <detail::WritablePtr P, class X, class Y, class... More>
+  requires(detail::OtherElement<P, X> || detail::OtherElement<P, Y>)
+detail::Elements_differ_convert_the_value_with_to atomic_compare_exchange(const P &, const X &, const Y &,
+                                                                          const More &...) = delete;
 
 } // namespace nereid

@@ -34,6 +34,19 @@ void kernel(Ptr<const f32> in, Ptr<f32> out, Int n) {
   store(in + i, x);
 #elif defined(REFUSE_MIXED_ELEMENTS)
   store(out + i, x + i);
+#elif defined(REFUSE_STORED_ELEMENT)
+  store(out + i, i);
+#elif defined(REFUSE_STORED_NUMBER)
+  store(as_pointer<i32>(n.to<i64>()), 1.5f);
+#elif defined(REFUSE_STORED_WITH_MASK)
+  Var rounded = x.to<bf16>();
+  store(out + i, rounded, i < n);
+#elif defined(REFUSE_LOADED_OTHER)
+  x = load(in + i, i < n, i);
+#elif defined(REFUSE_ADDED_ELEMENT)
+  atomic_add(out + i, i);
+#elif defined(REFUSE_EXCHANGED_ELEMENT)
+  atomic_compare_exchange(as_pointer<i32>(n.to<i64>()), 1, n.to<u32>());
 #elif defined(REFUSE_INT_AND_UNSIGNED)
   store(out + (n * n.to<u32>()), 1.0f);
 #elif defined(REFUSE_FLOAT_NUMBER)
