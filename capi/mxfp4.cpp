@@ -80,7 +80,7 @@ nereid_status nereid_mxfp4_quant(const nereid_device *device, const nereid_strea
   return guarded([&]() -> Status {
     NEREID_CHECK(not_null(device, "device"));
     const kernels::ProblemSize size{m, 0, k};
-    NEREID_CHECK(kernels::check_shape(size, /*has_n=*/false));
+    NEREID_CHECK(kernels::check_shape(size, kernels::quantized_rule));
     const Stream target = stream_or_default(stream, device->device);
     if (!(target.device() == device->device))
       return user_error("mxfp4_quant: the stream is of another device",

@@ -10,10 +10,10 @@
 
 namespace nereid::kernels {
 
-/// A kernel of the library as an export: what its code relies on beyond the specialisation (sizes that the
-/// library takes, tails that were left out, a constant K, no alpha and beta), its grid, its memory.
+/// A kernel of the library as an export: what its code relies on beyond the specialisation (sizes that it
+/// takes by its rule, tails that were left out, a constant K, no alpha and beta), its grid, its memory.
 aot::Export aot_export(std::shared_ptr<const CompiledKernel> compiled, const BoundKernel &bound,
                        const std::vector<ConfigValue> &config, const std::array<GridTerm, 3> &terms,
-                       std::string_view summary);
+                       std::string_view summary, const SizeRule &rule);
 
 } // namespace nereid::kernels

@@ -107,8 +107,8 @@ Status check_attention(std::string_view kernel, const AttentionConfig &config, c
 /// Error (User): a problem that the kernel does not take.
 Status check_problem(std::string_view kernel, const ProblemSize &size, const AttentionOperands &operands) {
   const int64_t batch = operands.batch;
-  if (batch < 1 || batch > Grid::max_y_or_z || size.m < 1 || size.n < 0 || size.m > INT32_MAX / 2 ||
-      size.n > INT32_MAX / 2)
+  if (batch < 1 || batch > Grid::max_y_or_z || size.m < 1 || size.n < 0 || size.m > max_attention_tokens ||
+      size.n > max_attention_tokens)
     return user_error(
         fmt::format("{}: {} x {} queries and {} keys are out of range", kernel, batch, size.m, size.n));
   if (operands.queries < 0 || operands.queries > INT32_MAX || operands.keys < 0 || operands.keys > INT32_MAX)
@@ -194,6 +194,7 @@ LaunchIndices attention_indices(const AttentionConfig &config, const ProblemSize
 constinit const LibraryKernel<AttentionConfig, AttentionOperands> attention_kernel{
     .name = "attention",
     .summary = "softmax(scale Q K') V, forward",
+    .rule = {{1, max_attention_tokens}, {0, max_attention_tokens}, DimensionRule::ignored()},
     .defaults = attention_defaults,
     .check = check_attention,
     .grid = attention_grid,

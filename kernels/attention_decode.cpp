@@ -118,7 +118,7 @@ AttentionDecodeConfig decode_defaults(const Partial<AttentionDecodeConfig> &give
 Status check_decode(std::string_view kernel, const AttentionDecodeConfig &config, const MaybeSize &size) {
   NEREID_CHECK(check_attention_head(kernel, config.head));
   NEREID_CHECK(check_attention_tile(kernel, {config.block_m, config.block_n, config.waves, config.mfma}));
-  if (size && (size->m < 1 || size->m > Grid::max_y_or_z || size->n < 0 || size->n > INT32_MAX / 2))
+  if (size && (size->m < 1 || size->m > Grid::max_y_or_z || size->n < 0 || size->n > max_attention_tokens))
     return user_error(fmt::format("{}: {} queries and {} keys are out of range", kernel, size->m, size->n));
   return check_elements(kernel, {"block_m", config.block_m}, {"head", config.head}, config.waves, 64);
 }
@@ -253,6 +253,7 @@ LaunchIndices decode_indices(const AttentionDecodeConfig &config, const ProblemS
 constinit const LibraryKernel<AttentionDecodeConfig, AttentionDecodeOperands> attention_decode_kernel{
     .name = "attention_decode",
     .summary = "attention of few queries on a cache of keys",
+    .rule = {{1, Grid::max_y_or_z}, {0, max_attention_tokens}, DimensionRule::ignored()},
     .defaults = decode_defaults,
     .check = check_decode,
     .grid = decode_grid,
@@ -265,6 +266,7 @@ constinit const LibraryKernel<AttentionDecodeConfig, AttentionDecodeOperands> at
 constinit const LibraryKernel<AttentionDecodeConfig, AttentionDecodeOperands> attention_combine_kernel{
     .name = "attention_combine",
     .summary = "the parts of attention_decode put together",
+    .rule = {{1, Grid::max_y_or_z}, {0, max_attention_tokens}, DimensionRule::ignored()},
     .defaults = decode_defaults,
     .check = check_decode,
     .grid = combine_grid,

@@ -15,6 +15,9 @@ constexpr auto nereid_config_names(AttentionElement) {
 /// Heads of a layer, of queries as of keys; bounds of addresses follow from it.
 inline constexpr int64_t max_attention_heads = 1024;
 
+/// Queries, or keys, of a sequence.
+inline constexpr int64_t max_attention_tokens = INT32_MAX / 2;
+
 /// The keys of a config that attention's tiles depend on.
 struct AttentionTile {
   int block_m, block_n, waves, mfma;

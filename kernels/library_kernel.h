@@ -30,8 +30,8 @@ struct LaunchRecord {
 };
 
 /// Programs in one dimension as a term that other languages can compute: blocks of `key` (of the config) of
-/// the dimension `argument`; without an argument what the config has at `key`; without a key a number that
-/// only the launch knows, called `argument`; without both 1.
+/// the dimension `argument`; without an argument what the config has at `key`; without a key the argument
+/// itself, or a number that only the launch knows under this name; without both 1.
 struct GridTerm {
   std::string_view argument;
   std::string_view key;
@@ -41,7 +41,7 @@ struct GridTerm {
 template <class C, class O> struct LibraryKernel {
   std::string_view name;
   std::string_view summary;
-  bool has_n = true; ///< false: a size is M,0,K
+  SizeRule rule; ///< of its size
   /// The config with the library's choice, by tile and shape alone, for what is not given: a config means the
   /// same kernel on every machine.
   C (*defaults)(const Partial<C> &given, const MaybeSize &size);

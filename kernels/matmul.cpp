@@ -98,6 +98,7 @@ BoundKernel bind_matmul(std::string_view name, const MatmulConfig &config, const
 constinit const LibraryKernel<MatmulConfig, MatmulOperands> matmul_kernel{
     .name = "matmul",
     .summary = "C = A B of row-major f16, bf16 or i8",
+    .rule = {{1, max_m}, {}, {}},
     .defaults = matmul_defaults,
     .check = check_matmul,
     .grid = matmul_grid,

@@ -93,7 +93,7 @@ Status check_mla(std::string_view kernel, const MlaDecodeConfig &config, const M
   if (config.block_m != config.waves * rows_of_wave)
     return user_error(fmt::format("{}: block_m={} is not {} rows for each of {} waves", kernel,
                                   config.block_m, rows_of_wave, config.waves));
-  if (size && (size->m < 1 || size->m > Grid::max_y_or_z || size->n < 0 || size->n > INT32_MAX / 2))
+  if (size && (size->m < 1 || size->m > Grid::max_y_or_z || size->n < 0 || size->n > max_attention_tokens))
     return user_error(fmt::format("{}: {} sequences of {} keys are out of range", kernel, size->m, size->n));
   return {};
 }
@@ -173,6 +173,7 @@ LaunchIndices decode_indices(const MlaDecodeConfig &, const ProblemSize &size, M
 constinit const LibraryKernel<MlaDecodeConfig, MlaDecodeOperands> mla_decode_kernel{
     .name = "mla_decode",
     .summary = "decoding with multi-head latent attention, 512 + 64",
+    .rule = {{1, Grid::max_y_or_z}, {0, max_attention_tokens}, DimensionRule::ignored()},
     .defaults = mla_defaults,
     .check = check_mla,
     .grid = decode_grid,
@@ -185,6 +186,7 @@ constinit const LibraryKernel<MlaDecodeConfig, MlaDecodeOperands> mla_decode_ker
 constinit const LibraryKernel<MlaDecodeConfig, MlaDecodeOperands> mla_combine_kernel{
     .name = "mla_combine",
     .summary = "the parts of mla_decode put together",
+    .rule = {{1, Grid::max_y_or_z}, {0, max_attention_tokens}, DimensionRule::ignored()},
     .defaults = mla_defaults,
     .check = check_mla,
     .grid = combine_grid,

@@ -118,6 +118,7 @@ void moe_combine(const CombineConfig &config, Ptr<const f32> parts, Ptr<const i3
 constinit const LibraryKernel<MoeDownConfig, MoeDownOperands> moe_down_kernel{
     .name = "moe_down",
     .summary = "sorted rows times the B of their experts, weighted and scattered",
+    .rule = product_rule,
     .defaults = moe_down_defaults,
     .check = check_moe_down,
     .grid = moe_down_grid,

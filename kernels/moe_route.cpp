@@ -121,7 +121,7 @@ constexpr LaunchNumber<MoeRouteConfig, MoeRouteOperands> moe_route_numbers[] = {
 constinit const LibraryKernel<MoeRouteConfig, MoeRouteOperands> moe_route_kernel{
     .name = "moe_route",
     .summary = "the experts of each row of a mixture, and their weights",
-    .has_n = false,
+    .rule = {{1, max_m}, DimensionRule::absent(), DimensionRule::ignored()},
     .defaults = moe_route_defaults,
     .check = check_moe_route,
     .grid = moe_route_grid,

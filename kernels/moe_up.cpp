@@ -116,6 +116,7 @@ LaunchIndices moe_up_indices(const MoeUpConfig &config, const ProblemSize &size,
 constinit const LibraryKernel<MoeUpConfig, MoeUpOperands> moe_up_kernel{
     .name = "moe_up",
     .summary = "gates and ups of the experts of sorted rows, activated and quantised",
+    .rule = {product_rule.m, {1, max_n_or_k, k_granule}, product_rule.k},
     .defaults = moe_up_defaults,
     .check = check_moe_up,
     .grid = moe_up_grid,

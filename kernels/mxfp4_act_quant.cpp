@@ -96,7 +96,7 @@ BoundKernel bind_act_quant(std::string_view name, const ActQuantConfig &config, 
 constinit const LibraryKernel<ActQuantConfig, ActQuantOperands> act_quant_kernel{
     .name = "mxfp4_act_quant",
     .summary = "activation of a gated layer, and its MXFP4 codes and scales",
-    .has_n = false,
+    .rule = quantized_rule,
     .defaults = act_quant_defaults,
     .check = check_act_quant,
     .grid = act_quant_grid,

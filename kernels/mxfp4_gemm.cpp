@@ -200,6 +200,7 @@ int64_t gemm_tiles(const TileConfig &config, const ProblemSize &size) {
 constinit const LibraryKernel<GemmConfig, FusedOperands> gemm_fused_kernel{
     .name = "mxfp4_gemm_fused",
     .summary = "bf16 A, quantised on the way, times shuffled MXFP4 B",
+    .rule = product_rule,
     .defaults = [](const auto &given,
                    const auto &size) { return gemm_defaults(given, size, /*fused=*/true); },
     .check = [](std::string_view kernel, const auto &config,
@@ -212,6 +213,7 @@ constinit const LibraryKernel<GemmConfig, FusedOperands> gemm_fused_kernel{
 constinit const LibraryKernel<GemmConfig, GemmOperands> gemm_kernel{
     .name = "mxfp4_gemm",
     .summary = "D = alpha A B + beta C of quantised A and shuffled MXFP4 B",
+    .rule = product_rule,
     .defaults = [](const auto &given,
                    const auto &size) { return gemm_defaults(given, size, /*fused=*/false); },
     .check = [](std::string_view kernel, const auto &config,

@@ -151,6 +151,7 @@ LaunchIndices grouped_indices(const GroupedConfig &, const ProblemSize &size, Gr
 constinit const LibraryKernel<TileConfig, BatchedOperands> batched_kernel{
     .name = "mxfp4_batched_gemm",
     .summary = "several products of bf16 A, quantised on the way, with shuffled MXFP4 B",
+    .rule = product_rule,
     .defaults = batched_defaults,
     .check = check_batched,
     .grid = batched_grid,
@@ -162,6 +163,7 @@ constinit const LibraryKernel<TileConfig, BatchedOperands> batched_kernel{
 constinit const LibraryKernel<GroupedConfig, GroupedOperands> grouped_kernel{
     .name = "mxfp4_grouped_gemm",
     .summary = "rows of bf16 A, sorted by expert, times the shuffled MXFP4 B of each expert",
+    .rule = product_rule,
     .defaults = grouped_defaults,
     .check = check_grouped,
     .grid = grouped_grid,

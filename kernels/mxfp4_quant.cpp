@@ -101,7 +101,7 @@ BoundKernel bind_quant(std::string_view name, const QuantConfig &config, const M
 constinit const LibraryKernel<QuantConfig, QuantOperands> quant_kernel{
     .name = "mxfp4_quant",
     .summary = "bf16 to packed e2m1 and e8m0 scales, plain or shuffled",
-    .has_n = false,
+    .rule = quantized_rule,
     .defaults = quant_defaults,
     .check = check_quant,
     .grid = quant_grid,

@@ -131,7 +131,7 @@ BoundKernel bind_rmsnorm_quant(std::string_view name, const RmsNormQuantConfig &
 constinit const LibraryKernel<RmsNormQuantConfig, RmsNormQuantOperands> rmsnorm_quant_kernel{
     .name = "mxfp4_rmsnorm_quant",
     .summary = "a residual added, RMSNorm, and its MXFP4 codes and scales",
-    .has_n = false,
+    .rule = quantized_rule,
     .defaults = rmsnorm_quant_defaults,
     .check = check_rmsnorm_quant,
     .grid = rmsnorm_quant_grid,

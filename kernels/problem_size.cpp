@@ -9,22 +9,25 @@ std::string ProblemSize::text() const {
   return n == 0 ? fmt::format("{}x{}", m, k) : fmt::format("{}x{}x{}", m, n, k);
 }
 
-Status check_shape(const ProblemSize &shape, bool has_n) {
-  if (shape.m <= 0 || (has_n && shape.n <= 0) || shape.k <= 0) {
-    const std::string n = has_n ? fmt::format("{}x", shape.n) : "";
-    return user_error(
-        fmt::format("the shape {}x{}{} has a dimension that is not positive", shape.m, n, shape.k));
-  }
-  if (shape.k % k_granule != 0)
-    return user_error(fmt::format("K = {} is not a multiple of 32", shape.k),
-                      "pad K with zeros to the next multiple of 32");
-  if (shape.n % n_granule != 0)
-    return user_error(fmt::format("N = {} is not a multiple of 16", shape.n),
-                      "pad B with zero rows to the next multiple of 16");
-  if (shape.m > max_m || shape.n > max_n_or_k || shape.k > max_n_or_k)
-    return user_error(
-        fmt::format("the shape {} is too large: M is at most 2^20, N and K 2^21", shape.text()));
+namespace {
+
+Status check_dimension(std::string_view name, int64_t size, const DimensionRule &rule) {
+  if (size < rule.min)
+    return user_error(fmt::format("{} = {} is {}", name, size, rule.min > 0 ? "not positive" : "negative"));
+  if (size > rule.max)
+    return user_error(fmt::format("{} = {} is too large: it is at most {}", name, size, rule.max));
+  if (size % rule.multiple_of != 0)
+    return user_error(fmt::format("{} = {} is not a multiple of {}", name, size, rule.multiple_of),
+                      fmt::format("pad {} with zeros to the next multiple of {}", name, rule.multiple_of));
   return {};
+}
+
+} // namespace
+
+Status check_shape(const ProblemSize &shape, const SizeRule &rule) {
+  NEREID_CHECK(check_dimension("M", shape.m, rule.m));
+  NEREID_CHECK(check_dimension("N", shape.n, rule.n));
+  return check_dimension("K", shape.k, rule.k);
 }
 
 } // namespace nereid::kernels

@@ -84,7 +84,8 @@ template <class C, class O> NamedKernel named(const LibraryKernel<C, O> &kernel)
     const auto export_for_aot = [&kernel, config, size](const Device &device) -> Result<aot::Export> {
       NEREID_TRY(std::shared_ptr<const CompiledKernel> compiled, kernel.compile(config, size, device));
       const BoundKernel bound = kernel.bind(kernel.name, config, size, O{});
-      return aot_export(std::move(compiled), bound, config_values(config), kernel.grid_terms, kernel.summary);
+      return aot_export(std::move(compiled), bound, config_values(config), kernel.grid_terms, kernel.summary,
+                        kernel.rule);
     };
     const auto example = [&kernel, config, size](std::span<const GivenNumber> given) {
       return example_launch(kernel, config, size, given);
@@ -94,7 +95,7 @@ template <class C, class O> NamedKernel named(const LibraryKernel<C, O> &kernel)
   std::vector<std::string_view> numbers;
   for (const LaunchNumber<C, O> &number : kernel.numbers)
     numbers.push_back(number.name);
-  return {kernel.name, kernel.summary, kernel.has_n, config_fields<C>(), std::move(numbers), configure};
+  return {kernel.name, kernel.summary, kernel.rule, config_fields<C>(), std::move(numbers), configure};
 }
 
 bool has_key(std::span<const ConfigValue> keys, std::string_view name) {
@@ -139,11 +140,9 @@ Result<const NamedKernel *> kernel_named(std::string_view name) {
 }
 
 Status check_size(const NamedKernel &kernel, const ProblemSize &size) {
-  if (kernel.has_n)
-    return check_shape(size);
-  if (size.n != 0)
+  if (kernel.rule.n.is_absent() && size.n != 0)
     return user_error(fmt::format("{} has no N: its size is M,0,K", kernel.name));
-  return check_shape(size, /*has_n=*/false);
+  return check_shape(size, kernel.rule);
 }
 
 Status check_keys(std::string_view kernel, std::span<const ConfigValue> keys, std::string_view config) {

@@ -43,7 +43,7 @@ struct ConfiguredKernel {
 struct NamedKernel {
   std::string_view name;
   std::string_view summary;
-  bool has_n;
+  SizeRule rule;                                ///< of its size
   std::vector<ConfigValue> keys;                ///< of its config
   std::vector<std::string_view> launch_numbers; ///< that a launch has in addition to its size
   /// `config` is "key=value,..." of some keys.
@@ -56,7 +56,7 @@ const std::vector<NamedKernel> &library_kernels();
 /// Error (User) listing the kernels there are.
 Result<const NamedKernel *> kernel_named(std::string_view name);
 
-/// Checks a size for the kernel: its dimensions and their multiples.
+/// Error (User) unless the kernel takes the size.
 Status check_size(const NamedKernel &kernel, const ProblemSize &size);
 
 /// Error (User) naming a key of "key=value,..." that other kernels of the library have and this one has not.

@@ -109,7 +109,7 @@ LaunchIndices rope_cache_indices(const RopeCacheConfig &config, const ProblemSiz
 constinit const LibraryKernel<RopeCacheConfig, RopeCacheOperands> rope_cache_kernel{
     .name = "rope_cache",
     .summary = "rotary embedding, and keys and values into a paged cache",
-    .has_n = false,
+    .rule = {{1, max_m}, DimensionRule::absent(), DimensionRule::ignored()},
     .defaults = rope_cache_defaults,
     .check = check_rope_cache,
     .grid = rope_cache_grid,

@@ -72,6 +72,7 @@ void zero_f32(const ZeroConfig &config, Ptr<f32> out, Long count) {
 constinit const LibraryKernel<ReduceConfig, ReduceOperands> reduce_kernel{
     .name = "splitk_reduce",
     .summary = "the sum of a K split's f32 slices as bf16",
+    .rule = {product_rule.m, product_rule.n, DimensionRule::ignored()},
     .defaults = reduce_defaults,
     .check = check_reduce,
     .grid = reduce_grid,

@@ -33,7 +33,7 @@ Result<aot::Export> exported(const AotOptions &options, const std::string &kerne
   NEREID_TRY(const kernels::NamedKernel *named, kernels::kernel_named(kernel));
   KernelChoice choice{kernel, options.config, options.shape};
   // The shape is that of the product; the kernels that have no N leave it out.
-  if (!named->has_n && !options.shape.empty()) {
+  if (named->rule.n.is_absent() && !options.shape.empty()) {
     NEREID_TRY(const kernels::ProblemSize size, parse_size(options.shape));
     choice.shape = fmt::format("{},0,{}", size.m, size.k);
   }

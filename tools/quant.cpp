@@ -54,7 +54,7 @@ Result<kernels::LaunchRecord> quantize(const Device &device, const QuantOptions 
 
 Outcome run(const CommonOptions &common, const QuantOptions &options) {
   const kernels::ProblemSize size{options.m, 0, options.k};
-  NEREID_CHECK(kernels::check_shape(size, /*has_n=*/false));
+  NEREID_CHECK(kernels::check_shape(size, kernels::quantized_rule));
   const kernels::QuantPath path =
       options.path == "hw" ? kernels::QuantPath::Hardware : kernels::QuantPath::Software;
   NEREID_TRY(const kernels::QuantConfig config,

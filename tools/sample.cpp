@@ -32,7 +32,7 @@ struct SampleFile {
 
 Outcome run(const SampleOptions &options) {
   const auto [m, n, k] = options.size;
-  NEREID_CHECK(kernels::check_shape(options.size, /*has_n=*/true));
+  NEREID_CHECK(kernels::check_shape(options.size));
   if (const std::error_code failure = llvm::sys::fs::create_directories(options.directory))
     return environment_error(fmt::format("cannot create {}: {}", options.directory, failure.message()));
   const kernels::host::Operands operands = kernels::host::random_operands(m, n, k, options.seed);

@@ -118,3 +118,23 @@ TEST(AotExport, AsksForWhatTheLibraryTakes) {
   EXPECT_TRUE(has(grouped, {"experts", Kind::AtMost, 4}));
   EXPECT_EQ(grouped.programs[1], Programs::given("row_blocks"));
 }
+
+TEST(AotExport, OfEachKernelAsksWhatItsRuleSays) {
+  // Without a size and with the usual config; the products' conditions on N and K are theirs alone.
+  for (const NamedKernel &kernel : library_kernels()) {
+    const auto configured = kernel.configure("", MaybeSize());
+    ASSERT_TRUE(configured) << configured.error().text();
+    const auto made = configured->export_for_aot(Device::simulator());
+    ASSERT_TRUE(made) << made.error().text();
+    const std::vector<std::string> &names = made->kernel->function().argument_names;
+    for (const auto &[name, rule] : {std::pair("n", kernel.rule.n), {"k", kernel.rule.k}}) {
+      const bool asks = !rule.is_absent() && !rule.is_ignored() && rule.multiple_of > 1 &&
+                        std::find(names.begin(), names.end(), name) != names.end();
+      const bool is_asked =
+          std::any_of(made->conditions.begin(), made->conditions.end(), [&](const Condition &condition) {
+            return condition.argument == name && condition.kind == Kind::MultipleOf;
+          });
+      EXPECT_EQ(is_asked, asks) << kernel.name << " " << name;
+    }
+  }
+}

@@ -274,3 +274,56 @@ TEST(Registry, KnowsItsKernelsByName) {
   EXPECT_EQ(check_size(*kernel_named("mxfp4_quant").value(), {16, 32, 64}).error().message,
             "mxfp4_quant has no N: its size is M,0,K");
 }
+
+TEST(Registry, EachKernelHasARuleOfItsOwnForSizes) {
+  const auto check = [](const char *kernel, const ProblemSize &size) {
+    const Status status = check_size(*kernel_named(kernel).value(), size);
+    return status ? std::string() : status.error().message;
+  };
+  struct Case {
+    const char *kernel;
+    ProblemSize size;
+    const char *message = "";
+  };
+  const Case cases[] = {
+      {"mxfp4_gemm", {17, 48, 96}},
+      {"mxfp4_gemm", {17, 40, 96}, "N = 40 is not a multiple of 16"},
+      {"mxfp4_gemm", {17, 48, 100}, "K = 100 is not a multiple of 32"},
+      {"mxfp4_grouped_gemm", {17, 40, 96}, "N = 40 is not a multiple of 16"},
+      {"moe_up", {17, 48, 96}, "N = 48 is not a multiple of 32"},
+      {"moe_down", {17, 48, 96}},
+      {"mxfp4_act_quant", {17, 0, 100}, "K = 100 is not a multiple of 32"},
+      {"mxfp4_rmsnorm_quant", {17, 16, 96}, "mxfp4_rmsnorm_quant has no N: its size is M,0,K"},
+      {"moe_route", {17, 0, 0}},
+      {"rope_cache", {17, 0, 100}},
+      {"splitk_reduce", {17, 48, 0}},
+      {"splitk_reduce", {17, 40, 0}, "N = 40 is not a multiple of 16"},
+      {"matmul", {17, 33, 5}},
+      {"matmul", {17, 0, 5}, "N = 0 is not positive"},
+      {"attention", {17, 33, 100}},
+      {"attention", {17, 0, 0}},
+      {"attention", {17, -1, 0}, "N = -1 is negative"},
+      {"attention", {0, 33, 128}, "M = 0 is not positive"},
+      {"attention_decode", {70000, 33, 128}, "M = 70000 is too large: it is at most 65535"},
+      {"attention_combine", {1, 33, 128}},
+      {"mla_decode", {17, 1001, 576}},
+      {"mla_combine", {17, 1001, 576}},
+  };
+  for (const auto &[kernel, size, message] : cases)
+    EXPECT_EQ(check(kernel, size), message) << kernel << " " << size.text();
+}
+
+TEST(Registry, LaunchesOfSizesByTheRulesAreWhole) {
+  for (const auto &[kernel, size] : {std::pair<const char *, ProblemSize>{"attention", {17, 33, 100}},
+                                     {"attention", {17, 0, 0}},
+                                     {"attention_decode", {1, 33, 128}},
+                                     {"mla_decode", {3, 33, 576}},
+                                     {"moe_route", {17, 0, 0}},
+                                     {"rope_cache", {17, 0, 0}},
+                                     {"matmul", {17, 33, 5}}}) {
+    const auto configured = kernel_named(kernel).value()->configure("", size);
+    ASSERT_TRUE(configured) << configured.error().text();
+    const auto launch = configured->example_launch({});
+    EXPECT_TRUE(launch) << kernel << ": " << launch.error().text();
+  }
+}

@@ -62,6 +62,13 @@ void expect_error(const std::vector<std::string> &arguments, int code, const std
   EXPECT_NE(result.err.find(message), std::string::npos) << result.err;
 }
 
+TEST(Aot, ExportsKernelsWhosePointersAreCalledLikeADimension) {
+  const WorkDirectory directory;
+  const CommandResult result =
+      run_command({"aot", "attention", "rope_cache", "-o", directory.path("kernels"), "--json"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+}
+
 TEST(Aot, RefusesWhatItCannotDo) {
   const WorkDirectory directory;
   const std::string out = directory.path("kernels");

@@ -59,8 +59,8 @@ TEST(Command, UsageErrorsAreExitCode2WithOneObject) {
   expect_error({"quant", "--m", "4", "--colour"}, 2, "user", "unexpected on the command line: --colour");
   expect_error({"-v"}, 2, "user", "unexpected on the command line: -v");
   expect_error({"--version", "foo"}, 2, "user", "unexpected after --version: foo");
-  expect_error({"compile", "mxfp4_gemm", "--shape", "0,0,0"}, 2, "user", "the shape 0x0x0 has a dimension");
-  expect_error({"compile", "mxfp4_quant", "--shape", "0,0,0"}, 2, "user", "the shape 0x0 has a dimension");
+  expect_error({"compile", "mxfp4_gemm", "--shape", "0,0,0"}, 2, "user", "M = 0 is not positive");
+  expect_error({"compile", "mxfp4_quant", "--shape", "0,0,0"}, 2, "user", "M = 0 is not positive");
   for (const char *budget : {"-1", "0", "few", "99999999999999999999"})
     expect_error({"sim", "run", "launch.json", "--budget", budget}, 2, "user",
                  std::string("--budget: ") + budget + " is not a whole number from 1 to 2^64 - 1");
@@ -277,6 +277,18 @@ TEST(Compile, WritesToAFile) {
   EXPECT_EQ(bytes[1], 'E');
 }
 
+TEST(Compile, TakesTheSizesOfEachKernel) {
+  for (const std::vector<std::string> &taken :
+       std::vector<std::vector<std::string>>{{"attention", "17,33,100"},
+                                             {"mla_decode", "3,33,576"},
+                                             {"moe_route", "17,0,0"},
+                                             {"matmul", "17,33,5"}}) {
+    const CommandResult result =
+        run_command({"compile", taken[0], "--shape", taken[1], "--emit", "resources"});
+    EXPECT_EQ(result.exit_code, 0) << taken[0] << result.err;
+  }
+}
+
 TEST(Compile, RefusesWhatItCannotCompile) {
   expect_error({"compile", "gemm"}, 2, "user", "there is no kernel 'gemm'");
   expect_error({"compile", "mxfp4_gemm", "--config", "blok_m=16"}, 2, "user", "unknown config key 'blok_m'");
@@ -290,7 +302,7 @@ TEST(Compile, RefusesWhatItCannotCompile) {
   expect_error({"compile", "mxfp4_gemm", "--config", "block_m=16,"}, 2, "user", "entry '' is not key=value");
   expect_error({"compile", "mxfp4_gemm", "--config", "block_m=99999999999"}, 2, "user",
                "is outside 1 to 1024");
-  expect_error({"compile", "mxfp4_quant", "--shape", "0,0,64"}, 2, "user", "the shape 0x64 has");
+  expect_error({"compile", "mxfp4_quant", "--shape", "0,0,64"}, 2, "user", "M = 0 is not positive");
   for (const std::vector<std::string> &big :
        std::vector<std::vector<std::string>>{{"mxfp4_gemm", "block_m=256,block_n=256,waves=1"},
                                              {"mxfp4_gemm_fused", "block_m=64,block_k=4096"},
