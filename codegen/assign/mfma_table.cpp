@@ -21,23 +21,22 @@ LinearLayout along(Space space, unsigned dim, int64_t size) {
 
 namespace {
 
-constexpr Space reg = Space::Register, lane = Space::Lane;
 constexpr int64_t lanes = gfx950::lanes;
 
 /// A: a lane holds `run` consecutive values of one row; the lanes above those of all rows go on along K.
 LinearLayout rows(int64_t size, int64_t run) {
-  return along(reg, 1, run) * along(lane, 0, size) * along(lane, 1, lanes / size);
+  return along(Space::Register, 1, run) * along(Space::Lane, 0, size) * along(Space::Lane, 1, lanes / size);
 }
 
 /// B: likewise of one column.
 LinearLayout columns(int64_t size, int64_t run) {
-  return along(reg, 0, run) * along(lane, 1, size) * along(lane, 0, lanes / size);
+  return along(Space::Register, 0, run) * along(Space::Lane, 1, size) * along(Space::Lane, 0, lanes / size);
 }
 
 /// A lane holds 4 consecutive rows of one column, the lanes above those of all columns go on along the rows.
 LinearLayout quads(int64_t size) {
-  return along(reg, 0, 4) * along(lane, 1, size) * along(lane, 0, lanes / size) *
-         along(reg, 0, size * size / lanes / 4);
+  return along(Space::Register, 0, 4) * along(Space::Lane, 1, size) * along(Space::Lane, 0, lanes / size) *
+         along(Space::Register, 0, size * size / lanes / 4);
 }
 
 const std::vector<MfmaFacts> &instructions() {
@@ -91,10 +90,11 @@ LinearLayout without_factor(const LinearLayout &layout, const LinearLayout &inne
 
 LinearLayout layout_of_elements(const LinearLayout &values, const OperandFacts &operand) {
   const int64_t held = values.registers(), run = held / operand.runs;
-  const LinearLayout in_runs =
-      along(reg, 1, run) * without_factor(values, along(reg, 1, held)) * along(reg, 1, operand.runs);
+  const LinearLayout in_runs = along(Space::Register, 1, run) *
+                               without_factor(values, along(Space::Register, 1, held)) *
+                               along(Space::Register, 1, operand.runs);
   const bool pairs = operand.format && ir::facts(*operand.format).bits == 4;
-  return pairs ? without_factor(in_runs, along(reg, 1, 2)) : in_runs;
+  return pairs ? without_factor(in_runs, along(Space::Register, 1, 2)) : in_runs;
 }
 
 LinearLayout layout_of_scales(const LinearLayout &values) {

@@ -60,7 +60,7 @@ constexpr Operands operand_choices[] = {
 /// An f8f6f4 MFMA after the two words that load its scales is one instruction with them; 0: nothing follows
 /// them.
 constexpr uint32_t scaled_shapes[] = {0xD3AD0800, 0xD3AE0800, 0};
-constexpr uint32_t matrix_operands = 0x04020100;
+constexpr uint32_t matrix_registers = 0x04020100;
 
 /// What is said of operations whose results AMD does not specify to the bit.
 constexpr const char *approximate = "within 1 ulp of the exact result";
@@ -108,7 +108,7 @@ public:
         for (const Operands &operands : operand_choices)
           for (uint32_t shape : scaled_shapes)
             add(encoding, {encoding.fixed | opcode << encoding.opcode_shift | operands.first, operands.second,
-                           shape, matrix_operands});
+                           shape, matrix_registers});
   }
   const std::map<std::string, const char *, std::less<>> &names() const { return names_; }
 

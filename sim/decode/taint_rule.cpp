@@ -12,7 +12,7 @@ namespace nereid::sim {
 
 namespace {
 
-using Kind = Taint::Kind;
+using TaintKind = Taint::Kind;
 using Elements = Taint::Elements;
 
 constexpr uint32_t all_bits = ~uint32_t{0}, low_half = 0xFFFF, high_half = 0xFFFF0000;
@@ -33,36 +33,36 @@ public:
   TaintRule resolve() {
     registers();
     switch (rule_.kind) {
-    case Kind::Arithmetic:
+    case TaintKind::Arithmetic:
       if (operation_.is_vector_alu())
         vector_arithmetic();
       else if (!has_effects())
-        rule_.kind = Kind::None;
+        rule_.kind = TaintKind::None;
       break;
-    case Kind::Move:
+    case TaintKind::Move:
       vector_result();
       break;
-    case Kind::Logic:
+    case TaintKind::Logic:
       if (operation_.has(Operation::TruthTable))
         rule_.truth_table = static_cast<uint8_t>(instruction_.immediate);
       same_sources();
       vector_result();
       break;
-    case Kind::Matrix:
+    case TaintKind::Matrix:
       rule_.all_lanes = true;
       break;
-    case Kind::Memory:
+    case TaintKind::Memory:
       operation_.is_scalar() ? scalar_memory() : vector_memory();
       break;
-    case Kind::None:
-    case Kind::BitTest:
-    case Kind::BranchOnScc:
-    case Kind::BranchOnVcc:
-    case Kind::Branch:
+    case TaintKind::None:
+    case TaintKind::BitTest:
+    case TaintKind::BranchOnScc:
+    case TaintKind::BranchOnVcc:
+    case TaintKind::Branch:
       break;
     }
     shadow_instruction();
-    if (rule_.kind == Kind::Arithmetic && operation_.is_vector_alu())
+    if (rule_.kind == TaintKind::Arithmetic && operation_.is_vector_alu())
       unnamed_sources();
     return std::move(rule_);
   }
@@ -163,7 +163,7 @@ private:
     const MemoryForm &form = operation_.memory;
     if (form.kind != MemoryForm::Kind::Load && form.kind != MemoryForm::Kind::Store &&
         form.kind != MemoryForm::Kind::Atomic) {
-      rule_.kind = Kind::None;
+      rule_.kind = TaintKind::None;
       return;
     }
     rule_.loads = form.kind == MemoryForm::Kind::Load;

@@ -11,7 +11,6 @@ namespace nereid::sim {
 
 namespace {
 
-using Kind = PackedValue::Kind;
 using llvm::msgpack::Type;
 
 /// Documents of code objects have five levels.
@@ -33,33 +32,33 @@ public:
       return false;
     switch (token.Kind) {
     case Type::Boolean:
-      value.kind = Kind::Boolean;
+      value.kind = PackedValue::Kind::Boolean;
       value.integer = token.Bool;
       return true;
     case Type::Int:
-      value.kind = Kind::Integer;
+      value.kind = PackedValue::Kind::Integer;
       value.integer = static_cast<uint64_t>(token.Int);
       return true;
     case Type::UInt:
-      value.kind = Kind::Integer;
+      value.kind = PackedValue::Kind::Integer;
       value.integer = token.UInt;
       return true;
     case Type::Float:
-      value.kind = Kind::Float;
+      value.kind = PackedValue::Kind::Float;
       return true;
     case Type::String:
     case Type::Binary:
-      value.kind = Kind::Text;
+      value.kind = PackedValue::Kind::Text;
       value.text = token.Raw.str();
       return true;
     case Type::Array:
-      value.kind = Kind::Array;
+      value.kind = PackedValue::Kind::Array;
       for (size_t i = 0; i < token.Length; ++i)
         if (!read(value.elements.emplace_back(), depth + 1))
           return false;
       return true;
     case Type::Map:
-      value.kind = Kind::Map;
+      value.kind = PackedValue::Kind::Map;
       for (size_t i = 0; i < token.Length; ++i)
         if (!read_entry(value, depth + 1))
           return false;
@@ -74,7 +73,7 @@ private:
     PackedValue key, value;
     if (!read(key, depth) || !read(value, depth))
       return false;
-    if (key.kind == Kind::Text) {
+    if (key.kind == PackedValue::Kind::Text) {
       map.keys.push_back(std::move(key.text));
       map.elements.push_back(std::move(value));
     }

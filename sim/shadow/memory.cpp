@@ -17,7 +17,6 @@ namespace nereid::sim {
 namespace {
 
 using Space = MemoryAccess::Space;
-using Kind = MemoryAccess::Kind;
 
 bool any_set(const std::byte *at, unsigned bytes) {
   uint64_t found = 0;
@@ -355,11 +354,11 @@ void ShadowChecker::atomic(const Step &step, const MemoryAccess &access) {
 void ShadowChecker::access(Wave &wave, const Instruction &, const MemoryAccess &access) {
   const Step step{wave, (*wave.program)[wave.current], rules_.rules[wave.current], *waves_[wave.index]};
   switch (access.kind) {
-  case Kind::Load:
+  case MemoryAccess::Kind::Load:
     return load(step, access);
-  case Kind::Store:
+  case MemoryAccess::Kind::Store:
     return store(step, access);
-  case Kind::Atomic:
+  case MemoryAccess::Kind::Atomic:
     return atomic(step, access);
   }
 }
