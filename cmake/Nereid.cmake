@@ -23,7 +23,9 @@ function(nereid_compile_options target)
   target_compile_features(${target} PUBLIC cxx_std_20)
   target_include_directories(${target} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>)
   if(NEREID_SANITIZE)
-    target_compile_options(${target} PUBLIC -fsanitize=${NEREID_SANITIZE} -fno-omit-frame-pointer)
+    # Not vptr: it needs the type information that code beside LLVM is compiled without, and takes the constructor
+    # of std::make_shared_for_overwrite's control block for an object of another type.
+    target_compile_options(${target} PUBLIC -fsanitize=${NEREID_SANITIZE} -fno-sanitize=vptr -fno-omit-frame-pointer)
     target_link_options(${target} PUBLIC -fsanitize=${NEREID_SANITIZE})
   endif()
 endfunction()

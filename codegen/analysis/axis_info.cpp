@@ -10,7 +10,8 @@ static constexpr int64_t max_power = int64_t(1) << 30;
 static int64_t power_of_two_in(int64_t value) {
   if (value == 0)
     return max_power;
-  return std::min(max_power, value & -value);
+  const auto bits = static_cast<uint64_t>(value);
+  return static_cast<int64_t>(std::min(static_cast<uint64_t>(max_power), bits & -bits));
 }
 
 static int64_t product(int64_t a, int64_t b) { return a >= max_power / b ? max_power : a * b; }

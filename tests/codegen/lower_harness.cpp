@@ -17,7 +17,7 @@
 
 namespace nereid::codegen::testing {
 
-ir::ValueId KernelBuilder::offsets(const ir::Shape &shape) {
+ir::ValueId KernelBuilder::offsets(ir::Shape shape) {
   if (shape.size() == 1)
     return arange(0, shape[0]);
   ir::ValueId row = mul(expand_dims(arange(0, shape[0]), 1), number(shape[1]));

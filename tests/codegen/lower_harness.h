@@ -69,7 +69,8 @@ public:
     return argument(ir::Type::scalar(element), "n", false, divisibility);
   }
   /// Offsets 0, 1, ... of a row-major tile of one or two dimensions.
-  ir::ValueId offsets(const ir::Shape &shape);
+  /// The shape by value: one of a value of this kernel moves when others are added.
+  ir::ValueId offsets(ir::Shape shape);
   ir::ValueId load_tile(ir::ValueId pointer, const ir::Shape &shape) {
     return load(ptr_add(pointer, offsets(shape)), {}, {}, "");
   }

@@ -13,6 +13,9 @@ namespace nereid::test {
 inline void on_small_stack(std::function<void()> work, size_t bytes = size_t{256} * 1024) {
   pthread_attr_t attributes;
   ASSERT_EQ(pthread_attr_init(&attributes), 0);
+#ifdef __SANITIZE_ADDRESS__
+  bytes *= 8; // red zones around every local
+#endif
   ASSERT_EQ(pthread_attr_setstacksize(&attributes, bytes), 0);
   pthread_t thread;
   const auto start = [](void *argument) -> void * {
