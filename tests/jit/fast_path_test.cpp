@@ -18,6 +18,10 @@ thread_local int allocations = 0;
     return memory;
   throw std::bad_alloc();
 }
+[[gnu::noinline]] void *operator new(size_t size, const std::nothrow_t &) noexcept {
+  ++allocations;
+  return std::malloc(size);
+}
 [[gnu::noinline]] void operator delete(void *memory) noexcept { std::free(memory); }
 [[gnu::noinline]] void operator delete(void *memory, size_t) noexcept { std::free(memory); }
 
