@@ -30,6 +30,9 @@ void *operator new(size_t size) {
   throw std::bad_alloc();
 }
 void *operator new[](size_t size) { return operator new(size); }
+// What asks for memory that it can do without does not fail: the call would succeed.
+void *operator new(size_t size, const std::nothrow_t &) noexcept { return std::malloc(size ? size : 1); }
+void *operator new[](size_t size, const std::nothrow_t &tag) noexcept { return operator new(size, tag); }
 void operator delete(void *memory) noexcept { std::free(memory); }
 void operator delete[](void *memory) noexcept { std::free(memory); }
 void operator delete(void *memory, size_t) noexcept { std::free(memory); }
