@@ -31,14 +31,15 @@ void chain(const ChainConfig &c, Ptr<const f16> q, Ptr<const f16> k, Ptr<const f
   Var total = zeros<f32>({c.block_m, c.depth});
   for (Int first : range(0, n, c.block_n)) {
     const Tile<i32> offsets = rows(c.block_n) * pitch + cols(c.depth);
+    const auto entry = [&] { return Int(load(table + first / c.block_n)); };
     const auto tile = [&](const Ptr<const f16> &matrix) {
-      const Int row = c.paged ? load(table + first / c.block_n) * c.block_n : first;
+      const Int row = c.paged ? entry() * c.block_n : first;
       const Ptr<const f16> from = matrix + row.to<i64>() * pitch.to<i64>();
       return c.masked ? load(from + offsets, first + rows(c.block_n) < n) : load(from + offsets);
     };
     const Tile<f32> scores = dot(x, trans(tile(k)));
     best = max(best.get(), max(scores, keep_axis(1)));
-    const Float limit = c.paged ? load(table + first / c.block_n).to<f32>() : Float(8);
+    const Float limit = c.paged ? entry().template to<f32>() : Float(8);
     total += dot(min(scores, limit).template to<f16>(), tile(c.shared ? k : v));
   }
   store(out + place, total.get() + best.get());
