@@ -2,6 +2,7 @@
 // stands.
 #include <algorithm>
 
+#include "codegen/assign/memory_layout.h"
 #include "codegen/lds_pipeline/operand_memory.h"
 #include "codegen/lds_pipeline/waits.h"
 #include "codegen/lower/body_copy.h"
@@ -39,8 +40,14 @@ private:
   void note_contracts();
   void count_iterations();
   llvm::Value *index_at(llvm::Value *iteration);
-  void define_scalars(llvm::Value *index);
-  void apply_masks(llvm::Value *iteration);
+  void define_scalars(llvm::Value *index, const LlvmValues &looked_up);
+  void stand_at(llvm::Value *iteration, const LlvmValues &looked_up);
+  LlvmValues lookup_addresses(llvm::Value *iteration);
+  llvm::Value *load_lookup(const ScalarLookup &lookup, llvm::Value *address);
+  LlvmValues load_lookups(const LlvmValues &addresses);
+  LlvmValues lookups_of(llvm::Value *iteration) { return load_lookups(lookup_addresses(iteration)); }
+  llvm::Value *scalar_pointer(const ir::Op &load);
+  llvm::Value *at_most_last(llvm::Value *iteration);
   void copy_first_iterations();
   void copy(size_t load, unsigned buffer, llvm::Value *iteration);
   CarriedValues emit_iteration(const Turn &turn, const CarriedValues &carried);
@@ -59,6 +66,8 @@ private:
   std::vector<LinearLayout> layouts_;                        ///< of the carried values
   llvm::Value *first_ = nullptr, *last_iteration_ = nullptr; ///< index of the first, number of the last
   llvm::Value *turns_ = nullptr, *rest_ = nullptr;           ///< of the unrolled loop, and what is left
+  LlvmValues looked_up_;                                     ///< of the iteration that is copied next
+  LlvmValues next_addresses_;                                ///< of the lookups of the one after
   llvm::BasicBlock *done_ = nullptr;
   std::vector<std::pair<llvm::BasicBlock *, CarriedValues>> exits_;
 };
@@ -92,22 +101,71 @@ llvm::Value *LdsPrefetchEmitter::index_at(llvm::Value *iteration) {
   return builder_.CreateAdd(first_, builder_.CreateMul(iteration, step));
 }
 
-void LdsPrefetchEmitter::define_scalars(llvm::Value *index) {
+/// `looked_up`: of the same iteration.
+void LdsPrefetchEmitter::define_scalars(llvm::Value *index, const LlvmValues &looked_up) {
   lowering_.values.define_scalar(body_.arguments[0], index);
+  for (size_t i = 0; i < looked_up.size(); ++i)
+    for (const ir::Op *load : plan_.loop.lookups[i].loads)
+      lowering_.values.define_scalar(load->result(), looked_up[i]);
   for (const ir::Op &op : body_.ops)
     if (op.results.size() == 1 && lowering_.context.type(op.result()).rank() == 0 &&
         ir::facts(op.opcode).effect == ir::OpEffect::Pure)
       lowering_.ops.emit(op);
 }
 
-void LdsPrefetchEmitter::apply_masks(llvm::Value *iteration) {
+/// Masks and bases that move are those of an iteration.
+void LdsPrefetchEmitter::stand_at(llvm::Value *iteration, const LlvmValues &looked_up) {
   if (std::none_of(plan_.loads.begin(), plan_.loads.end(),
-                   [](const PipelinedLoad &load) { return load.has_iteration_mask; }))
+                   [](const PipelinedLoad &load) { return load.has_iteration_mask || load.moving_base; }))
     return;
   RegionCache::Scope region(lowering_.cache);
-  define_scalars(index_at(iteration));
-  for (size_t load = 0; load < plan_.loads.size(); ++load)
+  define_scalars(index_at(iteration), looked_up);
+  for (size_t load = 0; load < plan_.loads.size(); ++load) {
     memory_.apply_iteration_masks(load);
+    memory_.apply_iteration_base(load);
+  }
+}
+
+llvm::Value *LdsPrefetchEmitter::at_most_last(llvm::Value *iteration) {
+  return builder_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, iteration, last_iteration_);
+}
+
+llvm::Value *LdsPrefetchEmitter::scalar_pointer(const ir::Op &load) {
+  const LinearLayout layout = scalar_layout(static_cast<int>(lowering_.context.waves()));
+  return lowering_.addresses.pointers(load.operands[0], layout).front();
+}
+
+LlvmValues LdsPrefetchEmitter::lookup_addresses(llvm::Value *iteration) {
+  LlvmValues result;
+  if (plan_.loop.lookups.empty())
+    return result;
+  RegionCache::Scope region(lowering_.cache);
+  lowering_.values.define_scalar(body_.arguments[0], index_at(iteration));
+  for (const ir::Op *op : plan_.loop.address_ops)
+    lowering_.ops.emit(*op);
+  for (const ScalarLookup &lookup : plan_.loop.lookups)
+    result.push_back(scalar_pointer(*lookup.loads.front()));
+  return result;
+}
+
+/// By a scalar load: a vector memory instruction would count at the waits for copies.
+llvm::Value *LdsPrefetchEmitter::load_lookup(const ScalarLookup &lookup, llvm::Value *address) {
+  constexpr unsigned constant_address_space = 4;
+  const ir::Op &load = *lookup.loads.front();
+  lowering_.context.set_line(load);
+  llvm::LLVMContext &context = builder_.getContext();
+  const ir::Element element = lowering_.context.type(load.result()).element;
+  llvm::Value *pointer =
+      builder_.CreateAddrSpaceCast(address, llvm::PointerType::get(context, constant_address_space));
+  return builder_.CreateAlignedLoad(llvm_type(context, element), pointer,
+                                    llvm::Align(ir::byte_size(element)));
+}
+
+LlvmValues LdsPrefetchEmitter::load_lookups(const LlvmValues &addresses) {
+  LlvmValues result;
+  for (size_t i = 0; i < addresses.size(); ++i)
+    result.push_back(load_lookup(plan_.loop.lookups[i], addresses[i]));
+  return result;
 }
 
 void LdsPrefetchEmitter::copy(size_t load, unsigned buffer, llvm::Value *iteration) {
@@ -118,9 +176,8 @@ void LdsPrefetchEmitter::copy(size_t load, unsigned buffer, llvm::Value *iterati
 /// In the order of the loop, so that what is in flight is the same at its top.
 void LdsPrefetchEmitter::copy_first_iterations() {
   for (unsigned s = 0; s + 1 < plan_.buffers; ++s) {
-    llvm::Value *iteration =
-        builder_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, builder_.getInt32(s), last_iteration_);
-    apply_masks(iteration);
+    llvm::Value *iteration = at_most_last(builder_.getInt32(s));
+    stand_at(iteration, lookups_of(iteration));
     for (size_t load = 0; load < plan_.loads.size(); ++load)
       for (unsigned n = 0; n < plan_.loads[load].copy_count(); ++n) {
         memory_.set_tag(s == 0 && n == 0 ? CodeTag::FirstCopy : CodeTag::Pipeline);
@@ -156,6 +213,8 @@ void LdsPrefetchEmitter::emit_load(size_t load, const Turn &turn, llvm::Value *c
   LlvmValues vectors;
   for (size_t group = 0; group < plan_.loads[load].groups.first.size(); ++group)
     vectors.push_back(memory_.read({load, group}, turn.copy));
+  if (turn.issues && load == 0)
+    looked_up_ = load_lookups(next_addresses_);
   define_read(load, vectors);
 }
 
@@ -179,12 +238,18 @@ CarriedValues LdsPrefetchEmitter::emit_iteration(const Turn &turn, const Carried
   llvm::Value *copied = nullptr;
   if (turn.issues) {
     llvm::Value *later = builder_.CreateAdd(turn.iteration, builder_.getInt32(plan_.buffers - 1));
-    copied = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, later, last_iteration_);
-    apply_masks(copied);
+    copied = at_most_last(later);
+    stand_at(copied, looked_up_);
+    next_addresses_ = lookup_addresses(at_most_last(builder_.CreateAdd(later, builder_.getInt32(1))));
   }
   BodyCopy body{turn.copy, plan_.buffers};
   for (const PipelinedLoad &load : plan_.loads)
     body.loads[load.op] = [] {};
+  for (const ScalarLookup &lookup : plan_.loop.lookups)
+    for (const ir::Op *load : lookup.loads)
+      body.loads[load] = [=, this, &lookup] {
+        lowering_.values.define_scalar(load->result(), load_lookup(lookup, scalar_pointer(*load)));
+      };
   for (size_t load = 0; load < plan_.loads.size(); ++load) {
     std::function<void()> &at_use =
         body.loads[&first_use(lowering_.context.plan.index, *plan_.loads[load].op)];
@@ -205,6 +270,10 @@ CarriedValues LdsPrefetchEmitter::emit_unrolled(const CarriedValues &initial, ll
   turn->addIncoming(builder_.getInt32(0), start);
   const CarriedValues in_loop = phis_of(builder_, initial);
   add_incoming(in_loop, initial, start);
+  const CarriedValues looked_up = {looked_up_};
+  const CarriedValues looked_up_in_loop = phis_of(builder_, looked_up);
+  add_incoming(looked_up_in_loop, looked_up, start);
+  looked_up_ = looked_up_in_loop.front();
   llvm::Value *first = builder_.CreateMul(turn, builder_.getInt32(plan_.buffers));
   CarriedValues carried = in_loop;
   for (unsigned s = 0; s < plan_.buffers; ++s)
@@ -215,6 +284,7 @@ CarriedValues LdsPrefetchEmitter::emit_unrolled(const CarriedValues &initial, ll
   builder_.CreateCondBr(builder_.CreateICmpULT(next, turns_), block, after);
   turn->addIncoming(next, end);
   add_incoming(in_loop, carried, end);
+  add_incoming(looked_up_in_loop, {looked_up_}, end);
 
   builder_.SetInsertPoint(after);
   const CarriedValues behind = phis_of(builder_, initial);
@@ -241,6 +311,8 @@ void LdsPrefetchEmitter::emit() {
   note_contracts();
   for (const PipelinedLoad &load : plan_.loads)
     lowering_.order.before(*load.op);
+  for (const ScalarLookup &lookup : plan_.loop.lookups)
+    lowering_.order.before(*lookup.loads.front());
   lowering_.context.set_line(loop_);
   CarriedValues initial;
   for (size_t i = 0; i < loop_.results.size(); ++i) {
@@ -258,11 +330,12 @@ void LdsPrefetchEmitter::emit() {
   count_iterations();
   {
     RegionCache::Scope region(lowering_.cache);
-    define_scalars(first_);
+    define_scalars(first_, lookups_of(builder_.getInt32(0)));
     memory_.emit_addresses();
   }
   meet_all_waves(builder_); // an earlier loop may still read the buffers
   copy_first_iterations();
+  looked_up_ = lookups_of(at_most_last(builder_.getInt32(plan_.buffers - 1)));
   emit_rest(emit_unrolled(initial, rest));
 
   builder_.SetInsertPoint(done_);

@@ -74,12 +74,18 @@ void OperandMemory::emit_offsets(size_t load) {
   const PipelinedLoad &of = loads_[load];
   State &state = states_[load];
   llvm::Value *base = nullptr;
-  state.open_offsets = offsets_of(lowering_.addresses.addresses(of.op->operands[0], leaders(load)), base);
+  const std::vector<Address> parts = lowering_.addresses.addresses(of.op->operands[0], leaders(load));
+  state.open_offsets = offsets_of(parts, base);
   state.offsets = masked(state.open_offsets, of.fixed_masks, leaders(load));
   state.base = base;
   state.descriptor = descriptor(base);
   llvm::Value *change = builder_.getInt64(static_cast<uint64_t>(of.change));
-  if (of.factor)
+  if (of.moving_base) {
+    const Offset &first = parts[0].offset;
+    state.from_base = builder_.getInt64(static_cast<uint64_t>(first.constant));
+    if (first.uniform)
+      state.from_base = builder_.CreateAdd(first.uniform, state.from_base);
+  } else if (of.factor)
     state.change = builder_.CreateMul(
         builder_.CreateSExtOrTrunc(lowering_.values.scalar(*of.factor), builder_.getInt64Ty()), change);
   else if (kind_ == Kind::Prefetch)
@@ -128,6 +134,13 @@ void OperandMemory::apply_iteration_masks(size_t load) {
     states_[load].offsets = masked(states_[load].open_offsets, {of.op->operands[1]}, leaders(load));
 }
 
+void OperandMemory::apply_iteration_base(size_t load) {
+  State &state = states_[load];
+  if (state.from_base)
+    state.base = builder_.CreateGEP(builder_.getInt8Ty(), lowering_.values.scalar(*loads_[load].moving_base),
+                                    state.from_base);
+}
+
 /// The bytes of the rows that are not masked out. LLVM may take a vector instruction for what is uniform, as
 /// for a number between two limits; of a descriptor in vector registers it makes a loop.
 llvm::Value *OperandMemory::records_of(const RowBound &bound) {
@@ -158,6 +171,8 @@ llvm::Value *OperandMemory::descriptor(llvm::Value *base, llvm::Value *records) 
 
 /// A matrix may be larger than a scalar offset reaches.
 std::pair<llvm::Value *, llvm::Value *> OperandMemory::moved(const State &state, llvm::Value *steps) {
+  if (state.from_base)
+    return {descriptor(state.base, state.records), builder_.getInt32(0)};
   if (!state.change)
     return {state.descriptor, steps};
   llvm::Value *bytes = builder_.CreateMul(builder_.CreateZExt(steps, builder_.getInt64Ty()), state.change);

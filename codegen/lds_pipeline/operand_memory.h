@@ -29,16 +29,19 @@ public:
   void copy(size_t load, size_t number, unsigned buffer, llvm::Value *scalar_offset);
   /// From here on masks are those of the iteration whose scalars the loop's stand at.
   void apply_iteration_masks(size_t load);
+  /// From here on a base that moves with a scalar of the loop is where those scalars stand.
+  void apply_iteration_base(size_t load);
   /// Which part of the code is being emitted.
   void set_tag(CodeTag tag) { tag_ = tag; }
 
 private:
   struct State {
     llvm::Value *base = nullptr, *descriptor = nullptr;
-    llvm::Value *records = nullptr; ///< bytes of the tile, where its mask is a bound of its rows
-    llvm::Value *change = nullptr;  ///< bytes an iteration, as i64, where they are not in the scalar offset
-    LlvmValues offsets;             ///< by group or copy; beyond the descriptor where a fixed mask is off
-    LlvmValues open_offsets;        ///< the same without masks
+    llvm::Value *records = nullptr;   ///< bytes of the tile, where its mask is a bound of its rows
+    llvm::Value *change = nullptr;    ///< bytes an iteration, as i64, where they are not in the scalar offset
+    llvm::Value *from_base = nullptr; ///< bytes from a base that moves to `base`
+    LlvmValues offsets;               ///< by group or copy; beyond the descriptor where a fixed mask is off
+    LlvmValues open_offsets;          ///< the same without masks
     std::vector<llvm::Constant *> buffers;
     unsigned stride = 0; ///< bytes from one buffer to the next, where they are one array
     std::vector<llvm::MDNode *> scopes, other_scopes;

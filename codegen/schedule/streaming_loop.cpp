@@ -20,16 +20,18 @@ public:
       : index_(index), function_(index.function()), axes_(axes), loop_(loop), body_(loop.blocks.front()),
         induction_(index, axes, loop) {}
 
-  Decision<StreamedLoop> find_loads();
+  /// Without `early` scalars all addresses move by constants.
+  Decision<StreamedLoop> find_loads(const EarlyScalars *early);
   Decision<StreamingLoop> find();
 
 private:
   std::optional<Objection> head() const;
   Decision<DotAccumulator> accumulator(size_t number) const;
   std::optional<Objection> only_loads_and_computes(const StreamingLoop &found) const;
-  Decision<StreamedLoad> load(const ir::Op &op) const;
+  Decision<StreamedLoad> load(const ir::Op &op, const EarlyScalars *early) const;
   std::optional<Objection> split_mask(const ir::Op &op, StreamedLoad &load) const;
-  bool has_scalar_base(ir::ValueId pointer) const;
+  std::optional<ir::ValueId> scalar_base(ir::ValueId pointer) const;
+  std::optional<ir::ValueId> moving_base(ir::ValueId pointer) const;
 
   const FunctionIndex &index_;
   const ir::Function &function_;
@@ -76,15 +78,25 @@ Decision<DotAccumulator> Finder::accumulator(size_t number) const {
   return other;
 }
 
-bool Finder::has_scalar_base(ir::ValueId pointer) const {
+std::optional<ir::ValueId> Finder::scalar_base(ir::ValueId pointer) const {
   while (function_.type(pointer).rank() != 0) {
     const ir::Op *op = index_.definition(pointer);
     if (!op || !index_.is_rematerialisable(pointer) ||
         (op->opcode != ir::Opcode::PtrAdd && !is_view(index_, pointer)) || op->results.size() != 1)
-      return false;
+      return std::nullopt;
     pointer = op->operands[0];
   }
-  return true;
+  return pointer;
+}
+
+/// The scalar base of addresses that are apart from it by the same in each iteration.
+std::optional<ir::ValueId> Finder::moving_base(ir::ValueId pointer) const {
+  const std::optional<ir::ValueId> base = scalar_base(pointer);
+  for (; base && pointer != *base; pointer = index_.definition(pointer)->operands[0])
+    if (const ir::Op &op = *index_.definition(pointer);
+        op.opcode == ir::Opcode::PtrAdd && induction_.change(op.operands[1]) != 0)
+      return std::nullopt;
+  return base;
 }
 
 /// The mask as a conjunction: parts that do not vary, and conditions.
@@ -114,18 +126,24 @@ std::optional<Objection> Finder::split_mask(const ir::Op &op, StreamedLoad &load
   return std::nullopt;
 }
 
-Decision<StreamedLoad> Finder::load(const ir::Op &op) const {
+Decision<StreamedLoad> Finder::load(const ir::Op &op, const EarlyScalars *early) const {
   constexpr int64_t max_change = int64_t(1) << 30;
   const ir::ValueId pointer = op.operands[0];
   const ir::Type &type = function_.type(op.result());
   if (type.rank() == 0 || type.element == ir::Element::I1)
     return Objection{&op, "it loads a scalar or a mask"};
-  if (!has_scalar_base(pointer))
+  if (!scalar_base(pointer))
     return Objection{&op, "its addresses are not a scalar pointer and computed offsets"};
   const std::optional<LoopInduction::Change> change = induction_.scaled_change(pointer);
-  if (!change || change->amount < 0 || change->amount >= max_change)
-    return Objection{&op, "its addresses do not rise by the same number of bytes in each iteration"};
-  StreamedLoad load{&op, change->amount, {}, false, change->factor};
+  StreamedLoad load{&op, 0, {}};
+  if (change && change->amount >= 0 && change->amount < max_change) {
+    load.change = change->amount;
+    load.factor = change->factor;
+  } else {
+    load.moving_base = early ? moving_base(pointer) : std::nullopt;
+    if (!load.moving_base || !early->contains(*load.moving_base))
+      return Objection{&op, "its addresses do not rise by the same number of bytes in each iteration"};
+  }
   if (op.operands.size() > 1)
     if (std::optional<Objection> objection = split_mask(op, load))
       return *objection;
@@ -152,10 +170,14 @@ std::optional<Objection> Finder::only_loads_and_computes(const StreamingLoop &fo
   return std::nullopt;
 }
 
-Decision<StreamedLoop> Finder::find_loads() {
+Decision<StreamedLoop> Finder::find_loads(const EarlyScalars *early) {
   if (std::optional<Objection> objection = head())
     return *objection;
-  StreamedLoop result{&loop_, *induction_.step(), loop_.integer("stages"), {}, {}};
+  StreamedLoop result{&loop_, *induction_.step(), loop_.integer("stages"), {}, {}, {}, {}};
+  if (early) {
+    result.lookups = early->lookups();
+    result.address_ops = early->address_ops();
+  }
   for (const ir::Op &op : body_.ops)
     if (op.results.size() == 1 && ir::facts(op.opcode).op_class == ir::OpClass::Compare &&
         induction_.varies(op.result()))
@@ -164,8 +186,8 @@ Decision<StreamedLoop> Finder::find_loads() {
         result.conditions.emplace_back(op.result(), *condition);
       }
   for (const ir::Op &op : body_.ops)
-    if (op.opcode == ir::Opcode::Load) {
-      Decision<StreamedLoad> found = load(op);
+    if (op.opcode == ir::Opcode::Load && !(early && early->is_lookup(op))) {
+      Decision<StreamedLoad> found = load(op, early);
       if (!found)
         return found.objection();
       result.loads.push_back(std::move(*found));
@@ -187,7 +209,7 @@ Decision<StreamingLoop> Finder::find() {
   }
   if (std::optional<Objection> objection = only_loads_and_computes(result))
     return *objection;
-  Decision<StreamedLoop> loads = find_loads();
+  Decision<StreamedLoop> loads = find_loads(nullptr);
   if (!loads)
     return loads.objection();
   static_cast<StreamedLoop &>(result) = std::move(*loads);
@@ -198,7 +220,8 @@ Decision<StreamingLoop> Finder::find() {
 
 Decision<StreamedLoop> find_streamed_loop(const FunctionIndex &index, const AxisAnalysis &axes,
                                           const ir::Op &loop) {
-  return Finder(index, axes, loop).find_loads();
+  const EarlyScalars early(index, loop);
+  return Finder(index, axes, loop).find_loads(&early);
 }
 
 Decision<StreamingLoop> find_streaming_loop(const FunctionIndex &index, const AxisAnalysis &axes,

@@ -12,11 +12,13 @@ struct ChainConfig {
   bool masked = false;
   bool shared = false;  ///< both products take k
   bool bounded = false; ///< rows are known not to overlap
-  NEREID_CONFIG(ChainConfig, block_m, block_n, depth, waves, stages, mfma, masked, shared, bounded)
+  bool paged = false;   ///< a table says where a tile's rows are; its entry also is a limit of scores
+  NEREID_CONFIG(ChainConfig, block_m, block_n, depth, waves, stages, mfma, masked, shared, bounded, paged)
 };
 
-void chain(const ChainConfig &c, Ptr<const f16> q, Ptr<const f16> k, Ptr<const f16> v, Ptr<f32> out, Int n,
-           Int pitch) {
+template <class Entry>
+void chain(const ChainConfig &c, Ptr<const f16> q, Ptr<const f16> k, Ptr<const f16> v, Ptr<Entry> table,
+           Ptr<f32> out, Int n, Int pitch) {
   for (const Int &size : {n, pitch}) {
     assume(size >= 0);
     assume(size < 1 << 14);
@@ -29,22 +31,25 @@ void chain(const ChainConfig &c, Ptr<const f16> q, Ptr<const f16> k, Ptr<const f
   Var total = zeros<f32>({c.block_m, c.depth});
   for (Int first : range(0, n, c.block_n)) {
     const Tile<i32> offsets = rows(c.block_n) * pitch + cols(c.depth);
+    const auto entry = [&] { return Int(load(table + first / c.block_n)); };
     const auto tile = [&](const Ptr<const f16> &matrix) {
-      const Ptr<const f16> from = matrix + first * pitch;
+      const Int row = c.paged ? entry() * c.block_n : first;
+      const Ptr<const f16> from = matrix + row.to<i64>() * pitch.to<i64>();
       return c.masked ? load(from + offsets, first + rows(c.block_n) < n) : load(from + offsets);
     };
     const Tile<f32> scores = dot(x, trans(tile(k)));
     best = max(best.get(), max(scores, keep_axis(1)));
-    total += dot(min(scores, 8).to<f16>(), tile(c.shared ? k : v));
+    const Float limit = c.paged ? entry().template to<f32>() : Float(8);
+    total += dot(min(scores, limit).template to<f16>(), tile(c.shared ? k : v));
   }
   store(out + place, total.get() + best.get());
 }
 
 /// With aligned buffers and rows: copies of 16 bytes.
-ir::Function chain_of(const ChainConfig &c) {
-  std::vector<ArgumentFacts> facts(6, {.divisibility = 16});
-  facts[4] = {};
-  return trace("kernel", chain, c, facts).value();
+template <class Entry = const i32> ir::Function chain_of(const ChainConfig &c) {
+  std::vector<ArgumentFacts> facts(7, {.divisibility = 16});
+  facts[5] = {};
+  return trace("kernel", chain<Entry>, c, facts).value();
 }
 
 /// Whole numbers from -4 to 4, whose products and sums are exact.
@@ -59,13 +64,18 @@ std::vector<f16> small_numbers(size_t count, uint64_t seed) {
 /// With columns that the tile does not cover behind each row.
 void expect_right(const ChainConfig &c, int n) {
   SCOPED_TRACE(config_text(c) + ", n " + std::to_string(n));
-  const int pitch = c.depth + 16, keys = c.masked ? n : (n + c.block_n - 1) / c.block_n * c.block_n;
+  const int tiles = (n + c.block_n - 1) / c.block_n;
+  const int pitch = c.depth + 16, keys = c.masked && !c.paged ? n : tiles * c.block_n;
+  std::vector<i32> table(static_cast<size_t>(std::max(tiles, 1)));
+  for (int i = 0; i < tiles; ++i)
+    table[static_cast<size_t>(i)] = tiles - 1 - i;
   const size_t elements = static_cast<size_t>(c.block_m) * static_cast<size_t>(c.depth);
   const size_t rows = static_cast<size_t>(std::max(keys, 1)) * static_cast<size_t>(pitch);
   expect_same(chain_of(c), {1, 1, 1},
               {buffer(small_numbers(elements, 1)),
                buffer(small_numbers(rows, 2)),
                buffer(small_numbers(rows, 3)),
+               buffer(table),
                {Bytes(elements * 4)},
                number(n),
                number(pitch)});
@@ -132,6 +142,33 @@ TEST(LowerLdsPrefetch, TheEndOfADescriptorStandsForAMaskOfRows) {
   for (int stages : {2, 3})
     for (int n : {0, 1, 31, 32, 65, 150})
       expect_right({.stages = stages, .masked = true, .bounded = true}, n);
+}
+
+TEST(LowerLdsPrefetch, ATableSaysWhereTilesAre) {
+  for (bool masked : {false, true}) {
+    const ir::Function function = chain_of({.masked = masked, .bounded = masked, .paged = true});
+    const auto plan = codegen::plan_kernel(function);
+    ASSERT_TRUE(plan.ok());
+    const codegen::LdsPrefetch *prefetch = prefetch_of(**plan);
+    ASSERT_NE(prefetch, nullptr) << (*plan)->text();
+    ASSERT_EQ(prefetch->loop.lookups.size(), 1u); // an entry is loaded once
+    EXPECT_EQ(prefetch->loop.lookups[0].loads.size(), 3u);
+    EXPECT_TRUE(prefetch->loads[0].moving_base.has_value());
+    for (int stages : {2, 3, 4})
+      for (int n : {0, 32, 64, 160})
+        expect_right({.stages = stages, .masked = masked, .bounded = masked, .paged = true},
+                     n + (masked ? 5 : 0));
+  }
+  expect_right({.masked = true, .paged = true}, 70); // masks of lanes
+  expect_right({.shared = true, .paged = true}, 96);
+}
+
+// Scalar loads do not see what the kernel may write.
+TEST(LowerLdsPrefetch, ATableThatMayBeWrittenIsNotReadAhead) {
+  const ir::Function function = chain_of<i32>({.paged = true});
+  const auto plan = codegen::plan_kernel(function);
+  ASSERT_TRUE(plan.ok());
+  EXPECT_EQ(prefetch_of(**plan), nullptr) << (*plan)->text();
 }
 
 TEST(LowerLdsPrefetch, RowsThatMayOverlapKeepTheirMask) {

@@ -148,6 +148,9 @@ TEST_P(AttentionDecode, KeysLieInPages) {
   const Sizes size{1, 150, 4, 2, {150, 64, 0, 1, 97}};
   for (int page : {1, 16, 64, 100, 128})
     expect_right<bf16>(GetParam(), size, {.page = page});
+  for (int stages : {2, 3, 4})
+    expect_right<bf16>(GetParam(), {1, 400, 2, 1, {400, 256, 31}},
+                       {.head = 64, .block_n = 32, .page = 32 << stages % 2, .stages = stages});
   expect_right<f16>(GetParam(), {2, 100, 4, 1, {100, 37}}, {.causal = true, .split_k = 2, .page = 16});
 }
 
