@@ -205,6 +205,8 @@ ROWS = [
      [("VALU an element", 8.5), ("scratch", 0), ("vmcnt(0) in loop", 0), ("barriers in loop, an iteration", 3)]),
     (("mla_decode", "block_m=64,block_n=32,split_k=1,waves=4,stages=2", "16,4096,576"),
      [("VALU an element", 13), ("scratch", 0), ("vmcnt(0) in loop", 0)]),
+    (("attention_decode", "head=128,element=fp8,block_m=32,block_n=128,split_k=4,waves=2,stages=2", "1,8192,128"),
+     [("VALU an element", 5.5), ("VALU an element, masked", 7.5), ("scratch", 0), ("vmcnt(0) in loop", 0), ("barriers in loop, an iteration", 2)]),
     (("attention_decode", "head=128,block_m=32,block_n=64,split_k=4,waves=2,stages=2", "1,8192,128"),
      [("VALU an element", 5.5), ("VALU an element, masked", 7.5), ("scratch", 0), ("vmcnt(0) in loop", 0), ("barriers in loop, an iteration", 2)]),
 ]
