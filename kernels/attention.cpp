@@ -24,10 +24,11 @@ Rows rows_of(bool ragged, const Ptr<const i32> &starts, const Int &sequence, con
   return {first.to<i64>(), max(min(next - first, most), 0)};
 }
 
-template <class T>
-void attention(const AttentionConfig &c, Ptr<const T> q, Ptr<const T> k, Ptr<const T> v, Ptr<T> out,
+/// T: of queries and output, C: of keys, values and products.
+template <class T, class C>
+void attention(const AttentionConfig &c, Ptr<const T> q, Ptr<const C> k, Ptr<const C> v, Ptr<T> out,
                Ptr<const i32> query_starts, Ptr<const i32> key_starts, Int most_queries, Int most_keys,
-               Int heads, Int key_heads, Float scale) {
+               Int heads, Int key_heads, Float scale, Float value_scale) {
   assume(most_queries >= 0);
   assume(most_keys >= 0);
   for (const Int &count : {heads, key_heads}) {
@@ -47,18 +48,18 @@ void attention(const AttentionConfig &c, Ptr<const T> q, Ptr<const T> k, Ptr<con
   const auto queries_of = [&](int from, int count) {
     const int width = c.head + c.rotary;
     const Tile<i32> offsets = rows(c.block_m) * (heads * width) + cols(count);
-    return load(q + start_of(width) + from + offsets, query < m);
+    return queries_as<C>(load(q + start_of(width) + from + offsets, query < m));
   };
-  const auto keys_of = [&](const Ptr<const T> &memory, int width, int from, int count, Int first_key,
+  const auto keys_of = [&](const Ptr<const C> &memory, int width, int from, int count, Int first_key,
                            bool is_masked) {
     const Int pitch = key_heads * width;
     const Long start = first_of_keys * pitch.to<i64>() + (key_head * width).to<i64>();
-    const Ptr<const T> tile = memory + (start + first_key.to<i64>() * pitch.to<i64>()) + from;
+    const Ptr<const C> tile = memory + (start + first_key.to<i64>() * pitch.to<i64>()) + from;
     const Tile<i32> offsets = rows(c.block_n) * pitch + cols(count);
     return is_masked ? load(tile + offsets, first_key + rows(c.block_n) < n) : load(tile + offsets);
   };
-  const Tile<T> x = queries_of(0, c.head);
-  const Tile<T> x_rotary = c.rotary > 0 ? queries_of(c.head, c.rotary) : x;
+  const Tile<C> x = queries_of(0, c.head);
+  const Tile<C> x_rotary = c.rotary > 0 ? queries_of(c.head, c.rotary) : x;
 
   OnlineSoftmax softmax(c.block_m, c.head, c.mfma, scale);
   const auto scores = [&](Int first_key, bool is_masked) {
@@ -86,7 +87,9 @@ void attention(const AttentionConfig &c, Ptr<const T> q, Ptr<const T> k, Ptr<con
   add_keys(softmax, {0, whole.get(), last.get()}, c.block_n, scores, values, last_seen);
 
   const Tile<i32> offsets = rows(c.block_m) * (heads * c.head) + cols(c.head);
-  store(out + start_of(c.head) + offsets, softmax.result().template to<T>(), query < m);
+  const Tile<f32> result = softmax.result();
+  store(out + start_of(c.head) + offsets,
+        (std::is_same_v<T, C> ? result : result * value_scale).template to<T>(), query < m);
 }
 
 AttentionConfig attention_defaults(const Partial<AttentionConfig> &given, const MaybeSize &) {
@@ -100,12 +103,14 @@ Status check_attention(std::string_view kernel, const AttentionConfig &config, c
   NEREID_CHECK(check_attention_head(kernel, config.head));
   if (config.rotary != 0 && config.rotary != 64)
     return user_error(fmt::format("{}: rotary={} is not taken", kernel, config.rotary), "use 0 or 64");
-  NEREID_CHECK(check_attention_tile(kernel, {config.block_m, config.block_n, config.waves, config.mfma}));
+  NEREID_CHECK(check_attention_tile(
+      kernel, {config.block_m, config.block_n, config.waves, config.mfma, config.element}));
   return check_elements(kernel, {"block_m", config.block_m}, {"head", config.head}, config.waves, 64);
 }
 
 /// Error (User): a problem that the kernel does not take.
-Status check_problem(std::string_view kernel, const ProblemSize &size, const AttentionOperands &operands) {
+Status check_problem(std::string_view kernel, AttentionElement element, const ProblemSize &size,
+                     const AttentionOperands &operands) {
   const int64_t batch = operands.batch;
   if (batch < 1 || batch > Grid::max_y_or_z || size.m < 1 || size.n < 0 || size.m > max_attention_tokens ||
       size.n > max_attention_tokens)
@@ -114,7 +119,8 @@ Status check_problem(std::string_view kernel, const ProblemSize &size, const Att
   if (operands.queries < 0 || operands.queries > INT32_MAX || operands.keys < 0 || operands.keys > INT32_MAX)
     return user_error(fmt::format("{}: {} queries and {} keys of all sequences are out of range", kernel,
                                   operands.queries, operands.keys));
-  return check_heads_and_scale(kernel, operands.heads, operands.key_heads, operands.scale);
+  NEREID_CHECK(check_tensor_scales(kernel, element, operands.scales()));
+  return check_heads_and_scale(kernel, operands.heads, operands.key_heads, operands.scales().products());
 }
 
 Grid attention_grid(const AttentionConfig &config, const ProblemSize &size,
@@ -123,10 +129,10 @@ Grid attention_grid(const AttentionConfig &config, const ProblemSize &size,
           static_cast<uint32_t>(operands.batch)};
 }
 
-template <class T>
+template <class T, class C>
 BoundKernel bind_element(std::string_view name, const AttentionConfig &config, const ProblemSize &size,
                          const AttentionOperands &operands) {
-  const int64_t of_key = (config.head + config.rotary) * 2, of_value = config.head * 2; // bytes of a head
+  const int64_t of_key = config.head + config.rotary, of_value = config.head; // elements of a head
   const int64_t queries = config.ragged ? operands.queries : operands.batch * size.m;
   const int64_t keys = config.ragged ? operands.keys : operands.batch * size.n;
   const int64_t starts = config.ragged ? (operands.batch + 1) * 4 : 0;
@@ -138,25 +144,27 @@ BoundKernel bind_element(std::string_view name, const AttentionConfig &config, c
                          v = config.ragged ? "[keys, key_heads, head]" : "[batch, n, key_heads, head]",
                          out = config.ragged ? "[queries, heads, head]" : "[batch, m, heads, head]";
   const auto number = [](int64_t of) { return static_cast<int32_t>(of); };
-  return bind_kernel<attention<T>>(
-      name, config, MemoryArgument<const T>{"q", operands.q, query_heads * of_key, q},
-      MemoryArgument<const T>{"k", operands.k, key_heads * of_key, k},
-      MemoryArgument<const T>{"v", operands.v, key_heads * of_value, v},
-      MemoryArgument<T>{"out", operands.out, query_heads * of_value, out},
+  return bind_kernel<attention<T, C>>(
+      name, config, MemoryArgument<const T>{"q", operands.q, query_heads * of_key * 2, q},
+      MemoryArgument<const C>{"k", operands.k, key_heads * of_key * int64_t{sizeof(C)}, k},
+      MemoryArgument<const C>{"v", operands.v, key_heads * of_value * int64_t{sizeof(C)}, v},
+      MemoryArgument<T>{"out", operands.out, query_heads * of_value * 2, out},
       MemoryArgument<const i32>{"query_starts", operands.query_starts, starts, "i32 [batch + 1]"},
       MemoryArgument<const i32>{"key_starts", operands.key_starts, starts, "i32 [batch + 1]"},
       DimensionArgument{"m", size.m}, DimensionArgument{"n", size.n},
       NumberArgument{"heads", number(operands.heads)},
-      NumberArgument{"key_heads", number(operands.key_heads)}, NumberArgument{"scale", operands.scale});
+      NumberArgument{"key_heads", number(operands.key_heads)},
+      NumberArgument{"scale", operands.scales().products()}, NumberArgument{"v_scale", operands.v_scale});
 }
 
 BoundKernel bind_attention(std::string_view name, const AttentionConfig &config, const MaybeSize &size,
                            const AttentionOperands &operands) {
   const ProblemSize known = size.value_or(ProblemSize{});
-  BoundKernel bound = config.element == AttentionElement::F16
-                          ? bind_element<f16>(name, config, known, operands)
-                          : bind_element<bf16>(name, config, known, operands);
-  if (const Status fits = check_problem(name, known, operands); !fits)
+  const auto bind = config.element == AttentionElement::Fp8   ? bind_element<bf16, fp8>
+                    : config.element == AttentionElement::F16 ? bind_element<f16, f16>
+                                                              : bind_element<bf16, bf16>;
+  BoundKernel bound = bind(name, config, known, operands);
+  if (const Status fits = check_problem(name, config.element, known, operands); !fits)
     bound.refuse(fits.error());
   return bound;
 }

@@ -37,6 +37,10 @@ struct AttentionOperands {
   DeviceMemory query_starts = {}; ///< i32 [batch + 1]: a sequence has the queries from its start to the next
   DeviceMemory key_starts = {};   ///< the same of keys
   int64_t queries = 0, keys = 0;  ///< the last starts
+
+  float k_scale = 1, v_scale = 1; ///< of the tensors k and v, where element is fp8
+
+  AttentionScales scales() const { return {scale, k_scale, v_scale}; }
 };
 
 /// Attention, forward: softmax(scale Q K') V by rows, without the matrix of scores in memory (FlashAttention,

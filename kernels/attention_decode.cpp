@@ -51,10 +51,11 @@ private:
   Ptr<const i32> table_;
 };
 
-template <class T>
-void attention_decode(const AttentionDecodeConfig &c, Ptr<const T> q, Ptr<const T> k, Ptr<const T> v,
+/// T: of queries and output, C: of keys, values and products.
+template <class T, class C>
+void attention_decode(const AttentionDecodeConfig &c, Ptr<const T> q, Ptr<const C> k, Ptr<const C> v,
                       Ptr<const i32> lengths, Ptr<const i32> table, Ptr<T> out, Ptr<f32> parts, Ptr<f32> sums,
-                      Int m, Int n, Int batch, Int heads, Int key_heads, Float scale) {
+                      Int m, Int n, Int batch, Int heads, Int key_heads, Float scale, Float value_scale) {
   assume(m >= 1);
   assume(n >= 0);
   for (const Int &count : {heads, key_heads}) {
@@ -68,16 +69,16 @@ void attention_decode(const AttentionDecodeConfig &c, Ptr<const T> q, Ptr<const 
   const Long sequence = program_id(2).to<i64>(), first_query = sequence * m.to<i64>() * heads.to<i64>();
   const Tile<i32> head_row = query * heads + (key_head * group + row % group);
   const Tile<i32> place = head_row * c.head + cols(c.head);
-  const Tile<T> x = load(q + first_query * c.head + place, is_row);
+  const Tile<C> x = queries_as<C>(load(q + first_query * c.head + place, is_row));
 
   const Int length = max(min(load(lengths + sequence), n), 0);
   const KeyRange part = part_of_keys(program_id(1), c.split_k, length, c.block_n);
   const Int seen_by_all = first_row / group + (length - m) + 1; // with causal
   const KeyRange range{part.first, c.causal ? max(min(part.last, seen_by_all), part.first) : part.whole,
                        part.last};
-  const Cache<T> cache(c, key_heads * c.head, n, table);
+  const Cache<C> cache(c, key_heads * c.head, n, table);
   const Int first_of_head = key_head * c.head;
-  const auto rows_of = [&](const Ptr<const T> &from, Int first_key, bool is_masked) {
+  const auto rows_of = [&](const Ptr<const C> &from, Int first_key, bool is_masked) {
     return cache.load_rows(from + first_of_head, first_key, range.last, is_masked);
   };
   OnlineSoftmax softmax(c.block_m, c.head, c.mfma, scale);
@@ -90,13 +91,14 @@ void attention_decode(const AttentionDecodeConfig &c, Ptr<const T> q, Ptr<const 
         return c.causal ? min(last_key, query + (length - m - first_key)) : last_key;
       });
 
+  const Tile<f32> mean = softmax.result(), result = std::is_same_v<T, C> ? mean : mean * value_scale;
   if (c.split_k == 1) {
-    store(out + first_query * c.head + place, softmax.result().template to<T>(), is_row);
+    store(out + first_query * c.head + place, result.template to<T>(), is_row);
     return;
   }
   const Long pitch = batch.to<i64>() * m.to<i64>() * heads.to<i64>();
   const Long of_part = program_id(1).to<i64>() * pitch + first_query;
-  store(parts + of_part * c.head + place, softmax.result(), is_row);
+  store(parts + of_part * c.head + place, result, is_row);
   store(sums + of_part + head_row, softmax.log2_sum(), is_row);
 }
 
@@ -112,24 +114,33 @@ void attention_combine(const AttentionDecodeConfig &c, Ptr<const f32> parts, Ptr
 }
 
 AttentionDecodeConfig decode_defaults(const Partial<AttentionDecodeConfig> &given, const MaybeSize &) {
-  return config_merge(AttentionDecodeConfig{}, given);
+  AttentionDecodeConfig config = config_merge(AttentionDecodeConfig{}, given);
+  if (config.element == AttentionElement::Fp8 && !given.block_n) {
+    constexpr int keys_of_instruction = 128;
+    config.block_n = config.page > 0 ? std::gcd(config.page, keys_of_instruction) : keys_of_instruction;
+    config.block_n = std::max(config.block_n, key_run<fp8> * 64 / config.mfma);
+  }
+  return config;
 }
 
 Status check_decode(std::string_view kernel, const AttentionDecodeConfig &config, const MaybeSize &size) {
   NEREID_CHECK(check_attention_head(kernel, config.head));
-  NEREID_CHECK(check_attention_tile(kernel, {config.block_m, config.block_n, config.waves, config.mfma}));
+  NEREID_CHECK(check_attention_tile(
+      kernel, {config.block_m, config.block_n, config.waves, config.mfma, config.element}));
   if (size && (size->m < 1 || size->m > Grid::max_y_or_z || size->n < 0 || size->n > max_attention_tokens))
     return user_error(fmt::format("{}: {} queries and {} keys are out of range", kernel, size->m, size->n));
   return check_elements(kernel, {"block_m", config.block_m}, {"head", config.head}, config.waves, 64);
 }
 
 /// Error (User): a problem that the kernels do not take.
-Status check_problem(std::string_view kernel, const ProblemSize &size,
+Status check_problem(std::string_view kernel, AttentionElement element, const ProblemSize &size,
                      const AttentionDecodeOperands &operands) {
   const int64_t batch = operands.batch;
   if (batch < 1 || batch > Grid::max_y_or_z)
     return user_error(fmt::format("{}: a batch of {} is not from 1 to {}", kernel, batch, Grid::max_y_or_z));
-  NEREID_CHECK(check_heads_and_scale(kernel, operands.heads, operands.key_heads, operands.scale));
+  NEREID_CHECK(check_tensor_scales(kernel, element, operands.scales()));
+  NEREID_CHECK(
+      check_heads_and_scale(kernel, operands.heads, operands.key_heads, operands.scales().products()));
   if (size.m * operands.heads > INT32_MAX / 1024)
     return user_error(fmt::format("{}: {} queries of {} heads are too many", kernel, size.m, operands.heads));
   return {};
@@ -171,7 +182,7 @@ struct DecodeArguments {
   }
   template <class T> MemoryArgument<const T> cache(std::string_view name, const DeviceMemory &memory) const {
     const int64_t keys = config.page > 0 ? operands.pages * config.page : operands.batch * size.n;
-    return {name, memory, keys * operands.key_heads * config.head * 2,
+    return {name, memory, keys * operands.key_heads * config.head * int64_t{sizeof(T)},
             config.page > 0 ? "[pages, page, key_heads, head]" : "[batch, n, key_heads, head]"};
   }
   MemoryArgument<const i32> table() const {
@@ -184,22 +195,23 @@ struct DecodeArguments {
 };
 
 BoundKernel checked(BoundKernel bound, std::string_view name, const DecodeArguments &of) {
-  if (const Status fits = check_problem(name, of.size, of.operands); !fits)
+  if (const Status fits = check_problem(name, of.config.element, of.size, of.operands); !fits)
     bound.refuse(fits.error());
   return bound;
 }
 
-template <class T> BoundKernel bind_decode_of(std::string_view name, const DecodeArguments &of) {
+template <class T, class C> BoundKernel bind_decode_of(std::string_view name, const DecodeArguments &of) {
   const AttentionDecodeOperands &operands = of.operands;
-  return bind_kernel<attention_decode<T>>(
+  return bind_kernel<attention_decode<T, C>>(
       name, of.config,
       MemoryArgument<const T>{"q", operands.q, of.rows * of.config.head * 2, "[batch, m, heads, head]"},
-      of.cache<T>("k", operands.k), of.cache<T>("v", operands.v),
+      of.cache<C>("k", operands.k), of.cache<C>("v", operands.v),
       MemoryArgument<const i32>{"lengths", operands.lengths, operands.batch * 4, "i32 [batch]"}, of.table(),
       of.out<T>(of.splits == 0), of.parts<f32>(), of.sums<f32>(), DimensionArgument{"m", of.size.m},
       DimensionArgument{"n", of.size.n}, DecodeArguments::number("batch", operands.batch),
       DecodeArguments::number("heads", operands.heads),
-      DecodeArguments::number("key_heads", operands.key_heads), NumberArgument{"scale", operands.scale});
+      DecodeArguments::number("key_heads", operands.key_heads),
+      NumberArgument{"scale", operands.scales().products()}, NumberArgument{"v_scale", operands.v_scale});
 }
 
 template <class T> BoundKernel bind_combine_of(std::string_view name, const DecodeArguments &of) {
@@ -212,9 +224,10 @@ template <class T> BoundKernel bind_combine_of(std::string_view name, const Deco
 BoundKernel bind_decode(std::string_view name, const AttentionDecodeConfig &config, const MaybeSize &size,
                         const AttentionDecodeOperands &operands) {
   const DecodeArguments of(config, size, operands);
-  return checked(config.element == AttentionElement::F16 ? bind_decode_of<f16>(name, of)
-                                                         : bind_decode_of<bf16>(name, of),
-                 name, of);
+  const auto bind = config.element == AttentionElement::Fp8   ? bind_decode_of<bf16, fp8>
+                    : config.element == AttentionElement::F16 ? bind_decode_of<f16, f16>
+                                                              : bind_decode_of<bf16, bf16>;
+  return checked(bind(name, of), name, of);
 }
 
 BoundKernel bind_combine(std::string_view name, const AttentionDecodeConfig &config, const MaybeSize &size,

@@ -34,10 +34,13 @@ struct AttentionDecodeOperands {
   DeviceMemory parts;   ///< f32 [split_k, batch, m, heads, head], where split_k > 1
   DeviceMemory sums;    ///< f32 [split_k, batch, m, heads], where split_k > 1: log2 of the sum of exp(score)
   int64_t batch = 1;
-  int64_t heads = 1;     ///< a multiple of key_heads, at most 1024
-  int64_t key_heads = 1; ///< each serves heads / key_heads neighbours
-  int64_t pages = 0;     ///< of k and v, where page > 0
-  float scale = 1;       ///< of the scores, 1e-6 to 1000; often 1 / sqrt(head)
+  int64_t heads = 1;              ///< a multiple of key_heads, at most 1024
+  int64_t key_heads = 1;          ///< each serves heads / key_heads neighbours
+  int64_t pages = 0;              ///< of k and v, where page > 0
+  float scale = 1;                ///< of the scores, 1e-6 to 1000; often 1 / sqrt(head)
+  float k_scale = 1, v_scale = 1; ///< of the tensors k and v, where element is fp8
+
+  AttentionScales scales() const { return {scale, k_scale, v_scale}; }
 };
 
 /// Attention of few queries on a cache of keys: of the size m are the queries of a sequence, n the keys that

@@ -1,6 +1,9 @@
 // What the kernels of attention share.
 #include "kernels/attention_loop.h"
 
+#include <cmath>
+#include <utility>
+
 #include <fmt/format.h>
 
 #include "kernels/config_checks.h"
@@ -17,11 +20,23 @@ Status check_attention_tile(std::string_view kernel, const AttentionTile &tile) 
   const KeyValue values[] = {
       {"block_m", tile.block_m}, {"block_n", tile.block_n}, {"waves", tile.waves}, {"mfma", tile.mfma}};
   NEREID_CHECK(check_values(kernel, values));
-  if (tile.block_n % 32 != 0)
-    return user_error(fmt::format("{}: block_n={} is no multiple of 32", kernel, tile.block_n));
+  // OnlineSoftmax's blocks of keys.
+  const int keys = tile.element == AttentionElement::Fp8 ? key_run<fp8> * 64 / tile.mfma : 32;
+  if (tile.block_n % keys != 0)
+    return user_error(fmt::format("{}: block_n={} is no multiple of {}", kernel, tile.block_n, keys));
   if (tile.block_m < tile.waves * tile.mfma)
     return user_error(fmt::format("{}: block_m={} has less than {} rows for each of {} waves", kernel,
                                   tile.block_m, tile.mfma, tile.waves));
+  return {};
+}
+
+Status check_tensor_scales(std::string_view kernel, AttentionElement element, const AttentionScales &scales) {
+  for (const auto &[name, scale] : {std::pair{"k_scale", scales.keys}, {"v_scale", scales.values}}) {
+    if (!(scale > 0) || !std::isfinite(scale))
+      return user_error(fmt::format("{}: {}={} is not above 0 and finite", kernel, name, scale));
+    if (element != AttentionElement::Fp8 && scale != 1)
+      return user_error(fmt::format("{}: {}={} without element=fp8", kernel, name, scale));
+  }
   return {};
 }
 

@@ -6,10 +6,20 @@
 /// What the kernels of attention share: the loop over keys, its parts put together, limits of the problem.
 namespace nereid::kernels {
 
-/// The element of attention's operands.
-enum class AttentionElement : int { Bf16, F16 };
+/// The element of attention's operands. Fp8: keys and values are fp8, each with a scale of its tensor;
+/// queries and output are bf16, and both products are of fp8: queries and weights are rounded to it.
+enum class AttentionElement : int { Bf16, F16, Fp8 };
 constexpr auto nereid_config_names(AttentionElement) {
-  return std::to_array<std::string_view>({"bf16", "f16"});
+  return std::to_array<std::string_view>({"bf16", "f16", "fp8"});
+}
+
+/// Queries as the products take them.
+template <class C, class T> Tile<C> queries_as(const Tile<T> &x) {
+  constexpr float largest_fp8 = 448;
+  if constexpr (std::is_same_v<C, T>)
+    return x;
+  else
+    return clamp(x, -largest_fp8, largest_fp8).template to<C>();
 }
 
 /// Heads of a layer, of queries as of keys; bounds of addresses follow from it.
@@ -21,6 +31,15 @@ inline constexpr int64_t max_attention_tokens = INT32_MAX / 2;
 /// The keys of a config that attention's tiles depend on.
 struct AttentionTile {
   int block_m, block_n, waves, mfma;
+  AttentionElement element = AttentionElement::Bf16;
+};
+
+/// What the tensors of a problem are to be multiplied by; those of keys and values are 1 but with Fp8.
+struct AttentionScales {
+  float scores, keys, values;
+
+  /// Of the products of queries and keys as they are in memory.
+  float products() const { return scores * keys; }
 };
 
 /// Error (User): a size of heads that the kernels do not take.
@@ -28,6 +47,10 @@ Status check_attention_head(std::string_view kernel, int head);
 
 /// Error (User): a tile that the loop over keys does not take.
 Status check_attention_tile(std::string_view kernel, const AttentionTile &tile);
+
+/// Error (User): scales of keys or values that are not above 0 and finite, or not 1 where elements are not
+/// fp8.
+Status check_tensor_scales(std::string_view kernel, AttentionElement element, const AttentionScales &scales);
 
 /// Error (User): heads that are no multiple of the key heads or more than max_attention_heads, or a scale
 /// that is not from 1e-6 to 1000.

@@ -11,23 +11,26 @@
 /// Gimelshein 2018; FlashAttention, Dao et al. 2022): what kernels of attention carry through their loops.
 namespace nereid::kernels {
 
+/// Keys in a row that a product's instructions want in a lane: 16 bytes.
+template <class T> inline constexpr int key_run = static_cast<int>(16 / sizeof(T));
+
 /// A view of x with its keys, along `axis`, in the order of the first product's result: 4 in a lane and the
-/// next 4 in the next, where the second product wants 8 in a lane. Both its operands are reordered alike, so
-/// its sums are the same and P stays in its lanes. The keys are a multiple of 8 * 64 / mfma.
+/// next 4 in the next, where the second product wants key_run in a lane. Both its operands are reordered
+/// alike, so its sums are the same and P stays in its lanes. The keys are a multiple of key_run * 64 / mfma.
 template <class T> Tile<T> in_lane_order(const Tile<T> &x, int axis, int mfma) {
-  const int64_t lanes = 64 / mfma, block = 8 * lanes;
+  const int64_t lanes = 64 / mfma, block = key_run<T> * lanes;
   std::vector<int64_t> split = x.shape();
   std::vector<int64_t> order;
   for (int64_t i = 0; i < x.rank() + 3; ++i)
     order.push_back(i);
   std::swap(order[axis + 1], order[axis + 2]);
   split[axis] /= block;
-  split.insert(split.begin() + axis + 1, {2, lanes, 4});
+  split.insert(split.begin() + axis + 1, {key_run<T> / 4, lanes, 4});
   return reshape(permute(reshape(x, split), order), x.shape());
 }
 
 /// The running softmax of `rows` rows and its product with the values, f32 [rows, columns]; keys come in
-/// blocks of a multiple of 8 * 64 / mfma.
+/// blocks of a multiple of key_run * 64 / mfma.
 class OnlineSoftmax {
 public:
   /// Of a key that a row does not see: its weight is 0, and a row that sees none keeps zeros.
@@ -95,7 +98,8 @@ public:
 
 private:
   /// The maximum stays as long as weights are at most 2^max_growth: then nothing is rescaled, and a wave
-  /// skips it (lazy rescaling, FlashAttention-4). Weights are as exact as relative to the true maximum.
+  /// skips it (lazy rescaling, FlashAttention-4). Weights are as exact as relative to the true maximum, and
+  /// fp8 holds them.
   static constexpr float max_growth = 8;
   /// exp2 of the difference of an unseen score and this one is 0.
   static constexpr float no_maximum = -5e29F;

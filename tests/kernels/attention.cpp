@@ -21,18 +21,21 @@ struct Case {
   AttentionConfig config = {};
 };
 
-template <class T> struct Problem {
+template <class C> struct Problem {
+  using T = QueryElement<C>;
   Sizes size;
   AttentionWidths width;
   bool causal;
   double scale;
-  std::vector<T> q, k, v;
+  std::vector<T> q;
+  std::vector<C> k, v;
 
-  Problem(const Sizes &s, const AttentionConfig &c)
-      : size(s), width{c.head + c.rotary, c.head}, causal(c.causal), scale(1 / std::sqrt(double(width.key))),
+  Problem(const Sizes &s, const AttentionConfig &with)
+      : size(s), width{with.head + with.rotary, with.head}, causal(with.causal),
+        scale(1 / std::sqrt(double(width.key))),
         q(normal_values<T>(s.batch * s.queries * s.heads * width.key, 1)),
-        k(normal_values<T>(s.batch * s.keys * s.key_heads * width.key, 2)),
-        v(normal_values<T>(s.batch * s.keys * s.key_heads * width.value, 3)) {}
+        k(normal_values<C>(s.batch * s.keys * s.key_heads * width.key, 2)),
+        v(normal_values<C>(s.batch * s.keys * s.key_heads * width.value, 3)) {}
 
   /// Number of a query with its head, and of the key that it meets.
   int64_t query_at(int64_t b, int64_t i, int64_t h) const { return (b * size.queries + i) * size.heads + h; }
@@ -42,10 +45,13 @@ template <class T> struct Problem {
 
   /// Row of query i, which sees `seen` keys from key `first` on.
   std::vector<double> row(int64_t b, int64_t i, int64_t h, int64_t first, int64_t seen) const {
-    return attention_row(
-        &q[query_at(b, i, h) * width.key], seen, width, scale,
+    std::vector<double> out = attention_row(
+        &q[query_at(b, i, h) * width.key], seen, width, scale * test_k_scale<C>,
         [&](int64_t j) { return &k[key_at(b, first + j, h) * width.key]; },
         [&](int64_t j) { return &v[key_at(b, first + j, h) * width.value]; });
+    for (double &element : out)
+      element *= test_v_scale<C>;
+    return out;
   }
   std::vector<double> row(int64_t b, int64_t i, int64_t h) const {
     return row(b, i, h, 0,
@@ -53,18 +59,21 @@ template <class T> struct Problem {
   }
 };
 
-template <class T> void expect_right(Backend backend, const Case &c, double tolerance) {
-  const Problem<T> problem(c.size, c.config);
+template <class C> void expect_right(Backend backend, const Case &c) {
+  using T = QueryElement<C>;
+  const Problem<C> problem(c.size, c.config);
   const Device &device = device_of(backend);
-  const Buffer<T> q = device.upload(problem.q).value(), k = device.upload(problem.k).value(),
-                  v = device.upload(problem.v).value();
+  const Buffer<T> q = device.upload(problem.q).value();
+  const Buffer<C> k = device.upload(problem.k).value(), v = device.upload(problem.v).value();
   Buffer<T> out = device.allocate<T>(c.size.batch * c.size.queries * c.size.heads * c.config.head).value();
   ASSERT_TRUE(out.fill(T(NAN)).ok());
   const Stream stream = device.stream();
   AttentionConfig config = c.config;
-  config.element = std::is_same_v<T, f16> ? AttentionElement::F16 : AttentionElement::Bf16;
-  const AttentionOperands operands{
+  config.element = attention_element<C>;
+  AttentionOperands operands{
       q, k, v, out, c.size.batch, c.size.heads, c.size.key_heads, static_cast<float>(problem.scale)};
+  operands.k_scale = test_k_scale<C>;
+  operands.v_scale = test_v_scale<C>;
   const auto launched = attention_kernel.launch({stream, options_of(backend)}, config,
                                                 {c.size.queries, c.size.keys, problem.width.key}, operands);
   ASSERT_TRUE(launched.ok()) << launched.error().text();
@@ -76,8 +85,8 @@ template <class T> void expect_right(Backend backend, const Case &c, double tole
       for (int64_t h = 0; h < c.size.heads; ++h)
         worst = worst_error(worst, &result[problem.query_at(b, i, h) * problem.width.value],
                             problem.row(b, i, h));
-  EXPECT_LE(worst, tolerance) << c.size.queries << " queries, " << c.size.keys << " keys, "
-                              << config_text(c.config);
+  EXPECT_LE(worst, attention_tolerance<C>)
+      << c.size.queries << " queries, " << c.size.keys << " keys, " << config_text(c.config);
 }
 
 const std::vector<Case> &cases() {
@@ -113,15 +122,21 @@ class Attention : public ::testing::TestWithParam<Backend> {};
 
 } // namespace
 
-// Values are normal: an output is a mean of them, P is rounded to the element, and so is the output.
 TEST_P(Attention, AgreesWithDoublePrecisionInF16) {
   for (const Case &c : cases())
-    expect_right<f16>(GetParam(), c, 4e-3);
+    expect_right<f16>(GetParam(), c);
 }
 
 TEST_P(Attention, AgreesWithDoublePrecisionInBf16) {
   for (const Case &c : cases())
-    expect_right<bf16>(GetParam(), c, 3e-2);
+    expect_right<bf16>(GetParam(), c);
+}
+
+TEST_P(Attention, KeysAndValuesMayBeFp8) {
+  for (Case c : cases()) {
+    c.config.block_n = std::max(c.config.block_n, 64);
+    expect_right<fp8>(GetParam(), c);
+  }
 }
 
 // Sequences behind each other, some without queries or keys, none with as many as the size says.
@@ -179,6 +194,11 @@ TEST(AttentionErrors, AreTheUsers) {
             std::string::npos);
   EXPECT_NE(error_of({0, 16, 128}, {}).find("1 x 0 queries and 16 keys"), std::string::npos);
   EXPECT_NE(error_of({16, 16, 128}, {.scale = -1}).find("the scale -1"), std::string::npos);
+  AttentionOperands scaled;
+  scaled.k_scale = NAN;
+  EXPECT_NE(error_of({16, 16, 128}, scaled).find("k_scale=nan is not above 0"), std::string::npos);
+  scaled.k_scale = 2;
+  EXPECT_NE(error_of({16, 16, 128}, scaled).find("k_scale=2 without element=fp8"), std::string::npos);
   EXPECT_NE(error_of({16, 16, 128}, {}).find("q"), std::string::npos); // null
   EXPECT_NE(attention_kernel.complete({.head = 96}, {}).error().text().find("use 64 or 128"),
             std::string::npos);

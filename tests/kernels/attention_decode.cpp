@@ -19,21 +19,23 @@ struct Sizes {
   int64_t batch() const { return static_cast<int64_t>(lengths.size()); }
 };
 
-template <class T> struct Problem {
+template <class C> struct Problem {
+  using T = QueryElement<C>;
   Sizes size;
   AttentionDecodeConfig config;
   int64_t d = config.head;
   double scale = 1 / std::sqrt(double(d));
   int64_t entries = config.page > 0 ? (size.room + config.page - 1) / config.page : 0;
   int64_t pages = size.batch() * entries + 3;
-  std::vector<T> q, k, v;
+  std::vector<T> q;
+  std::vector<C> k, v;
   std::vector<int32_t> table;
 
-  Problem(Sizes s, const AttentionDecodeConfig &c) : size(std::move(s)), config(c) {
-    const int64_t keys = c.page > 0 ? pages * c.page : size.batch() * size.room;
+  Problem(Sizes s, const AttentionDecodeConfig &with) : size(std::move(s)), config(with) {
+    const int64_t keys = with.page > 0 ? pages * with.page : size.batch() * size.room;
     q = normal_values<T>(size.batch() * size.queries * size.heads * d, 1);
-    k = normal_values<T>(keys * size.key_heads * d, 2);
-    v = normal_values<T>(keys * size.key_heads * d, 3);
+    k = normal_values<C>(keys * size.key_heads * d, 2);
+    v = normal_values<C>(keys * size.key_heads * d, 3);
     // Pages of all sequences in a scattered order.
     for (int64_t i = 0; i < size.batch() * entries; ++i)
       table.push_back(static_cast<int32_t>(i * 7 % (size.batch() * entries)) + 1);
@@ -57,16 +59,20 @@ template <class T> struct Problem {
     const int64_t length = size.lengths[b];
     const int64_t seen =
         config.causal ? std::clamp<int64_t>(i + length - size.queries + 1, 0, length) : length;
-    return attention_row(
-        &q[row_at(b, i, h)], seen, {d, d}, scale, [&](int64_t j) { return &k[key_at(b, j, h)]; },
-        [&](int64_t j) { return &v[key_at(b, j, h)]; });
+    std::vector<double> out = attention_row(
+        &q[row_at(b, i, h)], seen, {d, d}, scale * test_k_scale<C>,
+        [&](int64_t j) { return &k[key_at(b, j, h)]; }, [&](int64_t j) { return &v[key_at(b, j, h)]; });
+    for (double &element : out)
+      element *= test_v_scale<C>;
+    return out;
   }
 };
 
-template <class T> void expect_right(Backend backend, const Sizes &size, AttentionDecodeConfig config) {
-  config.element = std::is_same_v<T, f16> ? AttentionElement::F16 : AttentionElement::Bf16;
+template <class C> void expect_right(Backend backend, const Sizes &size, AttentionDecodeConfig config) {
+  using T = QueryElement<C>;
+  config.element = attention_element<C>;
   SCOPED_TRACE(name_of(backend) + " " + config_text(config));
-  const Problem<T> problem(size, config);
+  const Problem<C> problem(size, config);
   const Device &device = device_of(backend);
   const auto q = device.upload(problem.q).value(), k = device.upload(problem.k).value(),
              v = device.upload(problem.v).value();
@@ -89,7 +95,9 @@ template <class T> void expect_right(Backend backend, const Sizes &size, Attenti
                                          .heads = size.heads,
                                          .key_heads = size.key_heads,
                                          .pages = problem.pages,
-                                         .scale = static_cast<float>(problem.scale)};
+                                         .scale = static_cast<float>(problem.scale),
+                                         .k_scale = test_k_scale<C>,
+                                         .v_scale = test_v_scale<C>};
   const Stream stream = device.stream();
   const LaunchTarget target{stream, options_of(backend)};
   const ProblemSize shape{size.queries, size.room, problem.d};
@@ -106,8 +114,7 @@ template <class T> void expect_right(Backend backend, const Sizes &size, Attenti
     for (int64_t i = 0; i < size.queries; ++i)
       for (int64_t h = 0; h < size.heads; ++h)
         worst = worst_error(worst, &result[problem.row_at(b, i, h)], problem.row(b, i, h));
-  const double tolerance = std::is_same_v<T, f16> ? 4e-3 : 3e-2;
-  EXPECT_LE(worst, tolerance);
+  EXPECT_LE(worst, attention_tolerance<C>);
 }
 
 class AttentionDecode : public ::testing::TestWithParam<Backend> {};
@@ -154,6 +161,19 @@ TEST_P(AttentionDecode, KeysLieInPages) {
   expect_right<f16>(GetParam(), {2, 100, 4, 1, {100, 37}}, {.causal = true, .split_k = 2, .page = 16});
 }
 
+TEST_P(AttentionDecode, KeysAndValuesMayBeFp8) {
+  const Sizes size{1, 150, 8, 2, {150, 64, 0, 1, 97}};
+  for (int head : {64, 128})
+    for (int block_n : {64, 128})
+      expect_right<fp8>(GetParam(), size, {.head = head, .block_n = block_n});
+  for (int page : {16, 64, 128})
+    expect_right<fp8>(GetParam(), size, {.page = page});
+  expect_right<fp8>(GetParam(), {3, 1, 2, 1, {1, 0}}, {.head = 64, .causal = true});
+  expect_right<fp8>(GetParam(), {3, 300, 12, 1, {300, 2, 64, 66}},
+                    {.causal = true, .block_n = 128, .split_k = 3, .stages = 3});
+  expect_right<fp8>(GetParam(), size, {.block_m = 64, .mfma = 32});
+}
+
 INSTANTIATE_TEST_SUITE_P(Backends, AttentionDecode, ::testing::Values(Backend::Interpreted, Backend::Checked),
                          [](const auto &info) { return name_of(info.param); });
 
@@ -168,7 +188,15 @@ TEST(AttentionDecodeErrors, AreTheUsers) {
             std::string::npos);
   EXPECT_NE(error_of({1, 16, 128}, {.batch = 0}).find("a batch of 0"), std::string::npos);
   EXPECT_NE(error_of({1, 16, 128}, {.scale = -1}).find("the scale -1"), std::string::npos);
+  EXPECT_NE(error_of({1, 16, 128}, {.k_scale = 0}).find("k_scale=0 is not above 0"), std::string::npos);
+  EXPECT_NE(error_of({1, 16, 128}, {.v_scale = INFINITY}).find("v_scale=inf"), std::string::npos);
+  EXPECT_NE(error_of({1, 16, 128}, {.v_scale = 2}).find("v_scale=2 without element=fp8"), std::string::npos);
   EXPECT_NE(error_of({1, 16, 128}, {}).find("q"), std::string::npos); // null
+  EXPECT_NE(attention_decode_kernel.complete({.element = AttentionElement::Fp8, .block_n = 32}, {})
+                .error()
+                .text()
+                .find("block_n=32 is no multiple of 64"),
+            std::string::npos);
   EXPECT_NE(attention_decode_kernel.complete({.head = 96}, {}).error().text().find("use 64 or 128"),
             std::string::npos);
   EXPECT_NE(attention_decode_kernel.complete({.block_m = 16}, {}).error().text().find("less than 16 rows"),

@@ -4,9 +4,11 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 #include <vector>
 
 #include "dsl/elements.h"
+#include "kernels/attention_loop.h"
 #include "kernels/host/random.h"
 
 namespace nereid::kernels::test {
@@ -22,6 +24,23 @@ template <class T> std::vector<T> normal_values(int64_t count, int seed) {
   }
   return result;
 }
+
+/// The element of queries and output beside keys and values of C, and how the kernels call both.
+template <class C> using QueryElement = std::conditional_t<std::is_same_v<C, fp8>, bf16, C>;
+template <class C>
+inline constexpr AttentionElement attention_element = std::is_same_v<C, fp8>   ? AttentionElement::Fp8
+                                                      : std::is_same_v<C, f16> ? AttentionElement::F16
+                                                                               : AttentionElement::Bf16;
+/// Of the tensors of keys and values.
+template <class C> inline constexpr float test_k_scale = std::is_same_v<C, fp8> ? 0.75F : 1;
+template <class C> inline constexpr float test_v_scale = std::is_same_v<C, fp8> ? 0.5F : 1;
+
+/// What an output may differ by whose values are normal: it is a mean of them times v_scale. Rounded to the
+/// element are P and the output and, for fp8, queries.
+template <class C>
+inline constexpr double attention_tolerance = std::is_same_v<C, fp8>   ? 1.2e-1
+                                              : std::is_same_v<C, f16> ? 4e-3
+                                                                       : 3e-2;
 
 /// Elements of a key and of a value.
 struct AttentionWidths {
