@@ -170,7 +170,7 @@ Result<LaunchInfo> multiply(const Device &device, const Product &kernel, const P
                             const Matrix &a, const Matrix &b, bool by_address, LaunchOptions options = {}) {
   NEREID_TRY(const Buffer<f16> a_buffer, device.upload(a.memory()));
   NEREID_TRY(const Buffer<f16> b_buffer, device.upload(b.memory()));
-  NEREID_TRY(const Buffer<float> c, device.allocate<float>(m * n));
+  NEREID_TRY(Buffer<float> c, device.allocate<float>(m * n));
   NEREID_CHECK(c.fill(77));
   const Grid grid{cdiv(m, config.block_m), cdiv(n, config.block_n)};
   const auto launch = [&](const auto &a_memory, const auto &b_memory) {
