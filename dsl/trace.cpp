@@ -91,6 +91,9 @@ static void check_facts(size_t index, const ParameterType &parameter, const Argu
   if (facts.divisibility < 1 || (facts.divisibility != 1 && !integer && !type.pointer))
     throw TraceError(user_error(fmt::format("{} say divisibility {}", what, facts.divisibility),
                                 "Integers and pointers have a divisibility of at least 1"));
+  if (facts.pointer_range != 0 && (facts.pointer_range != 32 || !type.pointer))
+    throw TraceError(user_error(fmt::format("{} say pointer range {}", what, facts.pointer_range),
+                                "A pointer has 32 or 0, what is no pointer has 0"));
   if (!facts.constant)
     return;
   if (!integer)
@@ -121,7 +124,7 @@ static std::vector<ir::ValueId> make_arguments(ir::Builder &builder,
     ArgumentFacts known = i < facts.size() ? facts[i] : ArgumentFacts{};
     check_facts(i, parameters[i], known);
     values.push_back(builder.argument(parameters[i].type, known.name, parameters[i].read_only,
-                                      known.divisibility, known.constant));
+                                      known.divisibility, known.constant, known.pointer_range));
   }
   for (size_t i = 0; i < values.size(); ++i)
     if (i < facts.size() && facts[i].constant)

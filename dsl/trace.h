@@ -20,8 +20,9 @@ namespace nereid {
 struct ArgumentFacts {
   int64_t divisibility = 1; ///< of an integer's value, or of a pointer's address in bytes
   std::optional<int64_t> constant =
-      {};                ///< an integer known now: the traced code uses it instead of the argument
-  std::string name = {}; ///< for people, who are given its number when it is empty
+      {};                    ///< an integer known now: the traced code uses it instead of the argument
+  std::string name = {};     ///< for people, who are given its number when it is empty
+  int64_t pointer_range = 0; ///< as ir::Argument::pointer_range
 
   bool operator==(const ArgumentFacts &) const = default;
 };

@@ -19,7 +19,7 @@ template <class A> struct DeviceMemoryOf {};
 template <class T> struct DeviceMemoryOf<Buffer<T>> {
   using Element = T;
   static ArgumentValue value(const Buffer<T> &b) {
-    return {ArgumentValue::Kind::Pointer, b.address(), b.device()};
+    return {ArgumentValue::Kind::Pointer, b.address(), b.device(), b.bytes()};
   }
 };
 template <class T> struct DeviceMemoryOf<DevicePointer<T>> {

@@ -1,10 +1,14 @@
 // From a traced kernel to its binary: the disk cache, else the compiler.
 #include "jit/build.h"
 
+#include <algorithm>
+#include <bit>
+
 #include <fmt/format.h>
 
 #include "base/log.h"
 #include "base/progress.h"
+#include "codegen/target/gfx950.h"
 #include "dsl/ir/printer.h"
 #include "jit/cache/compile_once.h"
 #include "jit/cache/key.h"
@@ -50,17 +54,43 @@ Result<std::optional<Override>> find_override_if_asked(const ir::Function &funct
   return edited;
 }
 
+/// More waves help as far as lanes share a tile, which is the power of two in its size.
+std::string remedy_for_spills(const ir::Function &function) {
+  constexpr int64_t many_bytes = 128; // of a lane
+  const int64_t threads = int64_t{codegen::gfx950::lanes} * function.options.waves;
+  std::string remedy = "Use smaller tiles or more waves";
+  int64_t most = many_bytes;
+  for (const ir::Type &type : function.value_types) {
+    ir::Type padded = type;
+    int64_t odd = 1;
+    for (int64_t &size : padded.shape) {
+      odd *= size >> std::countr_zero(static_cast<uint64_t>(size));
+      size = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(size)));
+    }
+    const int64_t held = odd * std::max<int64_t>(1, type.count() / odd / threads);
+    const int64_t bytes = held * (type.pointer ? 8 : ir::byte_size(type.element));
+    if (held < 2 * std::max<int64_t>(1, padded.count() / threads) || bytes <= most)
+      continue;
+    most = bytes;
+    remedy =
+        fmt::format("Use {} and a mask in place of {}: each lane holds all of the odd factor {}, however "
+                    "many waves there are",
+                    padded.text(), type.text(), odd);
+  }
+  return remedy;
+}
+
 } // namespace
 
-Status check_spills(const std::string &kernel, const Resources &resources) {
+Status check_spills(const ir::Function &function, const Resources &resources) {
   constexpr unsigned max_scratch = 4096;
   if (resources.scratch <= max_scratch)
     return {};
   return user_error(
       fmt::format("kernel '{}': its tiles take {} bytes of scratch a lane beyond the registers; up "
                   "to {} are compiled right",
-                  kernel, resources.scratch, max_scratch),
-      "Use smaller tiles or more waves");
+                  function.name, resources.scratch, max_scratch),
+      remedy_for_spills(function));
 }
 
 Result<std::shared_ptr<const CompiledKernel>> build_kernel(BuildRequest request, const DiskCache &disk) {
@@ -91,7 +121,7 @@ Result<std::shared_ptr<const CompiledKernel>> build_kernel(BuildRequest request,
     NEREID_TRY(OverriddenKernel kernel, on_large_stack([&] {
                  return build_override(*edited, request.function, *compiler, request.times);
                }));
-    NEREID_CHECK(check_spills(request.function->name, kernel.binary.resources));
+    NEREID_CHECK(check_spills(*request.function, kernel.binary.resources));
     request.function = std::move(kernel.function);
     return ready(obtained(std::move(kernel.binary), CacheLevel::None), override_key(key, *edited));
   }
@@ -109,7 +139,7 @@ Result<std::shared_ptr<const CompiledKernel>> build_kernel(BuildRequest request,
                }));
     log(LogLevel::Info,
         fmt::format("kernel '{}': compiled in {:.0f} ms", request.function->name, watch.milliseconds()));
-    NEREID_CHECK(check_spills(request.function->name, compiled.resources));
+    NEREID_CHECK(check_spills(*request.function, compiled.resources));
     disk.try_store(key, {request.function->name, request.config, specialization}, compiled);
     return obtained(std::move(compiled), CacheLevel::None);
   };

@@ -24,7 +24,8 @@ struct BuildRequest {
 Result<std::shared_ptr<const CompiledKernel>> build_kernel(BuildRequest request, const DiskCache &disk);
 
 /// Refuses a kernel with more than 4 KiB of spilled registers a lane: LLVM 22.1 can give those beyond that an
-/// offset that the instruction's signed 13 bits do not hold, and the store goes elsewhere. Error: User.
-Status check_spills(const std::string &kernel, const Resources &resources);
+/// offset that the instruction's signed 13 bits do not hold, and the store goes elsewhere. Error: User. Its
+/// remedy names a tile whose size has a large odd factor, of which each lane holds all.
+Status check_spills(const ir::Function &function, const Resources &resources);
 
 } // namespace nereid::jit

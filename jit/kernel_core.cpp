@@ -49,25 +49,40 @@ private:
   std::string long_;
 };
 
+/// A buffer of fewer bytes is small.
+constexpr uint64_t small_buffer = uint64_t(1) << 31;
+constexpr int64_t small_range = 32;
+
 /// What a kernel may be compiled for of an argument, as its byte in the key.
-enum class Fact : char { None = '0', Divisible = 'd', One = '1', Other = 'f' };
+enum class Fact : char {
+  None = '0',
+  Divisible = 'd',
+  One = '1',
+  Small = 's',
+  SmallDivisible = 'S',
+  Other = 'f'
+};
 
 ArgumentFacts facts_of(Fact fact) {
-  if (fact == Fact::Divisible)
-    return {.divisibility = specialized_divisor};
-  return {.constant = fact == Fact::One ? std::optional<int64_t>(1) : std::nullopt};
+  const bool is_divisible = fact == Fact::Divisible || fact == Fact::SmallDivisible;
+  const bool is_small = fact == Fact::Small || fact == Fact::SmallDivisible;
+  return {.divisibility = is_divisible ? specialized_divisor : 1,
+          .constant = fact == Fact::One ? std::optional<int64_t>(1) : std::nullopt,
+          .pointer_range = is_small ? small_range : 0};
 }
 
 void add_fact(KeyBytes &key, const ArgumentFacts &facts) {
-  for (const Fact fact : {Fact::None, Fact::Divisible, Fact::One}) {
+  for (const Fact fact : {Fact::None, Fact::Divisible, Fact::One, Fact::Small, Fact::SmallDivisible}) {
     const ArgumentFacts common = facts_of(fact);
-    if (facts.divisibility == common.divisibility && facts.constant == common.constant)
+    if (facts.divisibility == common.divisibility && facts.constant == common.constant &&
+        facts.pointer_range == common.pointer_range)
       return key.add(fact);
   }
   key.add(Fact::Other);
   key.add(facts.divisibility);
   key.add(facts.constant.has_value());
   key.add(facts.constant.value_or(0));
+  key.add(facts.pointer_range);
 }
 
 /// Pointers and integers.
@@ -95,7 +110,10 @@ Fact fact_of(const ArgumentValue &argument) {
     return Fact::None;
   if (argument.bits == 1 && argument.kind != Kind::Pointer)
     return Fact::One;
-  return argument.bits % specialized_divisor == 0 ? Fact::Divisible : Fact::None;
+  const bool is_divisible = argument.bits % specialized_divisor == 0;
+  if (argument.extent != 0 && argument.extent < small_buffer)
+    return is_divisible ? Fact::SmallDivisible : Fact::Small;
+  return is_divisible ? Fact::Divisible : Fact::None;
 }
 
 /// Those of a launch at once: it is on the fast path.

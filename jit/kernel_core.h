@@ -18,8 +18,8 @@ namespace nereid::jit {
 
 struct ReadyKernel;
 
-/// What specialisation keeps of an argument: an address or integer divisible by 16, an integer that is 1;
-/// nothing of an argument that is not specialised.
+/// What specialisation keeps of an argument: an address or integer divisible by 16, an integer that is 1, a
+/// buffer of less than 2^31 bytes. Nothing of an argument that is not specialised.
 ArgumentFacts facts_of(const ArgumentValue &argument);
 
 /// A config, and its bytes as the fast path compares them.

@@ -95,4 +95,16 @@ std::optional<ir::ValueId> argument_of(const FunctionIndex &index, ir::ValueId p
   return std::nullopt;
 }
 
+std::optional<ir::ValueId> small_buffer_of(const FunctionIndex &index, ir::ValueId pointer) {
+  while (const ir::Op *op = index.definition(pointer)) {
+    if (op->opcode != ir::Opcode::PtrAdd && !viewed_value(index, pointer))
+      return std::nullopt;
+    pointer = op->operands[0];
+  }
+  for (const ir::Argument &argument : index.function().arguments)
+    if (argument.value == pointer && argument.pointer_range == 32)
+      return pointer;
+  return std::nullopt;
+}
+
 } // namespace nereid::codegen

@@ -53,5 +53,8 @@ std::optional<ir::ValueId> viewed_value(const FunctionIndex &index, ir::ValueId 
 /// The argument that a pointer comes from by offsets and changes of shape; nothing where there is no one
 /// such.
 std::optional<ir::ValueId> argument_of(const FunctionIndex &index, ir::ValueId pointer);
+/// The argument that a pointer comes from by offsets and views, if all that is reached through it lies less
+/// than 2^31 bytes after it (ir::Argument::pointer_range).
+std::optional<ir::ValueId> small_buffer_of(const FunctionIndex &index, ir::ValueId pointer);
 
 } // namespace nereid::codegen

@@ -41,7 +41,7 @@ std::vector<LayoutRequest> offset_terms(const FunctionIndex &index, const Layout
 }
 
 std::optional<NoDescriptor> OffsetBounds::objection(ir::ValueId pointer, const LinearLayout &leaders) {
-  return of({pointer, leaders}).unknown;
+  return small_buffer_of(index_, pointer) ? std::nullopt : of({pointer, leaders}).unknown;
 }
 
 OffsetBound OffsetBounds::of(const LayoutRequest &root) {

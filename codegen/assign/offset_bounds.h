@@ -30,9 +30,10 @@ struct OffsetBound {
 /// operands of views, sums, differences, products and of casts from i32 to i64. Nothing for other operations.
 std::vector<LayoutRequest> offset_terms(const FunctionIndex &index, const LayoutRequest &request);
 
-/// Which accesses go through buffer descriptors, where a masked access takes no branch: their addresses have
-/// to be a base that all threads share, plus offsets of which the part that differs between threads is known
-/// to be from 0 to 2^31. What was found about a value serves all accesses that are asked about.
+/// Which masked accesses go through buffer descriptors, where they take no branch: those of a small buffer
+/// (small_buffer_of), and those whose addresses are a base that all threads share, plus offsets of which the
+/// part that differs between threads is known to be from 0 to 2^31. What was found about a value serves all
+/// accesses that are asked about.
 class OffsetBounds {
 public:
   OffsetBounds(const FunctionIndex &index, const ValueRanges &ranges)

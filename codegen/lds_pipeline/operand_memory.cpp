@@ -2,6 +2,7 @@
 #include "codegen/lds_pipeline/operand_memory.h"
 
 #include <algorithm>
+#include <limits>
 
 #include <llvm/IR/IntrinsicsAMDGPU.h>
 #include <llvm/IR/MDBuilder.h>
@@ -17,6 +18,22 @@ namespace nereid::codegen {
 namespace {
 
 constexpr unsigned lds_address_space = 3, descriptor_address_space = 8;
+
+/// Where the offsets of a tile may be negative, what is added to them and taken from their base: half of what
+/// a descriptor spans.
+constexpr uint32_t offset_bias = gfx950::buffer_range / 2;
+
+/// Whether it is known that no element lies before what threads share of the first one's address.
+bool rises_from_first(const std::vector<Address> &parts) {
+  const Offset &first = parts[0].offset;
+  return std::all_of(parts.begin(), parts.end(), [&](const Address &part) {
+    const Offset &offset = part.offset;
+    const bool same = offset.uniform == first.uniform;
+    const bool later =
+        offset.range.low > std::numeric_limits<int64_t>::min() && offset.range.low >= first.range.low;
+    return (!offset.varying || offset.limit != 0) && offset.constant >= first.constant && (same || later);
+  });
+}
 
 } // namespace
 
@@ -73,16 +90,29 @@ const LinearLayout &OperandMemory::leaders(size_t load) const {
 void OperandMemory::emit_offsets(size_t load) {
   const PipelinedLoad &of = loads_[load];
   State &state = states_[load];
+  const ir::ValueId pointer = of.op->operands[0];
+  std::vector<Address> parts = lowering_.addresses.addresses(pointer, leaders(load));
   llvm::Value *base = nullptr;
-  const std::vector<Address> parts = lowering_.addresses.addresses(of.op->operands[0], leaders(load));
-  state.open_offsets = offsets_of(parts, base);
+  int64_t bias = 0;
+  if (of.bound || rises_from_first(parts)) {
+    state.open_offsets = offsets_of(parts, base);
+  } else if (const auto small =
+                 of.moving_base ? std::nullopt : lowering_.addresses.in_small_buffer(pointer, parts)) {
+    state.open_offsets = offsets_of(*small, base);
+  } else {
+    bias = offset_bias;
+    state.open_offsets = offsets_of(parts, base);
+    base = builder_.CreateGEP(builder_.getInt8Ty(), base, builder_.getInt64(-bias));
+    for (llvm::Value *&offset : state.open_offsets)
+      offset = builder_.CreateAdd(offset, builder_.getInt32(offset_bias));
+  }
   state.offsets = masked(state.open_offsets, of.fixed_masks, leaders(load));
   state.base = base;
   state.descriptor = descriptor(base);
   llvm::Value *change = builder_.getInt64(static_cast<uint64_t>(of.change));
   if (of.moving_base) {
     const Offset &first = parts[0].offset;
-    state.from_base = builder_.getInt64(static_cast<uint64_t>(first.constant));
+    state.from_base = builder_.getInt64(static_cast<uint64_t>(first.constant - bias));
     if (first.uniform)
       state.from_base = builder_.CreateAdd(first.uniform, state.from_base);
   } else if (of.factor)

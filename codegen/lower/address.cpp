@@ -181,6 +181,34 @@ Address AddressEmitter::scalar_address(ir::ValueId pointer, const PrefetchPlan *
   return address;
 }
 
+std::optional<std::vector<Address>> AddressEmitter::in_small_buffer(ir::ValueId pointer,
+                                                                    const std::vector<Address> &addresses) {
+  const std::optional<ir::ValueId> argument = small_buffer_of(context_.plan.index, pointer);
+  if (!argument)
+    return std::nullopt;
+  llvm::Value *start = values_.scalar(*argument);
+  llvm::Type *i32 = builder_.getInt32Ty(), *i64 = builder_.getInt64Ty();
+  std::map<std::pair<llvm::Value *, llvm::Value *>, llvm::Value *> uniform_parts;
+  std::vector<Address> result;
+  // Parts may be anything; the sum, modulo 2^32, is where the element lies.
+  for (const Address &address : addresses) {
+    const Offset &offset = address.offset;
+    llvm::Value *&uniform = uniform_parts[{address.base, offset.uniform}];
+    if (!uniform) {
+      uniform = address.base == start ? builder_.getInt64(0)
+                                      : builder_.CreateSub(builder_.CreatePtrToInt(address.base, i64),
+                                                           builder_.CreatePtrToInt(start, i64));
+      uniform = offset.uniform ? builder_.CreateAdd(uniform, offset.uniform) : uniform;
+      uniform = builder_.CreateTrunc(uniform, i32);
+    }
+    llvm::Value *own = builder_.getInt32(static_cast<uint32_t>(offset.constant));
+    if (offset.varying)
+      own = builder_.CreateAdd(builder_.CreateZExtOrTrunc(offset.varying, i32), own);
+    result.push_back({start, {builder_.CreateAdd(own, uniform), Offset::narrow_limit}});
+  }
+  return result;
+}
+
 Registers AddressEmitter::pointers(ir::ValueId pointer, const LinearLayout &layout,
                                    const PrefetchPlan *plan) {
   using Pair = std::pair<llvm::Value *, llvm::Value *>;

@@ -23,6 +23,10 @@ public:
   /// so that one buffer descriptor serves all iterations.
   std::vector<Address> addresses(ir::ValueId pointer, const LinearLayout &layout,
                                  const PrefetchPlan *plan = nullptr);
+  /// The addresses of a pointer in a small buffer (small_buffer_of) as offsets of 32 bits from the buffer's
+  /// start; of elements that lie in it. Nothing for other pointers.
+  std::optional<std::vector<Address>> in_small_buffer(ir::ValueId pointer,
+                                                      const std::vector<Address> &addresses);
   /// The same as pointers: the uniform part goes to the base in scalar registers, the threads' part is added
   /// last.
   Registers pointers(ir::ValueId pointer, const LinearLayout &layout, const PrefetchPlan *plan = nullptr);

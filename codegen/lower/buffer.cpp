@@ -48,7 +48,7 @@ private:
     constexpr auto max = static_cast<int64_t>(out_of_range - 2 * immediate_limit);
     Offset &offset = address.offset;
     const auto varying = static_cast<int64_t>(offset.limit);
-    if (offset.constant < 0 || offset.constant + varying > max) {
+    if (offset.constant != 0 && (offset.constant < 0 || offset.constant + varying > max)) {
       address.base =
           builder_.CreateGEP(builder_.getInt8Ty(), address.base, builder_.getInt64(offset.constant));
       offset.constant = 0;

@@ -2,7 +2,6 @@
 #include <algorithm>
 
 #include "codegen/lower/branches.h"
-#include "codegen/lower/buffer.h"
 #include "codegen/lower/device_access.h"
 #include "codegen/lower/llvm_types.h"
 #include "codegen/lower/memory.h"
@@ -35,13 +34,10 @@ std::optional<std::vector<MemoryEmitter::StartAccess>> MemoryEmitter::prepare_lo
   const LinearLayout &leaders = accesses.groups.leaders;
   const Registers masks = mask ? values_.get(*mask, leaders) : Registers();
   std::vector<StartAccess> result;
-  if (auto buffers = accesses.fits_buffers()
-                         ? buffer_accesses(builder_, addresses_.addresses(pointer, leaders, prefetch.plan),
-                                           masks, prefetch.in_bounds)
-                         : std::nullopt) {
+  if (const auto accessed = buffers(op, accesses, masks, prefetch)) {
     llvm::Type *type = access_type(builder_, accesses.bytes);
     const unsigned policy = cache_policy(context_.plan, op);
-    for (const BufferAccess &buffer : *buffers)
+    for (const BufferAccess &buffer : *accessed)
       result.emplace_back([=, this] { return buffer_load(builder_, buffer, type, policy); });
     return result;
   }
@@ -50,6 +46,23 @@ std::optional<std::vector<MemoryEmitter::StartAccess>> MemoryEmitter::prepare_lo
   for (llvm::Value *address : addresses_.pointers(pointer, leaders, prefetch.plan))
     result.emplace_back([=, this, &op] { return load_vector(op, accesses, address); });
   return result;
+}
+
+/// Accesses through descriptors; nothing where they take pointers or branches.
+std::optional<std::vector<BufferAccess>> MemoryEmitter::buffers(const ir::Op &op,
+                                                                const MemoryAccesses &accesses,
+                                                                const Registers &masks,
+                                                                const Prefetch &prefetch) {
+  if (!accesses.fits_buffers())
+    return std::nullopt;
+  const ir::ValueId pointer = op.operands[0];
+  const std::vector<Address> addresses =
+      addresses_.addresses(pointer, accesses.groups.leaders, prefetch.plan);
+  auto bounded = buffer_accesses(builder_, addresses, masks, prefetch.in_bounds);
+  if (bounded || masks.empty())
+    return bounded;
+  const std::optional<std::vector<Address>> small = addresses_.in_small_buffer(pointer, addresses);
+  return small ? buffer_accesses(builder_, *small, masks, prefetch.in_bounds) : std::nullopt;
 }
 
 void MemoryEmitter::finish_load(const ir::Op &op, Registers vectors) {

@@ -3,6 +3,7 @@
 #include <functional>
 
 #include "codegen/lower/address.h"
+#include "codegen/lower/buffer.h"
 #include "codegen/lower/memory_access.h"
 
 namespace nereid::codegen {
@@ -35,6 +36,8 @@ public:
   void finish_load(const ir::Op &op, Registers vectors);
 
 private:
+  std::optional<std::vector<BufferAccess>> buffers(const ir::Op &op, const MemoryAccesses &accesses,
+                                                   const Registers &masks, const Prefetch &prefetch = {});
   Registers load_in_branches(const ir::Op &op);
   llvm::Value *load_vector(const ir::Op &op, const MemoryAccesses &accesses, llvm::Value *pointer);
   void define_loaded(const ir::Op &op, const Registers &vectors);

@@ -2,7 +2,6 @@
 #include <map>
 
 #include "codegen/lower/branches.h"
-#include "codegen/lower/buffer.h"
 #include "codegen/lower/device_access.h"
 #include "codegen/lower/memory.h"
 #include "codegen/lower/thread_position.h"
@@ -14,16 +13,12 @@ void MemoryEmitter::store(const ir::Op &op) {
   const MemoryAccesses accesses = accesses_of(context_.plan, op);
   const Registers values = values_.get(op.operands[1], accesses.layout);
   const Registers masks = masks_of_store(op, accesses);
-  const auto buffers =
-      accesses.fits_buffers()
-          ? buffer_accesses(builder_, addresses_.addresses(op.operands[0], accesses.groups.leaders), masks,
-                            nullptr)
-          : std::nullopt;
-  if (!buffers)
+  const auto accessed = buffers(op, accesses, masks);
+  if (!accessed)
     return store_in_branches(op, accesses, values, masks);
   for (uint32_t group = 0; group < accesses.count(); ++group) {
     llvm::Value *vector = packed_vector(accesses, values, group);
-    buffer_store(builder_, (*buffers)[group], narrowed(accesses, vector), cache_policy(context_.plan, op));
+    buffer_store(builder_, (*accessed)[group], narrowed(accesses, vector), cache_policy(context_.plan, op));
   }
 }
 

@@ -186,8 +186,8 @@ std::optional<LoopInduction::Condition> LoopInduction::condition(ir::ValueId val
       return std::nullopt;
     bound = *source;
   }
-  auto rise = change(op->operands[0]);
-  if (ir::is_float(element) || !ir::is_signed(element) || varies(bound) || !rise || *rise < 0 ||
+  const Number rise = change(op->operands[0]), bound_rise = change(bound);
+  if (ir::is_float(element) || !ir::is_signed(element) || !rise || !bound_rise || *rise < *bound_rise ||
       !has_max_element(op->operands[0]))
     return std::nullopt;
   return Condition{op->operands[0], bound, op->opcode == ir::Opcode::Le};

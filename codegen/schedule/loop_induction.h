@@ -31,10 +31,10 @@ public:
   std::optional<Change> scaled_change(ir::ValueId value) const;
 
   /// A comparison "tile < bound" that, once false somewhere, is false there in all later iterations: the left
-  /// side rises, and scalars give its largest element; the right side is a scalar.
+  /// side, whose largest element scalars give, rises from the right side, a scalar, or keeps its distance.
   struct Condition {
     ir::ValueId rising; ///< has_max_element
-    ir::ValueId bound;  ///< scalar
+    ir::ValueId bound;  ///< scalar, perhaps of the loop's body
     bool inclusive;     ///< <= instead of <
   };
   std::optional<Condition> condition(ir::ValueId value) const;

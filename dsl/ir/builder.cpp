@@ -92,9 +92,9 @@ ValueId Builder::argument_constant(Element element, int64_t value) {
 }
 
 ValueId Builder::argument(Type type, std::string name, bool read_only, int64_t divisibility,
-                          std::optional<int64_t> constant) {
+                          std::optional<int64_t> constant, int64_t pointer_range) {
   ValueId value = new_value(std::move(type));
-  function_.arguments.push_back({value, read_only, divisibility, constant});
+  function_.arguments.push_back({value, read_only, divisibility, constant, pointer_range});
   function_.argument_names.push_back(std::move(name));
   return value;
 }

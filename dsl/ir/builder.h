@@ -43,7 +43,7 @@ public:
   [[noreturn]] void fail(std::string message, std::string remedy) const;
 
   ValueId argument(Type type, std::string name, bool read_only = false, int64_t divisibility = 1,
-                   std::optional<int64_t> constant = {});
+                   std::optional<int64_t> constant = {}, int64_t pointer_range = 0);
   CompileOptions &options() { return function_.options; }
 
   /// A splat; `bits` is the element's bit pattern, zero-extended.

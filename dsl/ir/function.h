@@ -20,6 +20,8 @@ struct Argument {
   bool read_only = false;          ///< Ptr<const T>: the kernel does not write through it
   int64_t divisibility = 1;        ///< integer: the value, pointer: the address in bytes, is a multiple of it
   std::optional<int64_t> constant; ///< an integer known at compile time; still passed in the kernarg
+  /// pointer: 32 where all that is reached through it lies less than 2^31 bytes after it; 0: not known
+  int64_t pointer_range = 0;
 };
 
 /// What the waves of a workgroup share: the columns of a tile (N), the rounds of loops that sum up products

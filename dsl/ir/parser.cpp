@@ -168,14 +168,16 @@ bool Parser::argument_fact(Argument &argument) {
     return true;
   }
   int64_t amount = 0;
-  if (name.text != "divisibility" && name.text != "constant") {
+  if (name.text != "divisibility" && name.text != "constant" && name.text != "pointer_range") {
     token_ = name;
-    return expected("read_only, divisibility or constant");
+    return expected("read_only, divisibility, constant or pointer_range");
   }
   if (!symbol('=') || !number(amount))
     return false;
   if (name.text == "constant")
     argument.constant = amount;
+  else if (name.text == "pointer_range")
+    argument.pointer_range = amount;
   else
     argument.divisibility = amount;
   return true;

@@ -53,6 +53,8 @@ private:
       facts.push_back(fmt::format("divisibility = {}", argument.divisibility));
     if (argument.constant)
       facts.push_back(fmt::format("constant = {}", *argument.constant));
+    if (argument.pointer_range != 0)
+      facts.push_back(fmt::format("pointer_range = {}", argument.pointer_range));
     if (!facts.empty())
       append(" {{{}}}", fmt::join(facts, ", "));
   }

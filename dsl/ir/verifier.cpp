@@ -82,6 +82,8 @@ private:
       return "only an integer has a constant";
     if (argument.constant && *argument.constant % argument.divisibility != 0)
       return "the constant contradicts the divisibility";
+    if (argument.pointer_range != 0 && (argument.pointer_range != 32 || !type.pointer))
+      return "only a pointer has a range, of 32";
     read_only_[argument.value] = type.pointer && argument.read_only;
     return {};
   }

@@ -81,6 +81,11 @@ std::string memory_text(const Signature &signature) {
   std::string text;
   for (const auto &[argument, layout] : signature.kernel.layouts)
     text += fmt::format(" *   {}: {}\n", argument, layout);
+  const std::vector<ir::Argument> &arguments = signature.kernel.kernel->function().arguments;
+  for (size_t i = 0; i < arguments.size(); ++i)
+    if (arguments[i].pointer_range != 0)
+      text += fmt::format(" *   {}: all that is accessed lies less than 2^{} bytes after it\n",
+                          signature.parameters[i].name, arguments[i].pointer_range - 1);
   return text.empty() ? "" : " * Memory:\n" + text;
 }
 

@@ -20,10 +20,12 @@ std::string text(const std::vector<ArgumentFacts> &facts) {
   std::string out;
   for (const ArgumentFacts &fact : facts) {
     out += out.empty() ? "" : ",";
-    if (fact.constant)
-      out += fmt::format("={}", *fact.constant);
-    else
-      out += fact.divisibility > 1 ? fmt::format("div{}", fact.divisibility) : "-";
+    std::string words = fact.constant           ? fmt::format("={}", *fact.constant)
+                        : fact.divisibility > 1 ? fmt::format("div{}", fact.divisibility)
+                                                : "";
+    if (fact.pointer_range != 0)
+      words += fmt::format("{}range{}", words.empty() ? "" : "+", fact.pointer_range);
+    out += words.empty() ? "-" : words;
   }
   return out;
 }

@@ -21,7 +21,7 @@ struct KeyParts {
 /// BLAKE3 of the parts, in 64 hexadecimal digits.
 std::string hash_key(const KeyParts &parts);
 
-/// "div16,-,=1": one word an argument.
+/// "div16+range32,-,=1": one word an argument.
 std::string text(const std::vector<ArgumentFacts> &facts);
 
 } // namespace nereid::jit

@@ -11,10 +11,12 @@ namespace nereid::jit {
 struct MachineDemand {
   unsigned registers = 0; ///< the most of a lane that are live at a time, 32 bits each
   unsigned values = 0;    ///< virtual registers
+  bool has_loop = false;  ///< whether some of it may run again
 };
 
 /// Whether LLVM's greedy allocator, which tries to free every register for every value that finds none, would
-/// take seconds, where a lane has so many registers available.
+/// take seconds, where a lane has so many registers available. Code without a loop, in which what is moved to
+/// and from accumulation registers or scratch memory is moved once, counts as crowded earlier.
 bool is_crowded(const MachineDemand &demand, unsigned available);
 
 /// Adds to LLVM's machine passes, after the scalar registers are allocated: the vector registers of crowded

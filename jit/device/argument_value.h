@@ -12,6 +12,7 @@ struct ArgumentValue {
   Kind kind = Kind::Pointer;
   uint64_t bits = 0;
   const DeviceInterface *device = nullptr; ///< of a buffer: where it lives; null when not known
+  uint64_t extent = 0;                     ///< of a buffer: its bytes; 0 when not known
   bool is_specialized = true;              ///< whether the kernel may be compiled for what its bits are
 
   unsigned bytes() const {

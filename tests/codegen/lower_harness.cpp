@@ -37,7 +37,7 @@ Result<Outcome> run_compiled(const ir::Function &function, Grid grid,
   Result<jit::Binary> binary = jit::embedded_compiler().compile(jit::lowered(function), times);
   if (!binary)
     return binary.error();
-  NEREID_CHECK(jit::check_spills(function.name, binary->resources));
+  NEREID_CHECK(jit::check_spills(function, binary->resources));
   return run_code(binary->code_object, function.options.waves, grid, arguments, {});
 }
 

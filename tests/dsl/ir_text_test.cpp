@@ -7,7 +7,7 @@ namespace nereid::ir {
 namespace {
 
 constexpr const char *loop_text =
-    R"(kernel @sum_rows(%0: ptr<f32> {read_only, divisibility = 16}, %1: i32 {constant = 64}, %2: ptr<f32>) options {waves = 4, mfma = 16, waves_per_eu = 0} {
+    R"(kernel @sum_rows(%0: ptr<f32> {read_only, divisibility = 16}, %1: i32 {constant = 64}, %2: ptr<f32> {pointer_range = 32}) options {waves = 4, mfma = 16, waves_per_eu = 0} {
   %3 = constant {bits = 0} : i32
   %4 = constant {bits = 1} : i32
   %5 = constant {bits = 0x3f800000} : f32[64]

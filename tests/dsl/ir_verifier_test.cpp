@@ -269,6 +269,9 @@ TEST(Verifier, ChecksOptionsAndArguments) {
       {"kernel @f(%0: i32 {divisibility = 16, constant = 3}) options {waves = 1} {}",
        "the constant contradicts the divisibility"},
       {"kernel @f(%0: ptr<f32> {constant = 3}) options {waves = 1} {}", "only an integer has a constant"},
+      {"kernel @f(%0: ptr<f32> {pointer_range = 31}) options {waves = 1} {}",
+       "only a pointer has a range, of 32"},
+      {"kernel @f(%0: i32 {pointer_range = 32}) options {waves = 1} {}", "only a pointer has a range, of 32"},
   };
   for (const Malformed &bad : cases) {
     const Status status = verify_text(bad.ops);

@@ -67,6 +67,8 @@ TEST(TraceMemoryErrors, NamesAndFacts) {
   EXPECT_EQ(message("k", {{}, {.divisibility = 0}}), "the facts of argument 1 (i32) say divisibility 0");
   EXPECT_EQ(message("k", {{}, {}, {.divisibility = 16}}),
             "the facts of argument 2 (f32) say divisibility 16");
+  EXPECT_EQ(message("k", {{.pointer_range = 33}}), "the facts of argument 0 (ptr<i32>) say pointer range 33");
+  EXPECT_EQ(message("k", {{}, {.pointer_range = 32}}), "the facts of argument 1 (i32) say pointer range 32");
   EXPECT_EQ(message("k", {{.constant = 1}}), "the facts of argument 0 (ptr<i32>) say that it is a constant");
   EXPECT_EQ(message("k", {{}, {.divisibility = 16, .constant = 24}}),
             "the facts of argument 1 (i32) say 24 and divisibility 16");

@@ -138,6 +138,12 @@ TEST(CompileTime, RowsThatStayInRegisters) {
   }
 }
 
+TEST(CompileTime, HalvesThatNearlyTakeTheRegisters) {
+  EXPECT_LT(seconds_of(Kernel("difference_i16", difference<i16>), TileConfig{32768}, 2), max_seconds);
+  EXPECT_LT(seconds_of(Kernel("below_bf16", below_maximum<bf16>), TileConfig{32768}, 2), max_seconds);
+  EXPECT_LT(seconds_of(Kernel("below_f16", below_maximum<f16>), TileConfig{65536, 2}, 2), max_seconds);
+}
+
 TEST(CompileTime, RowsOfBytesAndHalves) {
   for (int block : {16384, 32768}) {
     EXPECT_LT(seconds_of(Kernel("sum_i8", running_sum<i8>), TileConfig{block}, 2), max_seconds) << block;

@@ -204,16 +204,40 @@ TEST(Launch, ABufferOfAnotherDeviceIsAUserError) {
 }
 
 TEST(Build, MoreSpillsThanAreCompiledRightAreRefused) {
+  ir::Function function;
+  function.name = "k";
+  function.options.waves = 16;
+  function.value_types = {ir::Type::tile(ir::Element::F64, {1024}), ir::Type::tile(ir::Element::I32, {24})};
   Resources resources;
   resources.scratch = 4096;
-  EXPECT_TRUE(jit::check_spills("k", resources));
+  EXPECT_TRUE(jit::check_spills(function, resources));
   resources.scratch = 4100;
-  const Status refused = jit::check_spills("k", resources);
+  const Status refused = jit::check_spills(function, resources);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().owner, Owner::User);
   EXPECT_NE(refused.error().message.find("kernel 'k': its tiles take 4100 bytes of scratch"),
             std::string::npos);
   EXPECT_NE(refused.error().remedy.find("smaller tiles"), std::string::npos);
+}
+
+TEST(Build, TheRemedyForSpillsNamesALargeOddFactor) {
+  ir::Function function;
+  function.options.waves = 16;
+  function.value_types = {ir::Type::tile(ir::Element::F64, {1000}), ir::Type::tile(ir::Element::I32, {24})};
+  Resources resources;
+  resources.scratch = 4100;
+  EXPECT_EQ(
+      jit::check_spills(function, resources).error().remedy,
+      "Use f64[1024] and a mask in place of f64[1000]: each lane holds all of the odd factor 125, however "
+      "many waves there are");
+  function.options.waves = 1;
+  function.value_types = {ir::Type::tile(ir::Element::FP8, {7, 100})};
+  EXPECT_EQ(jit::check_spills(function, resources).error().remedy,
+            "Use fp8[8, 128] and a mask in place of fp8[7, 100]: each lane holds all of the odd factor 175, "
+            "however many waves there are");
+  // As large a share as that of any tile of so many elements.
+  function.value_types = {ir::Type::tile(ir::Element::F32, {3 << 14})};
+  EXPECT_EQ(jit::check_spills(function, resources).error().remedy, "Use smaller tiles or more waves");
 }
 
 TEST(Launch, ATracingErrorIsAValueWithTheUsersLine) {

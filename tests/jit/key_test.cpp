@@ -44,6 +44,9 @@ TEST(Key, ShowsTheSpecialisation) {
   EXPECT_EQ(
       text(std::vector<ArgumentFacts>{{16, std::nullopt}, {1, std::nullopt}, {1, 1}, {64, std::nullopt}}),
       "div16,-,=1,div64");
+  EXPECT_EQ(
+      text(std::vector<ArgumentFacts>{{.divisibility = 16, .pointer_range = 32}, {.pointer_range = 32}}),
+      "div16+range32,range32");
   EXPECT_EQ(text(std::vector<ArgumentFacts>{}), "");
 }
 

@@ -86,10 +86,17 @@ TEST(LargeCode, ElementsOfNarrowVectorsCountOneByOne) {
 }
 
 TEST(Crowded, IsWhatHasManyValuesAndTooFewRegisters) {
-  EXPECT_FALSE(is_crowded({.registers = 512, .values = 10000}, 512));
-  EXPECT_FALSE(is_crowded({.registers = 2000, .values = 1000}, 512));
-  EXPECT_TRUE(is_crowded({.registers = 513, .values = 1001}, 512));
-  EXPECT_TRUE(is_crowded({.registers = 257, .values = 1001}, 256));
+  EXPECT_FALSE(is_crowded({.registers = 512, .values = 10000, .has_loop = true}, 512));
+  EXPECT_FALSE(is_crowded({.registers = 2000, .values = 1000, .has_loop = true}, 512));
+  EXPECT_TRUE(is_crowded({.registers = 513, .values = 1001, .has_loop = true}, 512));
+  EXPECT_TRUE(is_crowded({.registers = 257, .values = 1001, .has_loop = true}, 256));
+}
+
+TEST(Crowded, IsWhatRunsOnceAndNearlyTakesTheRegisters) {
+  EXPECT_FALSE(is_crowded({.registers = 409, .values = 10000}, 512));
+  EXPECT_FALSE(is_crowded({.registers = 2000, .values = 500}, 512));
+  EXPECT_TRUE(is_crowded({.registers = 410, .values = 501}, 512));
+  EXPECT_TRUE(is_crowded({.registers = 205, .values = 501}, 256));
 }
 
 TEST(LargeCode, LongBlocksAreCut) {

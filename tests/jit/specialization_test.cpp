@@ -38,15 +38,25 @@ TEST(Specialization, EachFactIsInTheKeyAndInTheCode) {
   }
 }
 
+TEST(Specialization, ALargeBufferIsNotSmall) {
+  const Device device = Device::simulator();
+  const auto almost = device.allocate((size_t{1} << 31) - 4).value();
+  const auto large = device.allocate(size_t{1} << 31).value();
+  using K = KernelOf<AddConfig, Ptr<const f32>, Ptr<f32>>;
+  EXPECT_EQ(K::facts(almost, large),
+            (Facts{{.divisibility = 16, .pointer_range = 32}, {.divisibility = 16}}));
+}
+
 TEST(Specialization, IsOfThatWhichALaunchGives) {
   const Device device = Device::simulator();
   const auto x = device.allocate<uint8_t>(64).value();
+  // How much lies beside an address is not known.
   EXPECT_EQ(CopyBytes::facts(x, x.at(1), 32, 1),
-            (Facts{{.divisibility = 16}, {}, {.divisibility = 16}, {.constant = 1}}));
+            (Facts{{.divisibility = 16, .pointer_range = 32}, {}, {.divisibility = 16}, {.constant = 1}}));
   EXPECT_EQ(CopyBytes::facts(x.at(16), x.at(8), 24, 0),
             (Facts{{.divisibility = 16}, {}, {}, {.divisibility = 16}}));
   EXPECT_EQ(CopyBytes::facts(no_specialize(x), x, no_specialize(32), no_specialize(1)),
-            (Facts{{}, {.divisibility = 16}, {}, {}}));
+            (Facts{{}, {.divisibility = 16, .pointer_range = 32}, {}, {}}));
 }
 
 /// The keys of launches with values of every kind, given through `given`.
