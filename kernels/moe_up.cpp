@@ -51,10 +51,10 @@ void moe_up(const Specialized<MoeUpConfig> &specialized, Ptr<const u8> a, Ptr<co
         separated ? std::pair(first.get(), second.get()) : split_gates(config.gates, first);
 
     const MxTile result = quantize(activate(config.activation, gate, up), e2m1, scale_rule(config.rule));
-    const Tile<i32> byte = (first_column >> 1) + cols(block_n / 2);
-    const Tile<i32> group = (first_column >> 5) + cols(block_n / 32);
-    store(codes + (block.place * (n >> 1) + byte), result.codes, block.is_row & (byte < (n >> 1)));
-    store(scales + (block.place * (n >> 5) + group), result.scales, block.is_row & (group < (n >> 5)));
+    const Tile<i32> place = where(block.is_row, block.place, -1);
+    const ViewOptions any_row{.even_rows = true, .even_columns = shape.even_n, .is_small = true};
+    View2D(codes, {max_view_rows, n >> 1}, any_row).scatter(place, first_column >> 1, result.codes);
+    View2D(scales, {max_view_rows, n >> 5}, any_row).scatter(place, first_column >> 5, result.scales);
   });
 }
 

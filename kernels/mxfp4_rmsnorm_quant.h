@@ -33,8 +33,8 @@ struct RmsNormQuantOperands {
   float epsilon = 1e-6F;
 };
 
-/// r = x + residual and y = r w / sqrt(mean(r^2) + epsilon) in f32, y as MXFP4, r in bf16. k is a multiple of
-/// 32 and at most `width`. Programs: (m in blocks).
+/// r = x + residual and y = r w / sqrt(mean(r^2) + epsilon) in f32, y as MXFP4, r in bf16. Where the sum of a
+/// row's squares exceeds f32, y is r * 0. k is a multiple of 32 and at most `width`. Programs: (m in blocks).
 extern const LibraryKernel<RmsNormQuantConfig, RmsNormQuantOperands> rmsnorm_quant_kernel;
 
 } // namespace nereid::kernels

@@ -38,8 +38,8 @@ const ir::Op *quotient_of(const FunctionIndex &index, const ir::Op &weights) {
   return is_own ? quotient : nullptr;
 }
 
-/// 1 / x correctly rounded, but of a mantissa of ones: of such a sum's quotients some are those by its
-/// neighbour, which may as well be the sum.
+/// 1 / x correctly rounded, but of a mantissa of ones, where it may be a power of two: then quotients of
+/// powers of two are those by the sum's upper neighbour, which may as well be the sum; all others are right.
 llvm::Value *reciprocal(llvm::IRBuilder<> &builder, llvm::Value *x) {
   llvm::Type *type = x->getType();
   llvm::Value *minus = builder.CreateFNeg(x);

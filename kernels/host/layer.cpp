@@ -5,6 +5,7 @@
 #include <bit>
 #include <cassert>
 #include <cmath>
+#include <limits>
 
 #include "base/float_environment.h"
 #include "kernels/host/formats.h"
@@ -78,7 +79,8 @@ Normed add_rmsnorm(std::span<const float> x, std::span<const uint16_t> residual,
     double squares = 0;
     for (int64_t i = 0; i < k; ++i)
       squares += static_cast<double>(r[first + i]) * r[first + i];
-    const double factor = 1 / std::sqrt(squares / static_cast<double>(k) + epsilon);
+    const bool overflows = squares > std::numeric_limits<float>::max();
+    const double factor = overflows ? 0 : 1 / std::sqrt(squares / static_cast<double>(k) + epsilon);
     for (int64_t i = 0; i < k; ++i) {
       result.y[first + i] = static_cast<float>(r[first + i] * factor * bf16_to_float(weight[i]));
       result.sum[first + i] = bf16_from_float(r[first + i]);

@@ -28,7 +28,7 @@ struct Normed {
   std::vector<uint16_t> sum;
 };
 /// r = x + residual (where it is not empty), y = r weight[k] / sqrt(mean(r^2) + epsilon); in double
-/// precision, r rounded to f32.
+/// precision, r rounded to f32. Where the sum of a row's squares exceeds f32 it is infinite: y = r 0.
 Normed add_rmsnorm(std::span<const float> x, std::span<const uint16_t> residual,
                    std::span<const uint16_t> weight, int64_t k, float epsilon);
 

@@ -22,7 +22,7 @@ RandomKernelBuilder::RandomKernelBuilder(uint64_t seed, int waves) : KernelBuild
   }
   for (Element element : {Element::BF16, Element::F16, Element::F32})
     small_inputs_.push_back({pointer(element), element});
-  for (int64_t i = 0; i < 12; ++i)
+  for (int64_t i = 0; i < arithmetic_elements; ++i)
     outputs_.push_back({pointer(static_cast<Element>(i)), static_cast<Element>(i)});
   keep({scalars_[0]});
   keep({scalars_[1]});
@@ -157,6 +157,10 @@ void RandomKernelBuilder::branch(int depth) {
 
 Argument RandomKernelBuilder::data(Element element, Contents contents, int64_t count) {
   static constexpr float special[] = {0.0F, -0.0F, INFINITY, -INFINITY, NAN, 1.0F, -1.5F, 0x1p-140F};
+  const auto bits_of = [&](float value) {
+    return element == Element::F64 ? interpreter::bits_of(element, double(value))
+                                   : interpreter::bits_of(element, value);
+  };
   unsigned bytes = ir::byte_size(element);
   Bytes data(static_cast<size_t>(count) * bytes);
   for (size_t at = 0; at < data.size(); at += bytes) {
@@ -164,13 +168,13 @@ Argument RandomKernelBuilder::data(Element element, Contents contents, int64_t c
     if (element == Element::I1) {
       bits &= 1;
     } else if (contents == Contents::Small) {
-      bits = interpreter::bits_of(element, static_cast<float>(below(2 * small_input + 1) - small_input));
+      bits = bits_of(static_cast<float>(below(2 * small_input + 1) - small_input));
     } else if (ir::is_float(element)) {
       int64_t kind = below(4);
       if (kind == 0)
-        bits = interpreter::bits_of(element, special[below(8)]);
+        bits = bits_of(special[below(8)]);
       else if (kind < 3)
-        bits = interpreter::bits_of(element, random_.normal() * 8);
+        bits = bits_of(random_.normal() * 8);
     } else if (chance(25)) {
       bits = static_cast<uint64_t>(below(9) - 4);
     } else if (chance(10)) {

@@ -16,7 +16,7 @@ static int64_t count_of(const ir::Shape &shape) {
   return std::accumulate(shape.begin(), shape.end(), int64_t{1}, std::multiplies<>());
 }
 
-Element RandomKernelBuilder::any_element() { return static_cast<Element>(below(12)); }
+Element RandomKernelBuilder::any_element() { return static_cast<Element>(below(arithmetic_elements)); }
 
 static int64_t power_of_two_in(int64_t size) { return size & -size; }
 
@@ -387,7 +387,7 @@ RandomValue RandomKernelBuilder::scaled_product() {
 
 void RandomKernelBuilder::quantized() {
   RandomValue value = pick();
-  if (!ir::is_float(type(value.id).element))
+  if (const Element element = type(value.id).element; !ir::is_float(element) || element == Element::F64)
     value = as(value, one_of({Element::BF16, Element::F16, Element::F32}));
   if (value.open_nan)
     value = small(Element::F32, type(value.id).shape, 127);

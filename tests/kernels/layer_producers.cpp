@@ -33,8 +33,9 @@ struct Input {
   std::vector<float> values;
   DeviceMemory memory;
 
-  Input(const Device &device, InputSource source, int split_k, int64_t count, uint64_t seed) {
-    const auto random = host::normal_bf16(count * split_k, seed, 2.0);
+  Input(const Device &device, InputSource source, int split_k, int64_t count, uint64_t seed,
+        double deviation = 2) {
+    const auto random = host::normal_bf16(count * split_k, seed, deviation);
     if (source == InputSource::Bf16) {
       bf16 = device.upload(random).value();
       values = floats(random);
@@ -71,7 +72,8 @@ struct Output {
   }
 };
 
-void expect_normed(Backend backend, int64_t m, int64_t k, const Partial<RmsNormQuantConfig> &given) {
+void expect_normed(Backend backend, int64_t m, int64_t k, const Partial<RmsNormQuantConfig> &given,
+                   double deviation = 2) {
   SCOPED_TRACE(name_of(backend) + " " + std::to_string(m) + "x" + std::to_string(k) + " " +
                config_text(given));
   const Device &device = device_of(backend);
@@ -79,7 +81,7 @@ void expect_normed(Backend backend, int64_t m, int64_t k, const Partial<RmsNormQ
   const Result<RmsNormQuantConfig> complete = rmsnorm_quant_kernel.complete(given, size);
   ASSERT_TRUE(complete.ok()) << complete.error().text();
   const RmsNormQuantConfig &config = *complete;
-  const Input x(device, config.source, config.split_k, m * k, 1);
+  const Input x(device, config.source, config.split_k, m * k, 1, deviation);
   const auto residual = host::normal_bf16(m * k, 2), weight = host::normal_bf16(k, 3);
   const auto device_residual = device.upload(residual).value(), device_weight = device.upload(weight).value();
   auto sum = device.allocate<uint16_t>(m * k).value();
@@ -157,6 +159,16 @@ TEST(RmsNormQuant, IsExactForEveryTile) {
     expect_normed(backend, 5, 2880, {.block_m = 2, .width = 3072, .waves = 1});
     expect_normed(backend, 300, 64, {.block_m = 16, .width = 64, .waves = 1, .rule = QuantRule::Ceil});
   }
+}
+
+/// Of rows of 192 the squares of 1e17 add up within f32, the others beyond it.
+TEST(RmsNormQuant, RowsWhoseSquaresOverflowAreZero) {
+  for (Backend backend : all_backends)
+    for (double deviation : {1e17, 1e20, 1e37}) {
+      expect_normed(backend, 3, 192, {.block_m = 4}, deviation);
+      expect_normed(backend, 2, 192, {.source = InputSource::Slices, .split_k = 3, .residual = false},
+                    deviation);
+    }
 }
 
 TEST(RmsNormQuant, RefusesWhatItCannotHold) {
