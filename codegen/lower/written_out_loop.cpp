@@ -127,35 +127,45 @@ size_t LoopEmitter::WrittenOutLoop::half_groups() const {
 }
 
 void LoopEmitter::WrittenOutLoop::emit() {
+  const auto env = [](const char *name, double d) { const char *t = getenv(name); return t ? atof(t) : d; };
+  const auto early = static_cast<size_t>(env("W_EARLY", 18));
+  const double share = env("W_SHARE", 1.0);
   parts_.order.expect(loop_.body);
   for (size_t i = 0; i < iterations_.size(); ++i) {
     llvm::Value *distance = builder_.CreateMul(loop_.iterations.step,
                                                llvm::ConstantInt::get(loop_.iterations.step->getType(), i));
     iterations_[i].index = builder_.CreateAdd(loop_.iterations.first, distance);
   }
+  std::vector<size_t> ends; // of what each iteration quantises
   for (Iteration &iteration : iterations_) {
     prepare(iteration, loads(true));
-    start(pending_.size());
+    ends.push_back(pending_.size());
+    start(std::max(ends.front(), std::min(pending_.size(), early)));
   }
-  for (Iteration &iteration : iterations_)
-    prepare(iteration, loads(false));
-  const size_t half = started_ + (pending_.size() - started_) / 2, steps = std::max<size_t>(half_groups(), 2);
-  start(half);
+  for (const ir::Op *load : loads(false))
+    for (Iteration &iteration : iterations_)
+      prepare(iteration, {load});
+  start(std::max(started_, std::min(pending_.size(), early)));
+  const size_t rest = pending_.size() - started_, before = started_;
+  const size_t steps = std::max<size_t>(1, static_cast<size_t>(half_groups() * share));
   size_t step = 0;
-  for (Iteration &iteration : iterations_)
-    quantize(iteration, [&] {
-      step = std::min(step + 1, steps / 2);
-      start(half + (pending_.size() - half) * step / (steps / 2));
+  for (size_t i = 0; i < iterations_.size(); ++i) {
+    start(std::max(started_, ends[i]));
+    quantize(iterations_[i], [&] {
+      step = std::min(step + 1, steps);
+      start(std::max(started_, before + rest * step / steps));
     });
+  }
   start(pending_.size());
-
   CarriedValues accumulators = loop_.exits.front().second;
   for (const Iteration &iteration : iterations_) {
-    accumulators = emitter_.emit_iteration(loop_, iteration.index, accumulators, iteration.copy);
     emitter_.pin_order();
+    accumulators = emitter_.emit_iteration(loop_, iteration.index, accumulators, iteration.copy);
   }
-  loop_.exits = {{builder_.GetInsertBlock(), accumulators}};
-  builder_.CreateBr(loop_.done);
+  // What follows stays in the block, so that what is done of the sums may leave before the last dot.
+  loop_.done->eraseFromParent();
+  loop_.done = builder_.GetInsertBlock();
+  loop_.exits = {{loop_.done, accumulators}};
 }
 
 } // namespace nereid::codegen
