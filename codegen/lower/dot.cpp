@@ -128,14 +128,9 @@ void DotEmitter::emit(const ir::Op &op, ir::ValueId result, std::optional<ir::Va
   context_.set_line(op);
   const Fragments a = fragments_.fragments(sides.a, plan.a, plan);
   const Fragments b = fragments_.fragments(sides.b, plan.b, plan);
-  const unsigned rows = plan.a.row_tiles(), columns = plan.b.row_tiles();
-  const bool by_columns = is_written_out(context_.plan, op);
-  for (unsigned i = 0; i < rows * columns; ++i) {
-    const unsigned m = by_columns ? i % rows : i / columns, n = by_columns ? i / rows : i % columns;
-    accumulate_tile(plan, b, a, n, m, accumulators);
-    if (by_columns && m + 1 == rows)
-      builder_.CreateIntrinsic(llvm::Intrinsic::amdgcn_sched_barrier, {}, {builder_.getInt32(getenv("W_PIN") ? atoi(getenv("W_PIN")) : 0x86)});
-  }
+  for (unsigned m = 0; m < plan.a.row_tiles(); ++m)
+    for (unsigned n = 0; n < plan.b.row_tiles(); ++n)
+      accumulate_tile(plan, b, a, n, m, accumulators);
   if (is_in_lds_prefetch(context_.plan, op))
     keep_before_barriers(builder_, plan, accumulators);
   if (plan.a.k_lane_bits != 0)

@@ -14,13 +14,4 @@ inline bool is_in_lds_prefetch(const KernelPlan &plan, const ir::Op &op) {
   });
 }
 
-/// Whether the iterations of the loop whose body has an operation are written out.
-inline bool is_written_out(const KernelPlan &plan, const ir::Op &op) {
-  const ir::Block *block = plan.index.block(op);
-  return std::any_of(plan.loops.begin(), plan.loops.end(), [&](const LoopPlan &loop) {
-    const auto *prefetch = std::get_if<PrefetchPlan>(&loop.schedule);
-    return block == &loop.op->blocks.front() && prefetch && prefetch->written_out != 0;
-  });
-}
-
 } // namespace nereid::codegen
