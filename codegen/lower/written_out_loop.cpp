@@ -3,6 +3,8 @@
 #include <numeric>
 #include <unordered_set>
 
+#include <llvm/IR/IntrinsicInst.h>
+
 #include "codegen/assign/quantize_layout.h"
 #include "codegen/lower/body_copy.h"
 #include "codegen/lower/lowering.h"
@@ -218,11 +220,14 @@ size_t LoopEmitter::WrittenOutLoop::last_access(llvm::Value *value, const llvm::
   return last_accesses_[value] = last;
 }
 
-/// Arranges what stands behind `border`, computations without effects, so that sums whose operands arrive
-/// first are complete first, over all iterations.
+/// Arranges what stands behind `border` so that sums whose operands arrive first are complete first, over all
+/// iterations; only computations without effects.
 void LoopEmitter::WrittenOutLoop::order_by_arrival(llvm::Instruction &border, const CarriedValues &sums) {
   llvm::BasicBlock &block = *builder_.GetInsertBlock();
-  if (border.getParent() != &block)
+  const auto has_effects = [](const llvm::Instruction &instruction) {
+    return instruction.mayWriteToMemory() && !llvm::isa<llvm::AssumeInst>(instruction);
+  };
+  if (border.getParent() != &block || std::any_of(std::next(border.getIterator()), block.end(), has_effects))
     return;
   for (size_t i = 0; i < pending_.size(); ++i)
     last_accesses_[*pending_[i].moved] = i;
