@@ -50,7 +50,7 @@ void mxfp4_gemm_fused(const Specialized<GemmConfig> &specialized, Ptr<const bf16
   const Int k = known_k(shape, k_argument);
   const View2D a = rows_view(a_values, m, k, shape);
   const MxView2D b = weights_view(b_codes, b_scales, n, k, shape);
-  const View2D out(out_pointer, {m, n});
+  const View2D out(out_pointer, {m, n}, {.even_rows = shape.even_m, .even_columns = shape.even_n});
   const Position2D at = tile_of(config.tile);
   store_sum(config.reduce, out, at, multiply(config.tile, a, b, at, steps_of(specialized, k)));
 }
@@ -72,7 +72,7 @@ void mxfp4_gemm(const Specialized<GemmConfig> &specialized, Ptr<const u8> a_code
   const MxView2D a = codes_view(a_codes, a_scales, m, k, shape);
   const MxView2D b = weights_view(b_codes, b_scales, n, k, shape);
   const View2D c(c_pointer, {m, n});
-  const View2D out(out_pointer, {m, n});
+  const View2D out(out_pointer, {m, n}, {.even_rows = shape.even_m, .even_columns = shape.even_n});
   const Position2D at = tile_of(config.tile);
   const Tile<f32> sum = multiply(config.tile, a, b, at, steps_of(specialized, k));
   store_sum(config.reduce, out, at, scale_output(scaling, sum, c, at, alpha, beta));
@@ -87,7 +87,7 @@ void mxfp4_gemm_fused_last(const Specialized<GemmConfig> &specialized, Ptr<const
   const View2D a = rows_view(a_values, m, k, shape);
   const MxView2D b = weights_view(b_codes, b_scales, n, k, shape);
   const View2D slices(slices_pointer, {m, n});
-  const View2D out(out_pointer, {m, n});
+  const View2D out(out_pointer, {m, n}, {.even_rows = shape.even_m, .even_columns = shape.even_n});
   const Position2D at = tile_of(config.tile);
   const Tile<f32> part = multiply(config.tile, a, b, at, steps_of(specialized, k));
   const Ptr<i32> arrived = arrivals_of_tile(config.tile, arrivals, n);
@@ -105,7 +105,7 @@ void mxfp4_gemm_last(const Specialized<GemmConfig> &specialized, Ptr<const u8> a
   const MxView2D b = weights_view(b_codes, b_scales, n, k, shape);
   const View2D c(c_pointer, {m, n});
   const View2D slices(slices_pointer, {m, n});
-  const View2D out(out_pointer, {m, n});
+  const View2D out(out_pointer, {m, n}, {.even_rows = shape.even_m, .even_columns = shape.even_n});
   const Position2D at = tile_of(config.tile);
   const Tile<f32> part = multiply(config.tile, a, b, at, steps_of(specialized, k));
   const Ptr<i32> arrived = arrivals_of_tile(config.tile, arrivals, n);

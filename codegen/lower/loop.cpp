@@ -79,10 +79,13 @@ LoopEmitter::Loop LoopEmitter::open(const ir::Op &op) {
 
 /// The results, where all exits meet.
 void LoopEmitter::close(const Loop &loop) {
-  builder_.SetInsertPoint(loop.done);
-  const CarriedValues results = phis_of(builder_, loop.exits.front().second);
-  for (const auto &[from, values] : loop.exits)
-    add_incoming(results, values, from);
+  CarriedValues results = loop.exits.front().second;
+  if (loop.exits.front().first != loop.done) {
+    builder_.SetInsertPoint(loop.done);
+    results = phis_of(builder_, results);
+    for (const auto &[from, values] : loop.exits)
+      add_incoming(results, values, from);
+  }
   for (size_t i = 0; i < results.size(); ++i) {
     const ir::ValueId result = loop.op.results[i];
     if (!loop.wave_split) {

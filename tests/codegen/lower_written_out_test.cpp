@@ -106,5 +106,19 @@ TEST(WrittenOut, LoadsAreStartedBetweenConversions) {
   EXPECT_EQ(text.find("s_cbranch"), std::string::npos);
 }
 
+/// Columns are complete one after the other, over all iterations: behind the last wait for a load stand the
+/// dots of the last column alone, and the first sums have left for the LDS.
+TEST(WrittenOut, DotsGoInTheOrderInWhichTheirOperandsArrive) {
+  constexpr size_t iterations_of_wave = 3, row_tiles = 2;
+  const std::string text = assembly(product({.m = 32, .n = 96, .last = 4 * iterations_of_wave}));
+  const size_t all_arrived = text.find("vmcnt(0)", text.find("v_mfma"));
+  ASSERT_NE(all_arrived, std::string::npos);
+  size_t behind = 0;
+  for (size_t at = text.find("v_mfma", all_arrived); at != std::string::npos;
+       at = text.find("v_mfma", at + 1))
+    ++behind;
+  EXPECT_LE(behind, iterations_of_wave * row_tiles);
+}
+
 } // namespace
 } // namespace nereid::codegen::testing
