@@ -2,8 +2,8 @@
 #include <algorithm>
 
 #include "codegen/lower/branches.h"
-#include "codegen/lower/buffer.h"
 #include "codegen/lower/device_access.h"
+#include "codegen/lower/end_mask.h"
 #include "codegen/lower/llvm_types.h"
 #include "codegen/lower/memory.h"
 
@@ -33,12 +33,18 @@ std::optional<std::vector<MemoryEmitter::StartAccess>> MemoryEmitter::prepare_lo
   const std::optional<ir::ValueId> mask = mask_of(op);
   const MemoryAccesses accesses = accesses_of(context_.plan, op);
   const LinearLayout &leaders = accesses.groups.leaders;
-  const Registers masks = mask ? values_.get(*mask, leaders) : Registers();
   std::vector<StartAccess> result;
-  if (auto buffers = accesses.fits_buffers()
-                         ? buffer_accesses(builder_, addresses_.addresses(pointer, leaders, prefetch.plan),
-                                           masks, prefetch.in_bounds)
-                         : std::nullopt) {
+  std::optional<std::vector<BufferAccess>> buffers;
+  if (accesses.fits_buffers()) {
+    const std::vector<Address> addresses = addresses_.addresses(pointer, leaders, prefetch.plan);
+    BufferExtent extent{prefetch.in_bounds};
+    if (mask && !prefetch.plan)
+      extent.end = end_of_mask(context_, values_, addresses_, *mask, leaders, addresses,
+                               ir::byte_size(context_.type(pointer).element));
+    const Registers masks = mask && !extent.end ? values_.get(*mask, leaders) : Registers();
+    buffers = buffer_accesses(builder_, addresses, masks, extent);
+  }
+  if (buffers) {
     llvm::Type *type = access_type(builder_, accesses.bytes);
     const unsigned policy = cache_policy(context_.plan, op);
     for (const BufferAccess &buffer : *buffers)

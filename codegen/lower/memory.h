@@ -3,6 +3,7 @@
 #include <functional>
 
 #include "codegen/lower/address.h"
+#include "codegen/lower/buffer.h"
 #include "codegen/lower/memory_access.h"
 
 namespace nereid::codegen {
@@ -39,7 +40,8 @@ private:
   llvm::Value *load_vector(const ir::Op &op, const MemoryAccesses &accesses, llvm::Value *pointer);
   void define_loaded(const ir::Op &op, const Registers &vectors);
   Registers values_of_masked(const ir::Op &op, const MemoryAccesses &accesses);
-  Registers masks_of_store(const ir::Op &op, const MemoryAccesses &accesses);
+  std::optional<std::vector<BufferAccess>> buffers_of_store(const ir::Op &op, const MemoryAccesses &accesses);
+  Registers masks_of_store(const ir::Op &op, const MemoryAccesses &accesses, bool of_owners_only = false);
   void store_in_branches(const ir::Op &op, const MemoryAccesses &accesses, const Registers &values,
                          const Registers &masks);
   llvm::Value *packed_vector(const MemoryAccesses &accesses, const Registers &values, uint32_t group);

@@ -2,8 +2,8 @@
 #include <map>
 
 #include "codegen/lower/branches.h"
-#include "codegen/lower/buffer.h"
 #include "codegen/lower/device_access.h"
+#include "codegen/lower/end_mask.h"
 #include "codegen/lower/memory.h"
 #include "codegen/lower/thread_position.h"
 
@@ -13,23 +13,31 @@ void MemoryEmitter::store(const ir::Op &op) {
   order_.before(op);
   const MemoryAccesses accesses = accesses_of(context_.plan, op);
   const Registers values = values_.get(op.operands[1], accesses.layout);
-  const Registers masks = masks_of_store(op, accesses);
-  const auto buffers =
-      accesses.fits_buffers()
-          ? buffer_accesses(builder_, addresses_.addresses(op.operands[0], accesses.groups.leaders), masks,
-                            nullptr)
-          : std::nullopt;
+  const auto buffers = accesses.fits_buffers() ? buffers_of_store(op, accesses) : std::nullopt;
   if (!buffers)
-    return store_in_branches(op, accesses, values, masks);
+    return store_in_branches(op, accesses, values, masks_of_store(op, accesses));
   for (uint32_t group = 0; group < accesses.count(); ++group) {
     llvm::Value *vector = packed_vector(accesses, values, group);
     buffer_store(builder_, (*buffers)[group], narrowed(accesses, vector), cache_policy(context_.plan, op));
   }
 }
 
+std::optional<std::vector<BufferAccess>> MemoryEmitter::buffers_of_store(const ir::Op &op,
+                                                                         const MemoryAccesses &accesses) {
+  const LinearLayout &leaders = accesses.groups.leaders;
+  const std::vector<Address> addresses = addresses_.addresses(op.operands[0], leaders);
+  BufferExtent extent;
+  if (const std::optional<ir::ValueId> mask = mask_of(op))
+    extent.end = end_of_mask(context_, values_, addresses_, *mask, leaders, addresses,
+                             ir::byte_size(context_.type(op.operands[0]).element));
+  const Registers masks = masks_of_store(op, accesses, extent.end != nullptr);
+  return buffer_accesses(builder_, addresses, masks, extent);
+}
+
 /// None where every thread stores all that it holds.
-Registers MemoryEmitter::masks_of_store(const ir::Op &op, const MemoryAccesses &accesses) {
-  const std::optional<ir::ValueId> mask = mask_of(op);
+Registers MemoryEmitter::masks_of_store(const ir::Op &op, const MemoryAccesses &accesses,
+                                        bool of_owners_only) {
+  const std::optional<ir::ValueId> mask = of_owners_only ? std::nullopt : mask_of(op);
   Registers masks = mask ? values_.get(*mask, accesses.groups.leaders) : Registers();
   llvm::Value *owner = owner_condition(context_, accesses.layout);
   if (!owner)
