@@ -30,13 +30,14 @@ public:
   /// The same as pointers: the uniform part goes to the base in scalar registers, the threads' part is added
   /// last.
   Registers pointers(ir::ValueId pointer, const LinearLayout &layout, const PrefetchPlan *plan = nullptr);
+  /// The integers of a tile that is rematerialisable, by register of the layout.
+  Offsets offsets(ir::ValueId value, const LinearLayout &layout);
 
 private:
   struct Request : Demand<Offsets> {
     const ir::Op *op = nullptr; ///< that is taken apart
   };
 
-  Offsets offsets(ir::ValueId value, const LinearLayout &layout);
   Request open(const LayoutRequest &wanted) const;
   Offsets finish(const Request &request);
   Offsets combine(const Request &request);

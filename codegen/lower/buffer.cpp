@@ -20,19 +20,23 @@ constexpr uint32_t descriptor_flags = 0x00027000;
 /// Makes the parts of accesses; those that several accesses have in common are made once.
 class AccessParts {
 public:
-  AccessParts(llvm::IRBuilder<> &builder, llvm::Value *in_bounds)
-      : builder_(builder), in_bounds_(in_bounds) {}
+  AccessParts(llvm::IRBuilder<> &builder, const BufferExtent &extent) : builder_(builder), extent_(extent) {}
 
   BufferAccess access(const Address &address, llvm::Value *mask) {
     Address small = with_small_offsets(address);
     const int64_t immediate = small.offset.constant % immediate_limit;
     llvm::Value *descriptor = descriptor_of(small.base);
     llvm::Value *offset = small.offset.varying ? small.offset.varying : builder_.getInt32(0);
+    int64_t scalar = small.offset.constant - immediate;
+    if (extent_.end && scalar != 0) {
+      offset = builder_.CreateAdd(offset, builder_.getInt32(scalar), "", true);
+      scalar = 0;
+    }
     if (mask)
       offset = masked(offset, mask);
     if (immediate != 0)
       offset = builder_.CreateAdd(offset, builder_.getInt32(immediate), "", true);
-    llvm::Value *scalar_offset = builder_.getInt32(small.offset.constant - immediate);
+    llvm::Value *scalar_offset = builder_.getInt32(scalar);
     if (small.offset.uniform)
       scalar_offset = builder_.CreateAdd(narrowed(small.offset.uniform), scalar_offset);
     return {descriptor, offset, scalar_offset};
@@ -43,7 +47,7 @@ private:
 
   /// base + uniform + varying + constant: small uniform parts that are not negative become the scalar offset,
   /// others go to the base. In range, all offsets together stay below 2^31, so that it does not matter
-  /// whether the range check counts the scalar offset.
+  /// whether the range check counts the scalar offset. Where the memory ends there is no scalar offset.
   Address with_small_offsets(Address address) {
     constexpr auto max = static_cast<int64_t>(out_of_range - 2 * immediate_limit);
     Offset &offset = address.offset;
@@ -53,7 +57,7 @@ private:
           builder_.CreateGEP(builder_.getInt8Ty(), address.base, builder_.getInt64(offset.constant));
       offset.constant = 0;
     }
-    if (offset.uniform && !offset.range.within({0, max - varying - offset.constant})) {
+    if (offset.uniform && (extent_.end || !offset.range.within({0, max - varying - offset.constant}))) {
       llvm::Value *&moved = bases_[{address.base, offset.uniform}];
       if (!moved)
         moved = builder_.CreateGEP(builder_.getInt8Ty(), address.base, offset.uniform);
@@ -68,9 +72,9 @@ private:
     if (descriptor)
       return descriptor;
     constexpr unsigned descriptor_address_space = 8;
-    llvm::Value *records = builder_.getInt64(out_of_range);
-    if (in_bounds_)
-      records = builder_.CreateSelect(in_bounds_, records, builder_.getInt64(0));
+    llvm::Value *records = extent_.end ? extent_.end : builder_.getInt64(out_of_range);
+    if (extent_.in_bounds)
+      records = builder_.CreateSelect(extent_.in_bounds, records, builder_.getInt64(0));
     auto *type = llvm::PointerType::get(builder_.getContext(), descriptor_address_space);
     descriptor =
         builder_.CreateIntrinsic(llvm::Intrinsic::amdgcn_make_buffer_rsrc, {type, base->getType()},
@@ -93,7 +97,7 @@ private:
   }
 
   llvm::IRBuilder<> &builder_;
-  llvm::Value *in_bounds_;
+  BufferExtent extent_;
   std::map<llvm::Value *, llvm::Value *> descriptors_, narrowed_;
   std::map<Pair, llvm::Value *> bases_, masked_;
 };
@@ -102,13 +106,13 @@ private:
 
 std::optional<std::vector<BufferAccess>> buffer_accesses(llvm::IRBuilder<> &builder,
                                                          const std::vector<Address> &addresses,
-                                                         const Registers &masks, llvm::Value *in_bounds) {
+                                                         const Registers &masks, const BufferExtent &extent) {
   const bool fits = std::all_of(addresses.begin(), addresses.end(), [](const Address &address) {
     return address.uniform_base && (!address.offset.varying || address.offset.limit != 0);
   });
   if (!fits)
     return std::nullopt;
-  AccessParts parts(builder, in_bounds);
+  AccessParts parts(builder, extent);
   std::vector<BufferAccess> result;
   for (size_t r = 0; r < addresses.size(); ++r)
     result.push_back(parts.access(addresses[r], masks.empty() ? nullptr : masks[r]));

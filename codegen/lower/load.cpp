@@ -3,6 +3,7 @@
 
 #include "codegen/lower/branches.h"
 #include "codegen/lower/device_access.h"
+#include "codegen/lower/end_mask.h"
 #include "codegen/lower/llvm_types.h"
 #include "codegen/lower/memory.h"
 
@@ -32,9 +33,8 @@ std::optional<std::vector<MemoryEmitter::StartAccess>> MemoryEmitter::prepare_lo
   const std::optional<ir::ValueId> mask = mask_of(op);
   const MemoryAccesses accesses = accesses_of(context_.plan, op);
   const LinearLayout &leaders = accesses.groups.leaders;
-  const Registers masks = mask ? values_.get(*mask, leaders) : Registers();
   std::vector<StartAccess> result;
-  if (const auto accessed = buffers(op, accesses, masks, prefetch)) {
+  if (const auto accessed = buffers(op, accesses, prefetch)) {
     llvm::Type *type = access_type(builder_, accesses.bytes);
     const unsigned policy = cache_policy(context_.plan, op);
     for (const BufferAccess &buffer : *accessed)
@@ -49,20 +49,33 @@ std::optional<std::vector<MemoryEmitter::StartAccess>> MemoryEmitter::prepare_lo
 }
 
 /// Accesses through descriptors; nothing where they take pointers or branches.
-std::optional<std::vector<BufferAccess>> MemoryEmitter::buffers(const ir::Op &op,
-                                                                const MemoryAccesses &accesses,
-                                                                const Registers &masks,
-                                                                const Prefetch &prefetch) {
+std::optional<std::vector<BufferAccess>>
+MemoryEmitter::buffers(const ir::Op &op, const MemoryAccesses &accesses, const Prefetch &prefetch) {
   if (!accesses.fits_buffers())
     return std::nullopt;
   const ir::ValueId pointer = op.operands[0];
-  const std::vector<Address> addresses =
-      addresses_.addresses(pointer, accesses.groups.leaders, prefetch.plan);
-  auto bounded = buffer_accesses(builder_, addresses, masks, prefetch.in_bounds);
-  if (bounded || masks.empty())
+  const LinearLayout &leaders = accesses.groups.leaders;
+  const std::vector<Address> addresses = addresses_.addresses(pointer, leaders, prefetch.plan);
+  const std::optional<ir::ValueId> mask = mask_of(op);
+  BufferExtent extent{prefetch.in_bounds};
+  if (mask && !prefetch.plan)
+    extent.end = end_of_mask(context_, values_, addresses_, *mask, leaders, addresses,
+                             ir::byte_size(context_.type(pointer).element));
+  const Registers masks = masks_of(op, accesses, extent.end != nullptr);
+  auto bounded = buffer_accesses(builder_, addresses, masks, extent);
+  if (bounded || (masks.empty() && !extent.end))
     return bounded;
   const std::optional<std::vector<Address>> small = addresses_.in_small_buffer(pointer, addresses);
-  return small ? buffer_accesses(builder_, *small, masks, prefetch.in_bounds) : std::nullopt;
+  return small ? buffer_accesses(builder_, *small, masks_of(op, accesses), {prefetch.in_bounds})
+               : std::nullopt;
+}
+
+/// Of each access; none where every thread accesses all that it holds. `by_extent`: a descriptor's end is the
+/// operation's mask.
+Registers MemoryEmitter::masks_of(const ir::Op &op, const MemoryAccesses &accesses, bool by_extent) {
+  const std::optional<ir::ValueId> mask = by_extent ? std::nullopt : mask_of(op);
+  Registers masks = mask ? values_.get(*mask, accesses.groups.leaders) : Registers();
+  return op.opcode == ir::Opcode::Store ? masks_of_owners(accesses, std::move(masks)) : masks;
 }
 
 void MemoryEmitter::finish_load(const ir::Op &op, Registers vectors) {

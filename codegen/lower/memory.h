@@ -37,12 +37,13 @@ public:
 
 private:
   std::optional<std::vector<BufferAccess>> buffers(const ir::Op &op, const MemoryAccesses &accesses,
-                                                   const Registers &masks, const Prefetch &prefetch = {});
+                                                   const Prefetch &prefetch = {});
+  Registers masks_of(const ir::Op &op, const MemoryAccesses &accesses, bool by_extent = false);
+  Registers masks_of_owners(const MemoryAccesses &accesses, Registers masks);
   Registers load_in_branches(const ir::Op &op);
   llvm::Value *load_vector(const ir::Op &op, const MemoryAccesses &accesses, llvm::Value *pointer);
   void define_loaded(const ir::Op &op, const Registers &vectors);
   Registers values_of_masked(const ir::Op &op, const MemoryAccesses &accesses);
-  Registers masks_of_store(const ir::Op &op, const MemoryAccesses &accesses);
   void store_in_branches(const ir::Op &op, const MemoryAccesses &accesses, const Registers &values,
                          const Registers &masks);
   llvm::Value *packed_vector(const MemoryAccesses &accesses, const Registers &values, uint32_t group);

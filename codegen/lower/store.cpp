@@ -12,20 +12,17 @@ void MemoryEmitter::store(const ir::Op &op) {
   order_.before(op);
   const MemoryAccesses accesses = accesses_of(context_.plan, op);
   const Registers values = values_.get(op.operands[1], accesses.layout);
-  const Registers masks = masks_of_store(op, accesses);
-  const auto accessed = buffers(op, accesses, masks);
+  const auto accessed = buffers(op, accesses);
   if (!accessed)
-    return store_in_branches(op, accesses, values, masks);
+    return store_in_branches(op, accesses, values, masks_of(op, accesses));
   for (uint32_t group = 0; group < accesses.count(); ++group) {
     llvm::Value *vector = packed_vector(accesses, values, group);
     buffer_store(builder_, (*accessed)[group], narrowed(accesses, vector), cache_policy(context_.plan, op));
   }
 }
 
-/// None where every thread stores all that it holds.
-Registers MemoryEmitter::masks_of_store(const ir::Op &op, const MemoryAccesses &accesses) {
-  const std::optional<ir::ValueId> mask = mask_of(op);
-  Registers masks = mask ? values_.get(*mask, accesses.groups.leaders) : Registers();
+/// Masks by which only the owner of an element stores it.
+Registers MemoryEmitter::masks_of_owners(const MemoryAccesses &accesses, Registers masks) {
   llvm::Value *owner = owner_condition(context_, accesses.layout);
   if (!owner)
     return masks;
