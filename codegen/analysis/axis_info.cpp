@@ -156,6 +156,8 @@ AxisInfo AxisAnalysis::transfer(const ir::Op &op) const {
   case ir::Opcode::Arange:
     result.contiguity[0] = power_of_two_in(type.shape[0]);
     result.divisibility[0] = power_of_two_in(op.integer("start"));
+    if (result.contiguity[0] < type.shape[0]) // several runs
+      result.divisibility[0] = std::min(result.divisibility[0], result.contiguity[0]);
     return result;
   case ir::Opcode::Cast:
     return ir::is_integer(index_.function().type(op.operands[0]).element) && type.element != ir::Element::I1

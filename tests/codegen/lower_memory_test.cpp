@@ -113,6 +113,27 @@ TEST(LowerMemory, RowsOfOddStridesMoveWhole) {
   }
 }
 
+/// Of an odd number of rows each begins at an address of its own: what is known of the first says nothing.
+TEST(LowerMemory, OddNumbersOfRowsOfOddStrides) {
+  Random random(9);
+  for (Element element : {Element::U8, Element::F16, Element::F32})
+    for (const int64_t rows : {3, 5, 6, 7, 12})
+      for (const int64_t pitch : {129, 130, 132}) {
+        SCOPED_TRACE(::testing::Message() << rows << " rows, pitch " << pitch);
+        const auto bytes = static_cast<size_t>(ir::byte_size(element) * rows * pitch);
+        KernelBuilder b(1);
+        ir::ValueId x = b.pointer(element), z = b.pointer(element);
+        ir::ValueId at = b.add(b.mul(b.expand_dims(b.arange(0, rows), 1), b.number(pitch)),
+                               b.expand_dims(b.arange(0, 128), 0));
+        b.store(b.ptr_add(z, at), b.load(b.ptr_add(x, at), {}, {}, ""), {}, "");
+        std::vector<FloatBuffer> floats;
+        if (ir::is_float(element))
+          floats = {{1, element}};
+        expect_same(b.done(), {1, 1, 1},
+                    {buffer(random.bits<uint8_t>(bytes)), buffer(std::vector<uint8_t>(bytes))}, floats);
+      }
+}
+
 TEST(LowerMemory, OffsetsBeyondTwoGibibytes) {
   // 3 GiB apart: i32 elements of 4 bytes whose byte offset does not fit in 32 bits.
   KernelBuilder b(1);
