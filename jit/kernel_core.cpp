@@ -29,6 +29,8 @@ constexpr int64_t specialized_divisor = 16;
 class KeyBytes {
 public:
   void add(const void *data, size_t size) {
+    if (size == 0)
+      return;
     if (long_.empty() && size_ + size <= sizeof(short_)) {
       std::memcpy(short_ + size_, data, size);
       size_ += size;

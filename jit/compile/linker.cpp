@@ -1,6 +1,7 @@
 // Links code objects with LLD in this process; files stay in memory as far as LLD lets them.
 #include "jit/compile/linker.h"
 
+#include <memory>
 #include <mutex>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -64,14 +65,17 @@ Result<std::vector<uint8_t>> link_code_object(llvm::StringRef object) {
   const std::string input_path = input.path();
   const std::vector<const char *> arguments{"ld.lld", "-shared",      "--threads=1",
                                             "-o",     output.c_str(), input_path.c_str()};
-  auto *messages = new std::string;
+  auto *kept = new std::string; // for ever where LLD crashes: it may write to it
+  bool good = false;
   NEREID_CHECK(run_guarded("linking", [&]() -> Status {
-    llvm::raw_string_ostream stream(*messages);
-    bool good = lld::elf::link(arguments, stream, stream, /*exitEarly=*/false, /*disableOutput=*/false);
+    llvm::raw_string_ostream stream(*kept);
+    good = lld::elf::link(arguments, stream, stream, /*exitEarly=*/false, /*disableOutput=*/false);
     lld::CommonLinkerContext::destroy();
-    return good ? Status() : nereid_error("linking: " + *messages, "Please report the kernel");
+    return {};
   }));
-  delete messages;
+  const std::unique_ptr<std::string> messages(kept);
+  if (!good)
+    return nereid_error("linking: " + *messages, "Please report the kernel");
 
   auto buffer = llvm::MemoryBuffer::getFile(output, /*IsText=*/false, /*RequiresNullTerminator=*/false);
   if (!buffer)
