@@ -78,9 +78,10 @@ inline constexpr unsigned working_registers = 26;
 
 /// Iterations of a wave that are written out with the loads of all in flight; more make long code.
 inline constexpr int64_t max_written_out_iterations = 8;
-/// Bytes a lane that a compute unit's vector memory serves in a round trip to HBM: 16 in 16 clocks, about 1000
-/// clocks. The waves together start so many, and each a first group more, before anything is computed. Fitted
-/// to simulated times of eight tiles of 2, 4 and 8 waves: with half or twice as many some are 6 % slower.
+/// Bytes a lane that a compute unit's vector memory serves in a round trip to HBM: 16 in 16 clocks, about
+/// 1000 clocks. The waves together start so many, and each a first group more, before anything is computed.
+/// Fitted to simulated times of eight tiles of 2, 4 and 8 waves: with half or twice as many some are 6 %
+/// slower.
 inline constexpr unsigned bytes_of_round_trip = 1024;
 /// Tenths of the steps of quantisation with which the other loads are started. Fewer: waves stand at the
 /// queue; more: what the dots want comes late. From 7 to 10 it makes 1 %.
