@@ -2,6 +2,7 @@
 #include "codegen/plan/conversions.h"
 
 #include "codegen/assign/buffer_access.h"
+#include "codegen/assign/memory_layout.h"
 
 namespace nereid::codegen {
 
@@ -68,6 +69,8 @@ void ConversionWalk::visit(const ir::Op &op) {
     visit_gather(op);
   else if (ir::is_elementwise(op.opcode) || op_class == ir::OpClass::Source || op.opcode == ir::Opcode::Join)
     visit_pure(op);
+  else if (op_class == ir::OpClass::Shape && function_.type(op.result()).rank() == 0)
+    visit_element(op);
 }
 
 void ConversionWalk::visit_memory(const ir::Op &op) {
@@ -109,6 +112,13 @@ void ConversionWalk::visit_pure(const ir::Op &op) {
     for (const LayoutRequest &operand : operand_requests(function_, op, *layout))
       request(operand.value, operand.layout);
   }
+}
+
+/// A tile's only element as a scalar, which is computed where it stands.
+void ConversionWalk::visit_element(const ir::Op &op) {
+  computed_.push_back(&op);
+  for (const LayoutRequest &operand : operand_requests(function_, op, scalar_layout(function_.options.waves)))
+    request(operand.value, operand.layout);
 }
 
 ConversionOptions conversion_options(const ir::CompileOptions &options, bool in_split_loop) {

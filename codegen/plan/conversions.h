@@ -41,6 +41,7 @@ private:
   void visit_dot(const ir::Op &op);
   void visit_gather(const ir::Op &op);
   void visit_pure(const ir::Op &op);
+  void visit_element(const ir::Op &op);
 
   const FunctionIndex &index_;
   const ir::Function &function_;

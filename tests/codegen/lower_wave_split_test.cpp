@@ -157,6 +157,27 @@ TEST(WaveSplit, ABodyThatNeedsOtherWavesIsNotDealt) {
               {{2, Element::F32}});
 }
 
+TEST(WaveSplit, ABodyThatTakesAnElementFromOneWaveIsNotDealt) {
+  KernelBuilder b(4);
+  ir::ValueId px = b.pointer(Element::I32), pb = b.pointer(Element::BF16), pc = b.pointer(Element::F32);
+  ir::ValueId last = b.scalar_argument(Element::I32);
+  ir::ValueId element = b.load_tile(px, {256});
+  for (int64_t size = 128; size >= 1; size /= 2)
+    element = b.split(b.reshape(element, {size, 2})).second;
+  const ir::ValueId start[] = {b.constant(ir::Type::tile(Element::F32, {16, 16}), 0)};
+  ir::Builder::Loop loop = b.begin_for(b.number(0), last, b.number(1), 1, start);
+  ir::ValueId low = b.binary(ir::Opcode::And, b.reshape(element, {}), b.number(7));
+  ir::ValueId left = b.cast(b.broadcast(low, {16, 32}), Element::BF16);
+  ir::ValueId right = b.load_tile(b.ptr_add(pb, b.mul(loop.index, b.number(16 * 32))), {16, 32});
+  const ir::ValueId next[] = {b.add(loop.carried[0], b.dot(left, b.permute(right, {1, 0})))};
+  b.store_tile(pc, b.end_for(next)[0]);
+  Random random(5);
+  expect_same(b.done(), {1, 1, 1},
+              {buffer(random.bits<int32_t>(256)), buffer(small_numbers(16 * 32 * 3, 3)),
+               buffer(std::vector<float>(256)), i32(3)},
+              {{2, Element::F32}});
+}
+
 /// The loop's part of an assembler text: from its label to the branch back.
 std::string loop_of(const std::string &text) {
   size_t product = text.find("v_mfma");
