@@ -29,6 +29,7 @@ std::vector<std::vector<LoadGroup>> chunk_reads(const PipelineState &state) {
 /// For whoever checks the machine code.
 void note_contracts(const PipelineState &state) {
   const LdsPipeline &pipeline = state.pipeline;
+  const bool one_wave = state.lowering.context.function().options.waves == 1;
   for (size_t i = 0; i < pipeline.loads.size(); ++i) {
     const PipelinedLoad &load = pipeline.loads[i];
     if (!load.through_lds())
@@ -41,9 +42,9 @@ void note_contracts(const PipelineState &state) {
     const auto copies = static_cast<unsigned>(load.copies.first.size());
     reads *= load.image->reads_of_group();
     std::vector<PipelineContract> &contracts = state.lowering.contracts;
-    contracts.push_back({line, CodeTag::Pipeline, copies, reads, state.schedule.buffers});
+    contracts.push_back({line, CodeTag::Pipeline, copies, reads, state.schedule.buffers, one_wave});
     if (!pipeline.loop.conditions.empty())
-      contracts.push_back({line, CodeTag::Remainder, copies, reads, 1});
+      contracts.push_back({line, CodeTag::Remainder, copies, reads, 1, one_wave});
   }
 }
 

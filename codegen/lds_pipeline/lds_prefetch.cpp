@@ -81,7 +81,8 @@ void LdsPrefetchEmitter::note_contracts() {
     for (const PipelinedLoad &load : plan_.loads)
       reads += &load == &plan_.loads[i] || load.source == i ? load.read_count() : 0;
     lowering_.contracts.push_back({lowering_.context.plan.index.line(*plan_.loads[i].op), CodeTag::Pipeline,
-                                   plan_.loads[i].copy_count(), reads, plan_.buffers});
+                                   plan_.loads[i].copy_count(), reads, plan_.buffers,
+                                   lowering_.context.function().options.waves == 1});
   }
 }
 

@@ -42,6 +42,8 @@ struct PipelineContract {
   unsigned copies; ///< async copies of a wave and stage
   unsigned reads;  ///< of a wave and stage
   unsigned buffers;
+  /// The workgroup is one wave: LLVM leaves its barriers out, and what the wave has waited for, all have.
+  bool one_wave = false;
 
   bool operator==(const PipelineContract &) const = default;
 };

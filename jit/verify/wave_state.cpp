@@ -53,6 +53,8 @@ Status ContractRules::advance(const MachineStep &step, WaveState &state) const {
     break;
   case StepKind::Wait:
     wait(step, state);
+    if (one_wave_)
+      meet(state);
     break;
   case StepKind::Barrier:
     meet(state);

@@ -29,7 +29,7 @@ class ContractRules {
 public:
   explicit ContractRules(const codegen::PipelineContract &contract)
       : copies_(static_cast<int>(contract.copies)), reads_(static_cast<int>(contract.reads)),
-        buffers_(static_cast<int>(contract.buffers)) {}
+        buffers_(static_cast<int>(contract.buffers)), one_wave_(contract.one_wave) {}
 
   /// The state after a step, or (Nereid's error) which rule the step breaks.
   Status advance(const MachineStep &step, WaveState &state) const;
@@ -40,6 +40,7 @@ private:
   Status first_copy(WaveState &state) const;
 
   int copies_, reads_, buffers_;
+  bool one_wave_;
 };
 
 } // namespace nereid::jit

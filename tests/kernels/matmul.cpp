@@ -87,6 +87,18 @@ TEST(Matmul, OfEveryTileOfTheTable) {
                                {even ? m : m - 16, n, even ? 192 : 176});
 }
 
+/// Of one wave LLVM leaves the barriers of an LDS pipeline out.
+TEST(Matmul, OfOneWave) {
+  for (const int m : {16, 32, 64})
+    for (const int n : {32, 64})
+      for (const int stages : {2, 3})
+        for (bool even : {false, true})
+          expect_product<f16, f16>(
+              Backend::Checked,
+              {.block_m = m, .block_n = n, .block_k = 64, .even = even, .waves = 1, .stages = stages},
+              {even ? m : m - 1, n, even ? 256 : 176});
+}
+
 TEST(Matmul, RefusesSizesThatAreNotEven) {
   EXPECT_NE(matmul_kernel.complete({.even = true}, ProblemSize{100, 128, 64})
                 .error()
